@@ -1,0 +1,55 @@
+# The few words every CMakeLists.txt of the house is written in:
+#
+#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... DEPENDS target... [TEST_LABELS threads])
+#       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`
+#   headcrash_embed(TARGET NAMESPACE ns FILES f...)
+#       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
+#
+# Every target gets the same warnings (errors all), sanitizers and include root: headers are included by their path
+# from the top of the repository, so an #include line shows which floor it reaches down to.
+set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
+
+add_library(headcrash_options INTERFACE)
+target_compile_features(headcrash_options INTERFACE cxx_std_20)
+target_include_directories(headcrash_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(headcrash_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+if(HEADCRASH_SANITIZE)
+  target_compile_options(headcrash_options INTERFACE -fsanitize=${HEADCRASH_SANITIZE} -fno-sanitize-recover=all
+                                                     -fno-omit-frame-pointer)
+  target_link_options(headcrash_options INTERFACE -fsanitize=${HEADCRASH_SANITIZE})
+endif()
+
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+function(headcrash_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;DEPENDS;TEST_LABELS" ${ARGN})
+  add_library(headcrash_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(headcrash_${name} PUBLIC headcrash_options fmt::fmt ${ARG_DEPENDS})
+  if(ARG_TESTS)
+    add_executable(headcrash_${name}_test ${ARG_TESTS})
+    target_link_libraries(headcrash_${name}_test PRIVATE headcrash_${name} GTest::gtest_main)
+    add_test(NAME unit.${name} COMMAND headcrash_${name}_test)
+    set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${ARG_TEST_LABELS}" TIMEOUT 300)
+  endif()
+endfunction()
+
+function(headcrash_embed target)
+  cmake_parse_arguments(ARG "" "NAMESPACE" "FILES" ${ARGN})
+  string(REPLACE "::" "_" stem ${ARG_NAMESPACE})
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/embedded)
+  set(paths)
+  foreach(file ${ARG_FILES})
+    list(APPEND paths ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out}/${stem}_embedded -DNAMESPACE=${ARG_NAMESPACE} "-DFILES=${paths}"
+            -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
+  target_include_directories(${target} PRIVATE ${out})
+endfunction()

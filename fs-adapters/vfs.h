@@ -1,0 +1,110 @@
+#pragma once
+// The one file-system interface that workloads speak.
+//
+// Three kinds of implementation stand behind it: POSIX system calls inside a guest (harness/guest), headcrash's own
+// file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's in-memory reference (harness/crash).
+// Calls block; in virtual time it is the calling fiber that waits. Paths are relative to the root of the file
+// system, components separated by '/', without "." and "..". Errors are POSIX error numbers, success is the value.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace headcrash {
+
+struct Errno {
+  int value = 0;  ///< ENOENT, ENOSPC, ...; ENOTSUP where a file system lacks an operation
+};
+template <typename T>
+using VfsResult = tl::expected<T, Errno>;
+
+enum class FileHandle : std::int32_t {};
+
+struct OpenOptions {
+  bool create = false;
+  bool exclusive = false;   ///< with create: fail with EEXIST
+  bool truncate = false;
+  bool sync = false;        ///< O_SYNC
+  bool direct = false;      ///< O_DIRECT: buffers, offsets and lengths aligned to 512 bytes
+  std::uint32_t mode = 0644;
+};
+
+enum class FileType : std::uint8_t { regular, directory, symlink, other };
+
+struct FileStatus {
+  std::uint64_t inode = 0;
+  FileType type = FileType::regular;
+  std::uint32_t mode = 0;             ///< permission bits
+  std::uint32_t links = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::int64_t modified_ns = 0;       ///< since the epoch
+};
+
+struct DirectoryEntry {
+  std::string name;                   ///< "." and ".." are left out
+  FileType type = FileType::regular;
+};
+
+struct SpaceStatus {
+  std::uint64_t total_bytes = 0, free_bytes = 0;
+  std::uint64_t total_inodes = 0, free_inodes = 0;
+};
+
+enum class RenameMode : std::uint8_t { replace, no_replace, exchange };
+enum class FallocateMode : std::uint8_t { allocate, keep_size, punch_hole, zero_range };
+
+class Vfs {
+ public:
+  virtual ~Vfs() = default;
+
+  // Files. pread returns fewer bytes only at the end of the file; pwrite writes all or fails.
+  virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
+  virtual VfsResult<void> close(FileHandle file) = 0;
+  virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) = 0;
+  virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) = 0;
+  virtual VfsResult<void> append(FileHandle file, std::span<const std::byte> data) = 0;
+  virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
+  virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
+                                    std::uint64_t length) = 0;
+  /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
+  virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
+                                          std::span<const std::byte> data) = 0;
+  virtual VfsResult<void> fsync(FileHandle file) = 0;
+  virtual VfsResult<void> fdatasync(FileHandle file) = 0;
+
+  // Names.
+  virtual VfsResult<void> mkdir(std::string_view path, std::uint32_t mode) = 0;
+  virtual VfsResult<void> rmdir(std::string_view path) = 0;
+  virtual VfsResult<void> unlink(std::string_view path) = 0;
+  virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
+  virtual VfsResult<void> symlink(std::string_view target, std::string_view path) = 0;
+  virtual VfsResult<std::string> readlink(std::string_view path) = 0;
+  virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
+  virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
+  virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
+
+  // Attributes. stat does not follow symbolic links.
+  virtual VfsResult<FileStatus> stat(std::string_view path) = 0;
+  virtual VfsResult<void> chmod(std::string_view path, std::uint32_t mode) = 0;
+  virtual VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) = 0;
+  virtual VfsResult<void> setxattr(std::string_view path, std::string_view name,
+                                   std::span<const std::byte> value) = 0;
+  virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) = 0;
+  virtual VfsResult<void> removexattr(std::string_view path, std::string_view name) = 0;
+
+  // The whole file system.
+  virtual VfsResult<void> sync() = 0;       ///< sync(2): every mounted file system
+  virtual VfsResult<void> syncfs() = 0;     ///< this one
+  virtual VfsResult<SpaceStatus> space() = 0;
+  virtual VfsResult<void> drop_caches() = 0;
+
+  /// Modelled think or compile time: burns CPU in a guest, advances the clock in virtual time.
+  virtual void cpu(std::int64_t ns) = 0;
+};
+
+}  // namespace headcrash

@@ -1,0 +1,41 @@
+#include "harness/workload/stamp.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace headcrash::workload {
+namespace {
+
+TEST(Stamp, TellsFileVersionAndBlock) {
+  std::vector<std::byte> data(3 * kStampBytes);
+  write_stamps(7, 2, 4096, data);
+  const auto second = read_stamp(std::span(data).subspan(kStampBytes, kStampBytes));
+  ASSERT_TRUE(std::holds_alternative<Stamp>(second));
+  EXPECT_EQ(std::get<Stamp>(second), (Stamp{7, 2, 9}));
+}
+
+TEST(Stamp, OneWrongByteMakesItForeign) {
+  for (std::size_t at = 0; at < kStampBytes; ++at) {
+    std::vector<std::byte> data(kStampBytes);
+    write_stamp({1, 1, 0}, data);
+    data[at] ^= std::byte{0x10};
+    EXPECT_TRUE(std::holds_alternative<Foreign>(read_stamp(data))) << "byte " << at;
+  }
+}
+
+TEST(Stamp, PartialLastBlockIsRecognised) {
+  std::vector<std::byte> data(100);
+  write_stamp({3, 4, 5}, data);
+  EXPECT_EQ(std::get<Stamp>(read_stamp(data)), (Stamp{3, 4, 5}));
+}
+
+TEST(Stamp, ZeroesAndTornBlocks) {
+  std::vector<std::byte> data(kStampBytes);
+  EXPECT_TRUE(std::holds_alternative<Zeroes>(read_stamp(data)));
+  write_stamp({3, 4, 5}, std::span(data).first(200));
+  EXPECT_TRUE(std::holds_alternative<Foreign>(read_stamp(data)));
+}
+
+}  // namespace
+}  // namespace headcrash::workload

@@ -1,0 +1,109 @@
+#pragma once
+// The results database: SQLite in WAL mode, foreign keys on, schema in the numbered .sql files beside this header.
+//
+// A database is opened for writing by one campaign at a time per process; several processes may write, each trial in
+// one transaction. A database of an older schema version is migrated when it is opened for writing; one of a newer
+// version, a damaged one, or a file that is no database is refused and left as it was.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/model/result.h"
+
+struct sqlite3;
+
+namespace headcrash::db {
+
+inline constexpr int kSchemaVersion = 1;
+
+struct RunRecord {
+  std::string kind, name, configuration, digest;
+  std::int64_t seed = 0;
+  std::int64_t trials_planned = 0;
+  std::string host_json, versions_json, accelerator;
+};
+
+struct LatencySummary {  ///< microseconds
+  double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
+};
+struct LatencyBucket {
+  double upper_us = 0;
+  std::int64_t count = 0;
+};
+
+struct PhaseRecord {
+  std::string name, clock;
+  double wall_ms = 0, model_ms = 0;
+  std::optional<int> exit_code;
+  std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0;
+  std::int64_t media_writes = 0, media_bytes_written = 0, cache_hits = 0, seeks = 0;
+  double busy_ms = 0;
+  std::optional<LatencySummary> target, achieved, lateness;
+  std::vector<LatencyBucket> target_buckets, achieved_buckets;
+};
+
+struct IoRecord {
+  double at_ms = 0;
+  std::int64_t lba = 0, sectors = 0;
+  std::string op;   ///< read, write, flush, media
+  std::optional<double> response_us;
+};
+
+struct FindingRecord {
+  std::string kind, tier, path, expected, found;
+};
+
+struct ArtefactRecord {
+  std::string kind;
+  std::filesystem::path path;   ///< relative to the database's folder
+  std::int64_t bytes = 0;
+};
+
+struct TrialRecord {
+  std::string key, filesystem, device, workload;
+  std::int64_t seed = 0;
+  std::string clock, cut;
+  std::optional<std::int64_t> cut_at_ns, after_persistence_ns, persisted_operation;
+  std::int64_t operations = 0;
+  std::string verdict, expected, summary, started_at;
+  double wall_ms = 0;
+  bool late = false;
+  std::vector<PhaseRecord> phases;   ///< in order
+  std::vector<IoRecord> io;
+  std::vector<FindingRecord> findings;
+  std::vector<ArtefactRecord> artefacts;
+};
+
+class Database {
+ public:
+  enum class Access { read_only, read_write };
+  /// read_write makes the file (and its folder) if there is none; read_only refuses a missing file.
+  static Result<Database> open(const std::filesystem::path& path, Access access);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  Result<std::int64_t> begin_run(const RunRecord& run);
+  /// The newest run with this digest that has no finished_at, for --resume.
+  Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
+  Result<std::set<std::string>> finished_trials(std::int64_t run);
+  /// All of a trial in one transaction: either everything is there or nothing.
+  Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);
+  Result<void> finish_run(std::int64_t run);
+  Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
+
+  const std::filesystem::path& path() const;
+  sqlite3* handle();   ///< for the report's named queries
+
+ private:
+  struct State;
+  explicit Database(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headcrash::db
