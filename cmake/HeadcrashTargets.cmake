@@ -12,7 +12,8 @@ set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
 add_library(headcrash_options INTERFACE)
 target_compile_features(headcrash_options INTERFACE cxx_std_20)
 target_include_directories(headcrash_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(headcrash_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+target_compile_options(headcrash_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
+                                                   -Wno-missing-field-initializers)  # options structs name only what they change
 if(HEADCRASH_SANITIZE)
   target_compile_options(headcrash_options INTERFACE -fsanitize=${HEADCRASH_SANITIZE} -fno-sanitize-recover=all
                                                      -fno-omit-frame-pointer)
