@@ -1,10 +1,11 @@
 #pragma once
 // The one file-system interface that workloads speak.
 //
-// Three kinds of implementation stand behind it: POSIX system calls inside a guest (harness/guest), headcrash's own
-// file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's in-memory reference (harness/crash).
-// Calls block; in virtual time it is the calling fiber that waits. Paths are relative to the root of the file
-// system, components separated by '/', without "." and "..". Errors are POSIX error numbers, success is the value.
+// Three kinds of implementation stand behind it: POSIX system calls inside a guest (harness/guest),
+// headcrash's own file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's in-memory
+// reference (harness/crash). Calls block; in virtual time it is the calling fiber that waits. Paths are
+// relative to the root of the file system, components separated by '/', without "." and "..". Errors are
+// POSIX error numbers, success is the value.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +27,10 @@ enum class FileHandle : std::int32_t {};
 
 struct OpenOptions {
   bool create = false;
-  bool exclusive = false;   ///< with create: fail with EEXIST
+  bool exclusive = false;  ///< with create: fail with EEXIST
   bool truncate = false;
-  bool sync = false;        ///< O_SYNC
-  bool direct = false;      ///< O_DIRECT: buffers, offsets and lengths aligned to 512 bytes
+  bool sync = false;    ///< O_SYNC
+  bool direct = false;  ///< O_DIRECT: buffers, offsets and lengths aligned to 512 bytes
   std::uint32_t mode = 0644;
 };
 
@@ -38,15 +39,15 @@ enum class FileType : std::uint8_t { regular, directory, symlink, other };
 struct FileStatus {
   std::uint64_t inode = 0;
   FileType type = FileType::regular;
-  std::uint32_t mode = 0;             ///< permission bits
+  std::uint32_t mode = 0;  ///< permission bits
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
-  std::int64_t modified_ns = 0;       ///< since the epoch
+  std::int64_t modified_ns = 0;  ///< since the epoch
 };
 
 struct DirectoryEntry {
-  std::string name;                   ///< "." and ".." are left out
+  std::string name;  ///< "." and ".." are left out
   FileType type = FileType::regular;
 };
 
@@ -98,8 +99,8 @@ class Vfs {
   virtual VfsResult<void> removexattr(std::string_view path, std::string_view name) = 0;
 
   // The whole file system.
-  virtual VfsResult<void> sync() = 0;       ///< sync(2): every mounted file system
-  virtual VfsResult<void> syncfs() = 0;     ///< this one
+  virtual VfsResult<void> sync() = 0;    ///< sync(2): every mounted file system
+  virtual VfsResult<void> syncfs() = 0;  ///< this one
   virtual VfsResult<SpaceStatus> space() = 0;
   virtual VfsResult<void> drop_caches() = 0;
 

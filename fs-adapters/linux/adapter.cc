@@ -1,15 +1,16 @@
-// Reads the adapters' TOML files (adapter.h). Unknown keys are refused: a misspelt promise must not pass in silence.
+// Reads the adapters' TOML files (adapter.h). Unknown keys are refused: a misspelt promise must not pass in
+// silence.
 #include "fs-adapters/linux/adapter.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "headcrash_adapters_embedded.h"
 #include "plugin/model/size.h"
@@ -24,21 +25,25 @@ class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  Result<void> known(const toml::table& table, const std::string& prefix, const std::set<std::string>& keys) const {
+  Result<void> known(const toml::table& table, const std::string& prefix,
+                     const std::set<std::string>& keys) const {
     for (const auto& [key, value] : table) {
       if (!keys.contains(std::string(key.str()))) {
-        return fail(subject(prefix + std::string(key.str())), "unknown key", fmt::format("known here: {}", fmt::join(keys, ", ")));
+        return fail(subject(prefix + std::string(key.str())), "unknown key",
+                    fmt::format("known here: {}", fmt::join(keys, ", ")));
       }
     }
     return {};
   }
 
   template <typename T>
-  Result<void> take(const toml::table& table, const std::string& prefix, const std::string& key, T& into) const {
+  Result<void> take(const toml::table& table, const std::string& prefix, const std::string& key,
+                    T& into) const {
     const toml::node* node = table.get(key);
     if (node == nullptr) return {};
     const std::optional<T> value = node->value_exact<T>();
-    if (!value) return fail(subject(prefix + key), "has the wrong type", "see ext4.toml for an example of each key");
+    if (!value)
+      return fail(subject(prefix + key), "has the wrong type", "see ext4.toml for an example of each key");
     into = *value;
     return {};
   }
@@ -77,30 +82,35 @@ Result<void> read_command(const Reader& reader, const toml::table& root, const s
   std::set<std::string> keys = more_keys;
   keys.insert({"command", "good"});
   if (const auto known = reader.known(*table, section + ".", keys); !known) return known;
-  if (const auto taken = reader.take_list(*table, section + ".", "command", command.argv); !taken) return taken;
+  if (const auto taken = reader.take_list(*table, section + ".", "command", command.argv); !taken)
+    return taken;
   return reader.take_list(*table, section + ".", "good", command.good_exits);
 }
 
 Result<void> read_promise(const Reader& reader, const toml::table& root, LinuxAdapter& adapter) {
   const toml::table* table = root["promise"].as_table();
   if (table == nullptr) return {};
-  if (const auto known = reader.known(*table, "promise.", {"expected", "reason", "fsync-keeps-name"}); !known) return known;
+  if (const auto known = reader.known(*table, "promise.", {"expected", "reason", "fsync-keeps-name"}); !known)
+    return known;
   std::string expected;
   if (const auto taken = reader.take(*table, "promise.", "expected", expected); !taken) return taken;
   for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
     if (expected == name(candidate)) adapter.expected = candidate;
   }
   if (!expected.empty() && expected != name(adapter.expected)) {
-    return fail(reader.subject("promise.expected"), fmt::format("unknown value \"{}\"", expected), "use clean, loss or any");
+    return fail(reader.subject("promise.expected"), fmt::format("unknown value \"{}\"", expected),
+                "use clean, loss or any");
   }
-  if (const auto taken = reader.take(*table, "promise.", "reason", adapter.expected_reason); !taken) return taken;
+  if (const auto taken = reader.take(*table, "promise.", "reason", adapter.expected_reason); !taken)
+    return taken;
   return reader.take(*table, "promise.", "fsync-keeps-name", adapter.fsync_keeps_name);
 }
 
 Result<void> read_mount(const Reader& reader, const toml::table& root, LinuxAdapter& adapter) {
   if (const toml::table* mount = root["mount"].as_table()) {
     if (const auto known = reader.known(*mount, "mount.", {"options"}); !known) return known;
-    if (const auto taken = reader.take(*mount, "mount.", "options", adapter.mount_options); !taken) return taken;
+    if (const auto taken = reader.take(*mount, "mount.", "options", adapter.mount_options); !taken)
+      return taken;
   }
   if (const toml::table* replay = root["replay"].as_table()) {
     return reader.take(*replay, "replay.", "by-mount", adapter.replay_by_mount);
@@ -109,8 +119,9 @@ Result<void> read_mount(const Reader& reader, const toml::table& root, LinuxAdap
 }
 
 Result<void> read_top(const Reader& reader, const toml::table& root, LinuxAdapter& adapter) {
-  if (const auto known = reader.known(root, "", {"base", "title", "type", "minimum-size", "mkfs", "mount", "replay",
-                                                 "check", "repair", "promise"});
+  if (const auto known = reader.known(
+          root, "",
+          {"base", "title", "type", "minimum-size", "mkfs", "mount", "replay", "check", "repair", "promise"});
       !known) {
     return known;
   }
@@ -128,8 +139,10 @@ Result<void> read_top(const Reader& reader, const toml::table& root, LinuxAdapte
 
 Result<void> check_complete(const Reader& reader, const LinuxAdapter& adapter) {
   if (adapter.type.empty()) return fail(reader.subject("type"), "is missing", "give the type for mount(2)");
-  if (adapter.mkfs.argv.empty()) return fail(reader.subject("mkfs.command"), "is missing", "give the command that formats {device}");
-  if (adapter.check.argv.empty()) return fail(reader.subject("check.command"), "is missing", "give a read-only check of {device}");
+  if (adapter.mkfs.argv.empty())
+    return fail(reader.subject("mkfs.command"), "is missing", "give the command that formats {device}");
+  if (adapter.check.argv.empty())
+    return fail(reader.subject("check.command"), "is missing", "give a read-only check of {device}");
   if (!adapter.replay_by_mount && adapter.replay.argv.empty()) {
     return fail(reader.subject("replay"), "is missing", "give a command, or by-mount = true");
   }
@@ -147,8 +160,9 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
     }
   }
   if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
-    return fail("file system \"" + name_or_path + "\"", "unknown",
-                fmt::format("known are {}; or give the path of a .toml file", fmt::join(built_in_adapters(), ", ")));
+    return fail(
+        "file system \"" + name_or_path + "\"", "unknown",
+        fmt::format("known are {}; or give the path of a .toml file", fmt::join(built_in_adapters(), ", ")));
   }
   std::ifstream in(name_or_path);
   std::stringstream text;
@@ -172,7 +186,8 @@ Result<LinuxAdapter> parse(std::string_view text, const std::string& file_name, 
     return fail(fmt::format("{}:{}", file_name, error.source().begin.line), std::string(error.description()));
   }
   LinuxAdapter adapter;
-  adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits = adapter.repair.good_exits = {0};
+  adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits =
+      adapter.repair.good_exits = {0};
   if (const auto base = root["base"].value<std::string>()) {
     if (depth >= kDeepestBase) return fail(reader.subject("base"), "goes in a circle or too deep");
     const Result<LinuxAdapter> parent = load(*base, depth + 1);
@@ -181,10 +196,13 @@ Result<LinuxAdapter> parse(std::string_view text, const std::string& file_name, 
   }
   if (const auto top = read_top(reader, root, adapter); !top) return pass_on(top);
   if (const auto mount = read_mount(reader, root, adapter); !mount) return pass_on(mount);
-  const std::pair<const char*, GuestCommand*> commands[] = {
-      {"mkfs", &adapter.mkfs}, {"replay", &adapter.replay}, {"check", &adapter.check}, {"repair", &adapter.repair}};
+  const std::pair<const char*, GuestCommand*> commands[] = {{"mkfs", &adapter.mkfs},
+                                                            {"replay", &adapter.replay},
+                                                            {"check", &adapter.check},
+                                                            {"repair", &adapter.repair}};
   for (const auto& [section, command] : commands) {
-    const std::set<std::string> more = std::string_view(section) == "replay" ? std::set<std::string>{"by-mount"} : std::set<std::string>{};
+    const std::set<std::string> more =
+        std::string_view(section) == "replay" ? std::set<std::string>{"by-mount"} : std::set<std::string>{};
     if (const auto read = read_command(reader, root, section, more, *command); !read) return pass_on(read);
   }
   if (const auto promise = read_promise(reader, root, adapter); !promise) return pass_on(promise);
@@ -210,7 +228,8 @@ std::string_view name(Expectation expectation) {
   return "any";
 }
 
-std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device, std::string_view uuid) {
+std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
+                                 std::string_view uuid) {
   std::vector<std::string> filled = argv;
   const std::pair<std::string_view, std::string_view> words[] = {{"{device}", device}, {"{uuid}", uuid}};
   for (std::string& word : filled) {
@@ -223,13 +242,18 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::stri
   return filled;
 }
 
-Result<LinuxAdapter> load_adapter(const std::string& name_or_path) { return load(name_or_path, 0); }
+Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
+  return load(name_or_path, 0);
+}
 
-Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) { return parse(text, file_name, 0); }
+Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) {
+  return parse(text, file_name, 0);
+}
 
 std::vector<std::string> built_in_adapters() {
   std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files()) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  for (const EmbeddedFile& file : embedded_files())
+    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,8 +1,9 @@
 #pragma once
 // One kernel file system in one mount mode: how to make, recover, check and mount it, and what it promises.
 //
-// Each adapter is a TOML file in this folder; `base = "NAME"` takes everything from another one first. Commands are
-// lists of words run in the guest, with {device} and {uuid} replaced. The keys are explained in ext4.toml.
+// Each adapter is a TOML file in this folder; `base = "NAME"` takes everything from another one first.
+// Commands are lists of words run in the guest, with {device} and {uuid} replaced. The keys are explained in
+// ext4.toml.
 
 #include <cstdint>
 #include <string>
@@ -15,26 +16,26 @@ namespace headcrash::adapters {
 
 /// A command in the guest and the exit codes that mean what its name says.
 struct GuestCommand {
-  std::vector<std::string> argv;   ///< empty: there is none
-  std::vector<int> good_exits;     ///< at least one
+  std::vector<std::string> argv;  ///< empty: there is none
+  std::vector<int> good_exits;    ///< at least one
   bool good(int exit_code) const;
 };
 
-/// What must come out of a trial: `clean` for a file system that promises synced data, `loss` for a control that has
-/// to lose some, `any` where nothing is known.
+/// What must come out of a trial: `clean` for a file system that promises synced data, `loss` for a control
+/// that has to lose some, `any` where nothing is known.
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
 
 struct LinuxAdapter {
   std::string name, title;
-  std::string type;                     ///< of mount(2)
+  std::string type;  ///< of mount(2)
   std::string mount_options;
   std::uint64_t minimum_size_bytes = 0;
   GuestCommand mkfs;
-  bool replay_by_mount = false;         ///< the kernel replays the log: mount and unmount
-  GuestCommand replay;                  ///< first stage of recovery; unused with replay_by_mount
-  GuestCommand check;                   ///< second stage, read-only: a good exit means clean
-  GuestCommand repair;                  ///< only when the check found something
+  bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
+  GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
+  GuestCommand check;            ///< second stage, read-only: a good exit means clean
+  GuestCommand repair;           ///< only when the check found something
   Expectation expected = Expectation::any;
   std::string expected_reason;
   /// fsync of a file also keeps its name ("documented" tier; POSIX asks for fsync of the directory).
@@ -42,7 +43,8 @@ struct LinuxAdapter {
 };
 
 /// Words with {device} and {uuid} filled in.
-std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device, std::string_view uuid);
+std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
+                                 std::string_view uuid);
 
 /// A built-in adapter by name, or a file by path (any name with a '/' or ending in .toml).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);

@@ -31,7 +31,7 @@ TEST(Adapter, CommandsAreFilledIn) {
 
 struct BadAdapter {
   const char* text;
-  const char* word;   ///< must stand in the message
+  const char* word;  ///< must stand in the message
 };
 
 class BadAdapterText : public testing::TestWithParam<BadAdapter> {};
@@ -45,12 +45,14 @@ TEST_P(BadAdapterText, IsOneErrorThatNamesTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadAdapterText,
-    testing::Values(BadAdapter{"type = ", "mine.toml:1"}, BadAdapter{"typo = 1", "typo"}, BadAdapter{"type = 3", "type"},
+    testing::Values(BadAdapter{"type = ", "mine.toml:1"}, BadAdapter{"typo = 1", "typo"},
+                    BadAdapter{"type = 3", "type"},
                     BadAdapter{"base = \"ext4\"\n[promise]\nexpected = \"maybe\"", "promise.expected"},
                     BadAdapter{"base = \"ext4\"\n[check]\ngood = []", "check.good"},
                     BadAdapter{"base = \"ext4\"\n[check]\ncommand = [1, 2]", "check.command"},
                     BadAdapter{"base = \"ext4\"\nminimum-size = \"12Q\"", "minimum-size"},
-                    BadAdapter{"type = \"ext4\"", "mkfs.command"}, BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
+                    BadAdapter{"type = \"ext4\"", "mkfs.command"},
+                    BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
 
 TEST(Adapter, UnknownNameListsTheKnownOnes) {
   const Result<LinuxAdapter> adapter = load_adapter("ext5");

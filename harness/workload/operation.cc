@@ -20,10 +20,14 @@ struct Word {
   std::string_view name;
   std::size_t arguments;
 };
-constexpr std::array kWords{
-    Word{Kind::mkdir, "mkdir", 1},   Word{Kind::create, "create", 1}, Word{Kind::write, "write", 5},
-    Word{Kind::rename, "rename", 2}, Word{Kind::unlink, "unlink", 1}, Word{Kind::fsync, "fsync", 1},
-    Word{Kind::fsync_directory, "fsyncdir", 1}, Word{Kind::sync, "sync", 0}};
+constexpr std::array kWords{Word{Kind::mkdir, "mkdir", 1},
+                            Word{Kind::create, "create", 1},
+                            Word{Kind::write, "write", 5},
+                            Word{Kind::rename, "rename", 2},
+                            Word{Kind::unlink, "unlink", 1},
+                            Word{Kind::fsync, "fsync", 1},
+                            Word{Kind::fsync_directory, "fsyncdir", 1},
+                            Word{Kind::sync, "sync", 0}};
 
 std::vector<std::string_view> split(std::string_view line) {
   std::vector<std::string_view> words;
@@ -52,7 +56,8 @@ VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& 
 }  // namespace
 
 std::string format(const Operation& operation) {
-  const auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == operation.kind; });
+  const auto word =
+      std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == operation.kind; });
   switch (operation.kind) {
     case Kind::sync:
       return std::string(word->name);
@@ -75,7 +80,8 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
                 "use mkdir, create, write, rename, unlink, fsync, fsyncdir or sync");
   }
   if (words.size() != word->arguments + 1) {
-    return fail(subject, fmt::format("\"{}\" takes {} words, not {}", word->name, word->arguments, words.size() - 1));
+    return fail(subject,
+                fmt::format("\"{}\" takes {} words, not {}", word->name, word->arguments, words.size() - 1));
   }
   Operation operation;
   operation.kind = word->kind;
@@ -96,7 +102,8 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
 }
 
 bool is_persistence_point(const Operation& operation) {
-  return operation.kind == Kind::fsync || operation.kind == Kind::fsync_directory || operation.kind == Kind::sync;
+  return operation.kind == Kind::fsync || operation.kind == Kind::fsync_directory ||
+         operation.kind == Kind::sync;
 }
 
 VfsResult<void> execute(const Operation& operation, Vfs& vfs) {

@@ -6,8 +6,9 @@
 //   rename FROM TO                          unlink PATH
 //   fsync PATH                              fsyncdir PATH        sync
 //
-// A workload is a list of operations made from a seed before anything runs. The agent executes it, the oracle follows
-// the same list on the host: neither needs to be told what the other did. Paths are those of vfs.h, without blanks.
+// A workload is a list of operations made from a seed before anything runs. The agent executes it, the oracle
+// follows the same list on the host: neither needs to be told what the other did. Paths are those of vfs.h,
+// without blanks.
 
 #include <cstdint>
 #include <string>
@@ -23,11 +24,11 @@ struct Operation {
   enum class Kind : std::uint8_t { mkdir, create, write, rename, unlink, fsync, fsync_directory, sync };
   Kind kind = Kind::sync;
   std::string path;
-  std::string target;           ///< rename: the new name
-  std::uint64_t offset = 0;     ///< write: bytes
-  std::uint64_t length = 0;     ///< write: bytes, at most kLongestWriteBytes
-  std::uint32_t file = 0;       ///< write: the file's number
-  std::uint32_t version = 0;    ///< write: rises with every write of the workload
+  std::string target;         ///< rename: the new name
+  std::uint64_t offset = 0;   ///< write: bytes
+  std::uint64_t length = 0;   ///< write: bytes, at most kLongestWriteBytes
+  std::uint32_t file = 0;     ///< write: the file's number
+  std::uint32_t version = 0;  ///< write: rises with every write of the workload
   bool operator==(const Operation&) const = default;
 };
 

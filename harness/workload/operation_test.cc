@@ -18,8 +18,9 @@ TEST(Operation, TextFormIsReadBack) {
 }
 
 TEST(Operation, BadLinesNameTheirPlace) {
-  for (const char* line : {"", "fly a", "write a 0 512 1", "write a 1 512 1 1", "write a 0 0 1 1", "write a 0 99999999999 1 1",
-                           "write a x 512 1 1", "rename a", "sync now", "write a 18446744073709551104 512 1 1"}) {
+  for (const char* line :
+       {"", "fly a", "write a 0 512 1", "write a 1 512 1 1", "write a 0 0 1 1", "write a 0 99999999999 1 1",
+        "write a x 512 1 1", "rename a", "sync now", "write a 18446744073709551104 512 1 1"}) {
     const Result<Operation> read = parse_operation(line, "list:7");
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);

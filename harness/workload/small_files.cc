@@ -1,8 +1,8 @@
 // The small-file workload (small_files.h).
 //
-// The generator keeps the names that exist at its point of the list, so every operation it writes down can succeed on
-// a correct file system that has room. Numbers come from std::mt19937_64, whose sequence the C++ standard fixes, and
-// are reduced by hand, since the library's distributions differ between implementations.
+// The generator keeps the names that exist at its point of the list, so every operation it writes down can
+// succeed on a correct file system that has room. Numbers come from std::mt19937_64, whose sequence the C++
+// standard fixes, and are reduced by hand, since the library's distributions differ between implementations.
 #include "harness/workload/small_files.h"
 
 #include <fmt/format.h>
@@ -42,8 +42,12 @@ class Office {
   void add(Operation operation) { operations_.push_back(std::move(operation)); }
 
   void write(LiveFile& file, std::uint64_t block, std::uint64_t blocks) {
-    add({.kind = Kind::write, .path = file.path, .offset = block * kStampBytes, .length = blocks * kStampBytes,
-         .file = file.number, .version = next_version_++});
+    add({.kind = Kind::write,
+         .path = file.path,
+         .offset = block * kStampBytes,
+         .length = blocks * kStampBytes,
+         .file = file.number,
+         .version = next_version_++});
     file.blocks = std::max(file.blocks, block + blocks);
   }
 
@@ -132,6 +136,8 @@ class Office {
 
 }  // namespace
 
-std::vector<Operation> small_files(const SmallFilesOptions& options) { return Office(options).work(); }
+std::vector<Operation> small_files(const SmallFilesOptions& options) {
+  return Office(options).work();
+}
 
 }  // namespace headcrash::workload

@@ -1,6 +1,7 @@
 #pragma once
-// The small-file workload: an office in a hurry. Creates, overwrites, renames, replaces and removes small files in a
-// few folders; about half of the changes are followed by fsync of the file, of its folder, or by sync.
+// The small-file workload: an office in a hurry. Creates, overwrites, renames, replaces and removes small
+// files in a few folders; about half of the changes are followed by fsync of the file, of its folder, or by
+// sync.
 
 #include <cstdint>
 #include <vector>
@@ -11,9 +12,9 @@ namespace headcrash::workload {
 
 struct SmallFilesOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;           ///< changes; each is one to six operations
+  std::uint32_t rounds = 60;  ///< changes; each is one to six operations
   std::uint32_t folders = 3;
-  std::uint32_t largest_blocks = 24;   ///< file size in 512-byte blocks
+  std::uint32_t largest_blocks = 24;  ///< file size in 512-byte blocks
 };
 
 /// Equal options give equal lists. Files are numbered from 1, versions from 1.

@@ -8,7 +8,8 @@
 namespace headcrash::workload {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31504d5453434800;  // "\0HCSTMP1" in memory: the NUL keeps it out of text files
+constexpr std::uint64_t kMagic =
+    0x31504d5453434800;  // "\0HCSTMP1" in memory: the NUL keeps it out of text files
 
 std::uint64_t split_mix(std::uint64_t& state) {
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -29,7 +30,8 @@ void write_stamp(const Stamp& stamp, std::span<std::byte> block) {
   std::memcpy(block.data(), words.data(), std::min(block.size(), kStampBytes));
 }
 
-void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::span<std::byte> data) {
+void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
+                  std::span<std::byte> data) {
   for (std::size_t done = 0; done < data.size(); done += kStampBytes) {
     const std::size_t length = std::min(kStampBytes, data.size() - done);
     write_stamp({file, version, (offset + done) / kStampBytes}, data.subspan(done, length));
@@ -41,7 +43,8 @@ BlockContent read_stamp(std::span<const std::byte> block) {
   if (block.size() < kStampHeaderBytes || block.size() > kStampBytes) return Foreign{};
   std::array<std::uint64_t, 3> header;
   std::memcpy(header.data(), block.data(), sizeof header);
-  const Stamp stamp{static_cast<std::uint32_t>(header[1]), static_cast<std::uint32_t>(header[1] >> 32), header[2]};
+  const Stamp stamp{static_cast<std::uint32_t>(header[1]), static_cast<std::uint32_t>(header[1] >> 32),
+                    header[2]};
   std::array<std::byte, kStampBytes> wanted;
   write_stamp(stamp, wanted);
   if (!std::equal(block.begin(), block.end(), wanted.begin())) return Foreign{};

@@ -1,10 +1,10 @@
 #pragma once
 // File content that tells where it belongs.
 //
-// Every 512-byte block that a workload writes is a stamp: it names the file (a number the workload gave it, not its
-// name: files are renamed), the version of the write, and the block's place in the file; the rest is filled from
-// those three. After a crash a block is therefore one of: a stamp of a known write, a stamp in the wrong place,
-// zeroes, or foreign bytes (stale data, a torn sector).
+// Every 512-byte block that a workload writes is a stamp: it names the file (a number the workload gave it,
+// not its name: files are renamed), the version of the write, and the block's place in the file; the rest is
+// filled from those three. After a crash a block is therefore one of: a stamp of a known write, a stamp in
+// the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
 //
 //   0        8        12        16        24                                  512
 //   +--------+--------+---------+---------+-----------------------------------+
@@ -19,12 +19,12 @@
 namespace headcrash::workload {
 
 inline constexpr std::size_t kStampBytes = 512;
-inline constexpr std::size_t kStampHeaderBytes = 24;   ///< a shorter last block cannot be recognised
+inline constexpr std::size_t kStampHeaderBytes = 24;  ///< a shorter last block cannot be recognised
 
 struct Stamp {
   std::uint32_t file = 0;
   std::uint32_t version = 0;
-  std::uint64_t block = 0;   ///< offset in the file / 512
+  std::uint64_t block = 0;  ///< offset in the file / 512
   bool operator==(const Stamp&) const = default;
 };
 
@@ -35,7 +35,7 @@ void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::span<std::byte> data);
 
 struct Zeroes {};
-struct Foreign {};   ///< neither: stale, torn or damaged
+struct Foreign {};  ///< neither: stale, torn or damaged
 using BlockContent = std::variant<Stamp, Zeroes, Foreign>;
 
 /// What a block of 1..512 bytes holds. A stamp counts only when every byte is right.

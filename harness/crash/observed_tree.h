@@ -1,0 +1,38 @@
+#pragma once
+// The tree that was found after recovery, as the agent's dump tells it (harness/guest/PROTOCOL.md, `dump`).
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/vfs.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::crash {
+
+/// Neighbouring 512-byte blocks of equal kind.
+struct ContentRun {
+  enum class Kind : std::uint8_t { stamp, moved, zero, foreign };
+  Kind kind = Kind::zero;
+  std::uint64_t first_block = 0;
+  std::uint64_t blocks = 0;
+  std::uint32_t file = 0, version = 0;  ///< stamp, moved
+  std::uint64_t stamped_block = 0;      ///< moved: the block number in the stamp
+  std::vector<std::byte> head;          ///< foreign: the first bytes, at most 32
+};
+
+struct ObservedObject {
+  std::string path;
+  FileType type = FileType::regular;
+  std::uint64_t inode = 0;
+  std::uint32_t links = 0;
+  std::uint64_t size_bytes = 0;
+  int error = 0;  ///< errno of reading it; 0 is fine
+  std::vector<ContentRun> runs;
+};
+
+/// One `entry` event. Errors name the field.
+Result<ObservedObject> parse_entry(const nlohmann::json& entry);
+
+}  // namespace headcrash::crash
