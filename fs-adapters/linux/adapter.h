@@ -34,8 +34,10 @@ struct LinuxAdapter {
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
-  GuestCommand check;            ///< second stage, read-only: a good exit means clean
-  GuestCommand repair;           ///< only when the check found something
+  std::string
+      replay_sign;      ///< text in its output, or in the kernel log, that tells that the log was not empty
+  GuestCommand check;   ///< second stage, read-only: a good exit means clean
+  GuestCommand repair;  ///< only when the check found something
   Expectation expected = Expectation::any;
   std::string expected_reason;
   /// fsync of a file also keeps its name ("documented" tier; POSIX asks for fsync of the directory).

@@ -1,5 +1,6 @@
 #pragma once
-// Sizes as people write them: "4096", "512K", "300M", "1G", "2T" (powers of 1024, as nbdkit and QEMU read them).
+// Sizes as people write them: "4096", "512K", "300M", "1G", "2T" (powers of 1024, as nbdkit and QEMU read
+// them).
 
 #include <cstdint>
 #include <string>
@@ -7,9 +8,9 @@
 
 #include "plugin/model/result.h"
 
-namespace headcrash::model {
+namespace headcrash::config {
 
 /// Bytes. `subject` is named in the error.
 Result<std::uint64_t> parse_size(std::string_view text, const std::string& subject);
 
-}  // namespace headcrash::model
+}  // namespace headcrash::config

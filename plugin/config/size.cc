@@ -1,9 +1,9 @@
-#include "plugin/model/size.h"
+#include "plugin/config/size.h"
 
 #include <charconv>
 #include <limits>
 
-namespace headcrash::model {
+namespace headcrash::config {
 
 Result<std::uint64_t> parse_size(std::string_view text, const std::string& subject) {
   constexpr std::string_view kUnits = "BKMGT";
@@ -13,9 +13,10 @@ Result<std::uint64_t> parse_size(std::string_view text, const std::string& subje
   const std::size_t power = unit.empty() ? 0 : kUnits.find(unit[0]);
   if (error != std::errc{} || unit.size() > 1 || power == std::string_view::npos ||
       value > (std::numeric_limits<std::uint64_t>::max() >> (10 * power))) {
-    return fail(subject, "\"" + std::string(text) + "\" is not a size", "write a number of bytes, or one with K, M, G or T");
+    return fail(subject, "\"" + std::string(text) + "\" is not a size",
+                "write a number of bytes, or one with K, M, G or T");
   }
   return value << (10 * power);
 }
 
-}  // namespace headcrash::model
+}  // namespace headcrash::config

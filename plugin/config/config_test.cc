@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include "plugin/config/nearest.h"
+#include "plugin/config/size.h"
+#include "plugin/config/strict_table.h"
+
+namespace headcrash::config {
+namespace {
+
+TEST(Size, UnitsArePowersOf1024) {
+  EXPECT_EQ(parse_size("512", "s").value(), 512u);
+  EXPECT_EQ(parse_size("3K", "s").value(), 3072u);
+  EXPECT_EQ(parse_size("1G", "s").value(), 1u << 30);
+  for (const char* bad : {"", "K", "-1", "1.5G", "1KB", "99999999999T", "1Q"})
+    EXPECT_FALSE(parse_size(bad, "s")) << bad;
+}
+
+TEST(Nearest, FindsATypoAndNothingFarOff) {
+  const std::vector<std::string> known{"profile", "size", "write-cache"};
+  EXPECT_EQ(nearest("profil", known), "profile");
+  EXPECT_EQ(nearest("wirte-cache", known), "write-cache");
+  EXPECT_EQ(nearest("banana", known), "");
+}
+
+TEST(StrictTable, AnUnknownKeyIsNamedWithItsPlace) {
+  const StrictTable file = StrictTable::parse("[device]\nprofil = 'x'", "demo.toml").value();
+  const Result<void> only = file.table("device").value()->only({"profile", "size"});
+  ASSERT_FALSE(only);
+  EXPECT_EQ(only.error().message(),
+            "demo.toml: device.profil: unknown key; did you mean \"profile\"? known: profile, size");
+}
+
+TEST(StrictTable, WrongTypesNameTheKey) {
+  const StrictTable file = StrictTable::parse("a = 1\nb = 'x'\nc = []\nd = [1, 'x']\ne = 3.5", "f").value();
+  std::string text;
+  std::vector<std::string> texts;
+  std::vector<double> numbers;
+  std::int64_t integer = 7;
+  double real = 0;
+  bool flag = false;
+  EXPECT_FALSE(file.take("a", text));
+  EXPECT_FALSE(file.take("b", integer, {.least = 0, .most = 9}));
+  EXPECT_FALSE(file.take("c", texts));
+  EXPECT_FALSE(file.take("d", numbers));
+  EXPECT_FALSE(file.take("e", integer, {.least = 0, .most = 9}));
+  EXPECT_FALSE(file.take("a", flag));
+  EXPECT_FALSE(file.take("b", real));
+  EXPECT_FALSE(file.take("a", integer, {.least = 2, .most = 9}));
+  EXPECT_FALSE(file.table("a"));
+  EXPECT_TRUE(file.take("absent", integer, {.least = 0, .most = 9}));
+  EXPECT_EQ(integer, 7);
+}
+
+TEST(StrictTable, SyntaxErrorsNameTheLine) {
+  const Result<StrictTable> file = StrictTable::parse("a = 1\nb = ", "f.toml");
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().message().find("f.toml:2"), std::string::npos) << file.error().message();
+}
+
+}  // namespace
+}  // namespace headcrash::config

@@ -1,0 +1,162 @@
+// Strict TOML on top of toml++ (strict_table.h).
+#include "plugin/config/strict_table.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "plugin/config/nearest.h"
+#include "plugin/config/size.h"
+
+namespace headcrash::config {
+namespace {
+constexpr std::uintmax_t kLargestFileBytes = 1 << 20;
+}
+
+struct StrictTable::State {
+  std::string file;
+  std::string prefix;  ///< "device." inside [device]
+  toml::table table;
+};
+
+StrictTable::StrictTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StrictTable::StrictTable(const StrictTable& other) : state_(std::make_unique<State>(*other.state_)) {}
+StrictTable& StrictTable::operator=(const StrictTable& other) {
+  if (this != &other) state_ = std::make_unique<State>(*other.state_);
+  return *this;
+}
+StrictTable::~StrictTable() = default;
+
+Result<StrictTable> StrictTable::parse(std::string_view text, const std::string& file_name) {
+  try {
+    return StrictTable(std::make_unique<State>(State{file_name, "", toml::parse(text)}));
+  } catch (const toml::parse_error& error) {
+    return fail(fmt::format("{}:{}", file_name, error.source().begin.line), std::string(error.description()));
+  }
+}
+
+Result<StrictTable> StrictTable::read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kLargestFileBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) return fail(path, "cannot be read", "check the path and its permissions");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kLargestFileBytes)
+    return fail(path, "is larger than 1 MiB", "this does not look like a TOML file of headcrash");
+  return parse(text, path);
+}
+
+Result<void> StrictTable::only(const std::vector<std::string>& keys) const {
+  for (const auto& [key, value] : state_->table) {
+    const std::string word(key.str());
+    if (std::find(keys.begin(), keys.end(), word) == keys.end())
+      return fail(subject(word), "unknown key", suggest(word, keys));
+  }
+  return {};
+}
+
+bool StrictTable::has(const std::string& key) const {
+  return state_->table.contains(key);
+}
+
+std::string StrictTable::subject(const std::string& key) const {
+  return state_->file + ": " + state_->prefix + key;
+}
+
+Result<void> StrictTable::take(const std::string& key, std::string& into) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<std::string>();
+  if (!value) return fail(subject(key), "must be text", fmt::format("write {} = \"...\"", key));
+  into = *value;
+  return {};
+}
+
+Result<void> StrictTable::take(const std::string& key, bool& into) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<bool>();
+  if (!value) return fail(subject(key), "must be true or false", fmt::format("write {} = true", key));
+  into = *value;
+  return {};
+}
+
+Result<void> StrictTable::take(const std::string& key, double& into) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->is_number() ? node->value<double>() : std::nullopt;
+  if (!value || !std::isfinite(*value))
+    return fail(subject(key), "must be a number", fmt::format("write {} = 1.5", key));
+  into = *value;
+  return {};
+}
+
+Result<void> StrictTable::take(const std::string& key, std::vector<std::string>& into) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  const toml::array* list = node->as_array();
+  if (list == nullptr || list->empty() || !list->is_homogeneous<std::string>()) {
+    return fail(subject(key), "must be a list of texts that is not empty",
+                fmt::format("write {} = [\"...\"]", key));
+  }
+  into.clear();
+  for (const toml::node& item : *list) into.push_back(item.as_string()->get());
+  return {};
+}
+
+Result<void> StrictTable::take(const std::string& key, std::vector<double>& into) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  const toml::array* list = node->as_array();
+  std::vector<double> values;
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const toml::node& item = (*list)[i];
+    if (item.is_number()) values.push_back(*item.value<double>());
+  }
+  if (list == nullptr || values.empty() || values.size() != list->size()) {
+    return fail(subject(key), "must be a list of numbers that is not empty",
+                fmt::format("write {} = [1, 2]", key));
+  }
+  into = values;
+  return {};
+}
+
+Result<void> StrictTable::take(const std::string& key, std::int64_t& into, const Bounds& bounds) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<std::int64_t>();
+  if (!value || *value < bounds.least || *value > bounds.most) {
+    return fail(subject(key), fmt::format("must be a whole number from {} to {}", bounds.least, bounds.most));
+  }
+  into = *value;
+  return {};
+}
+
+Result<void> StrictTable::take_size(const std::string& key, std::uint64_t& bytes) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return {};
+  if (const auto number = node->value_exact<std::int64_t>(); number && *number > 0) {
+    bytes = static_cast<std::uint64_t>(*number);
+    return {};
+  }
+  const Result<std::uint64_t> size = parse_size(node->value_or(std::string{}), subject(key));
+  if (!size) return pass_on(size);
+  bytes = *size;
+  return {};
+}
+
+Result<std::optional<StrictTable>> StrictTable::table(const std::string& key) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return std::optional<StrictTable>{};
+  const toml::table* inner = node->as_table();
+  if (inner == nullptr)
+    return fail(subject(key), "must be a table", fmt::format("write [{}{}]", state_->prefix, key));
+  return std::optional<StrictTable>(
+      StrictTable(std::make_unique<State>(State{state_->file, state_->prefix + key + ".", *inner})));
+}
+
+}  // namespace headcrash::config
