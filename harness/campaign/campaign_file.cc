@@ -1,0 +1,191 @@
+// Reads campaign files and lays out their trials (campaign_file.h).
+#include "harness/campaign/campaign_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "headcrash_campaign_embedded.h"
+#include "plugin/config/nearest.h"
+#include "plugin/config/strict_table.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using config::StrictTable;
+
+/// FNV-1a, continued by SplitMix64's finaliser: stable across machines and versions of the library.
+std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
+  std::uint64_t hash = 0xcbf29ce484222325 ^ seed;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
+  return hash ^ (hash >> 31);
+}
+
+Result<void> read_device(const StrictTable& root, Campaign& campaign) {
+  const auto table = root.table("device");
+  if (!table) return pass_on(table);
+  if (!*table || !(*table)->has("profiles")) {
+    return fail(root.subject("device.profiles"), "is missing",
+                "write profiles = [\"hp-c2447\"] under [device]");
+  }
+  const StrictTable& device = **table;
+  if (const auto known = device.only({"profiles", "size", "write-cache", "clock", "setup-clock"}); !known)
+    return known;
+  for (const auto& read :
+       {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
+        device.take("write-cache", campaign.write_cache), device.take("clock", campaign.clock),
+        device.take("setup-clock", campaign.setup_clock)}) {
+    if (!read) return read;
+  }
+  for (const auto& [key, clock] : {std::pair<const char*, std::string&>{"clock", campaign.clock},
+                                   {"setup-clock", campaign.setup_clock}}) {
+    if (clock != "off" && clock != "real" && !clock.starts_with("real:")) {
+      return fail(device.subject(key), fmt::format("unknown clock \"{}\"", clock), "use real, real:K or off");
+    }
+  }
+  return {};
+}
+
+Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
+  const auto table = root.table("workload");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  if (const auto known = (*table)->only({"name", "rounds"}); !known) return known;
+  if (const auto taken = (*table)->take("name", campaign.workload); !taken) return taken;
+  if (campaign.workload != "small-files") {
+    return fail((*table)->subject("name"), fmt::format("unknown workload \"{}\"", campaign.workload),
+                "known: small-files");
+  }
+  return (*table)->take("rounds", campaign.rounds, {.least = 4, .most = 100'000});
+}
+
+Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
+  const auto table = root.table("cut");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  if (const auto known = (*table)->only({"after-persistence-ms"}); !known) return known;
+  std::vector<double> range{campaign.cut_earliest_ms, campaign.cut_latest_ms};
+  if (const auto taken = (*table)->take("after-persistence-ms", range); !taken) return taken;
+  if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {
+    return fail((*table)->subject("after-persistence-ms"), "must be two rising numbers from 0 to 60000",
+                "write after-persistence-ms = [0, 50]");
+  }
+  campaign.cut_earliest_ms = range[0];
+  campaign.cut_latest_ms = range[1];
+  return {};
+}
+
+Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
+  const auto table = root.table("guest");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  if (const auto known = (*table)->only({"memory-mib", "step-timeout-s"}); !known) return known;
+  if (const auto taken = (*table)->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536});
+      !taken)
+    return taken;
+  return (*table)->take("step-timeout-s", campaign.step_timeout_s, {.least = 1, .most = 86'400});
+}
+
+Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
+  std::vector<std::string> names;
+  if (const auto taken = root.take("filesystems", names); !taken) return taken;
+  if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
+  for (const std::string& name : names) {
+    Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
+    if (!adapter) {
+      return fail(root.subject("filesystems") + ": " + adapter.error().subject, adapter.error().problem,
+                  adapter.error().remedy);
+    }
+    if (adapter->minimum_size_bytes > campaign.size_bytes) {
+      return fail(root.subject("device.size"),
+                  fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
+                  "make the device larger or leave the file system out");
+    }
+    for (const auto& other : campaign.filesystems) {
+      if (other.name == adapter->name)
+        return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));
+    }
+    campaign.filesystems.push_back(std::move(*adapter));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
+  const Result<StrictTable> root = StrictTable::parse(text, file_name);
+  if (!root) return pass_on(root);
+  if (const auto known =
+          root->only({"title", "seed", "trials", "filesystems", "device", "workload", "cut", "guest"});
+      !known) {
+    return pass_on(known);
+  }
+  Campaign campaign{
+      .name = std::filesystem::path(file_name).stem(), .text = text, .size_bytes = std::uint64_t{512} << 20};
+  std::int64_t seed = 1;
+  for (const auto& read :
+       {root->take("title", campaign.title), root->take("seed", seed, {.least = 0, .most = INT64_MAX}),
+        root->take("trials", campaign.trials, {.least = 1, .most = 1'000'000}), read_device(*root, campaign),
+        read_workload(*root, campaign), read_cut(*root, campaign), read_guest(*root, campaign),
+        read_filesystems(*root, campaign)}) {
+    if (!read) return pass_on(read);
+  }
+  campaign.seed = static_cast<std::uint64_t>(seed);
+  if (campaign.title.empty()) campaign.title = campaign.name;
+  return campaign;
+}
+
+Result<Campaign> load_campaign(const std::string& name_or_path) {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name == name_or_path + ".toml")
+      return parse_campaign(std::string(file.text), std::string(file.name));
+    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  }
+  if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
+    return fail("campaign \"" + name_or_path + "\"", "unknown",
+                config::suggest(name_or_path, names) + "; or give the path of a .toml file");
+  }
+  std::ifstream in(name_or_path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in.is_open() || in.bad())
+    return fail(name_or_path, "cannot be read", "check the path and its permissions");
+  return parse_campaign(text.str(), name_or_path);
+}
+
+std::vector<CampaignSummary> built_in_campaigns() {
+  std::vector<CampaignSummary> summaries;
+  for (const EmbeddedFile& file : embedded_files()) {
+    const Result<Campaign> campaign = parse_campaign(std::string(file.text), std::string(file.name));
+    if (campaign) summaries.push_back({campaign->name, campaign->title, plan_trials(*campaign).size()});
+  }
+  return summaries;
+}
+
+std::vector<TrialPlan> plan_trials(const Campaign& campaign) {
+  std::vector<TrialPlan> plans;
+  for (std::int64_t cut = 1; cut <= campaign.trials; ++cut) {
+    for (const std::string& profile : campaign.profiles) {
+      const std::string device = std::filesystem::path(profile).stem();
+      for (const adapters::LinuxAdapter& filesystem : campaign.filesystems) {
+        TrialPlan plan{.key = fmt::format("{}/{}/{}/{}", filesystem.name, device, campaign.workload, cut),
+                       .filesystem = &filesystem,
+                       .profile = profile};
+        plan.seed = hash_text(plan.key, campaign.seed) >> 1;  // positive in SQLite
+        plans.push_back(std::move(plan));
+      }
+    }
+  }
+  return plans;
+}
+
+std::string campaign_digest(const Campaign& campaign) {
+  return fmt::format("{:016x}", hash_text(campaign.name + "\n" + campaign.text, campaign.seed));
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,57 @@
+#pragma once
+// A campaign: which file systems on which devices go through how many power cuts, and the list of trials that
+// follows.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/linux/adapter.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::campaign {
+
+/// Keys and defaults are explained in campaigns/demo.toml.
+struct Campaign {
+  std::string name, title;
+  std::string text;  ///< the file itself, kept in the database
+  std::uint64_t seed = 1;
+  std::int64_t trials = 5;  ///< power cuts for each file system on each device
+  std::vector<adapters::LinuxAdapter> filesystems;
+  std::vector<std::string> profiles;  ///< emulated drives, by name or path
+  std::uint64_t size_bytes = 0;
+  bool write_cache = true;
+  std::string clock = "real", setup_clock = "off";
+  std::string workload = "small-files";
+  std::int64_t rounds = 60;
+  double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
+  std::int64_t memory_mib = 384;
+  std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
+};
+
+/// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml).
+Result<Campaign> load_campaign(const std::string& name_or_path);
+Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name);
+
+struct CampaignSummary {
+  std::string name, title;
+  std::size_t trials = 0;
+};
+std::vector<CampaignSummary> built_in_campaigns();
+
+/// One trial before it runs. Everything random in it comes from its seed.
+struct TrialPlan {
+  std::string key;  ///< "ext4/hp-c2447/small-files/3": its place in the campaign
+  const adapters::LinuxAdapter* filesystem = nullptr;  ///< in the campaign
+  std::string profile;
+  std::uint64_t seed = 0;
+};
+
+/// In the order they are run: the cuts of one cell are spread over the whole campaign, so that an interrupted
+/// one has seen every file system.
+std::vector<TrialPlan> plan_trials(const Campaign& campaign);
+
+/// Of everything that shapes the trials: what --resume recognises an unfinished run by.
+std::string campaign_digest(const Campaign& campaign);
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,77 @@
+#include "harness/campaign/campaign_file.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace headcrash::campaign {
+namespace {
+
+TEST(Campaign, EveryBuiltInLoads) {
+  EXPECT_EQ(built_in_campaigns().size(), 2u);
+  for (const CampaignSummary& summary : built_in_campaigns())
+    EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
+}
+
+TEST(Campaign, PlansEveryCellAndSpreadsIt) {
+  const Campaign demo = load_campaign("demo").value();
+  const std::vector<TrialPlan> plans = plan_trials(demo);
+  ASSERT_EQ(plans.size(), 15u);
+  EXPECT_EQ(plans[0].key, "ext4/hp-c2447/small-files/1");
+  EXPECT_EQ(plans[1].key, "xfs/hp-c2447/small-files/1");
+  std::set<std::uint64_t> seeds;
+  for (const TrialPlan& plan : plans) seeds.insert(plan.seed);
+  EXPECT_EQ(seeds.size(), plans.size());
+}
+
+TEST(Campaign, TheDigestFollowsTheText) {
+  Campaign demo = load_campaign("demo").value();
+  const std::string before = campaign_digest(demo);
+  EXPECT_EQ(before, campaign_digest(load_campaign("demo").value()));
+  demo.text += " ";
+  EXPECT_NE(before, campaign_digest(demo));
+}
+
+struct BadCampaign {
+  const char* text;
+  const char* word;  ///< must stand in the message
+};
+class BadCampaignText : public testing::TestWithParam<BadCampaign> {};
+
+TEST_P(BadCampaignText, IsOneErrorThatNamesFileAndKey) {
+  const Result<Campaign> campaign = parse_campaign(GetParam().text, "mine.toml");
+  ASSERT_FALSE(campaign);
+  const std::string message = campaign.error().message();
+  EXPECT_NE(message.find("mine.toml"), std::string::npos) << message;
+  EXPECT_NE(message.find(GetParam().word), std::string::npos) << message;
+}
+
+constexpr const char* kDevice = "[device]\nprofiles = ['hp-c2447']\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, BadCampaignText,
+    testing::Values(
+        BadCampaign{"filesystem = ['ext4']", "did you mean \"filesystems\""},
+        BadCampaign{"filesystems = ['ext4']", "device.profiles"},
+        BadCampaign{"filesystems = ['ext5']\n[device]\nprofiles = ['hp-c2447']", "did you mean \"ext4\""},
+        BadCampaign{"filesystems = ['xfs']\n[device]\nprofiles = ['hp-c2447']\nsize = '64M'", "device.size"},
+        BadCampaign{"filesystems = ['ext4', 'ext4']\n[device]\nprofiles = ['hp-c2447']", "twice"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'fast'",
+                    "device.clock"},
+        BadCampaign{"filesystems = ['ext4']\ntrials = 0\n[device]\nprofiles = ['hp-c2447']", "trials"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\nafter-persistence-ms = [9, 1]",
+            "after-persistence-ms"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'big-files'",
+            "workload.name"},
+        BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
+
+TEST(Campaign, UnknownNamesAndFiles) {
+  EXPECT_NE(load_campaign("demoo").error().message().find("did you mean \"demo\""), std::string::npos);
+  EXPECT_NE(load_campaign("no/such.toml").error().message().find("no/such.toml"), std::string::npos);
+  EXPECT_FALSE(parse_campaign(std::string(kDevice) + "x = 1", "mine.toml"));
+}
+
+}  // namespace
+}  // namespace headcrash::campaign

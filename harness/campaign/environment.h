@@ -1,0 +1,14 @@
+#pragma once
+// What a run was made with: host and versions, kept in every run's row and shown by `headcrash doctor`.
+
+#include <nlohmann/json.hpp>
+
+namespace headcrash::campaign {
+
+/// cpu, cores, memory_mib, kernel, os.
+nlohmann::json host_description();
+
+/// headcrash, nbdkit, qemu, and what else the caller adds; "not found" for a program that is missing.
+nlohmann::json tool_versions();
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,101 @@
+// Phases and their statistics (phases.h).
+#include "harness/campaign/phases.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace headcrash::campaign {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kNsPerUs = 1e3;
+constexpr double kNsPerMs = 1e6;
+constexpr double kLateShare = 0.05;
+
+std::optional<db::LatencySummary> summary(const json& latency) {
+  if (latency.at("count").get<std::int64_t>() == 0) return std::nullopt;
+  const auto us = [&](const char* key) { return latency.at(key).get<double>() / kNsPerUs; };
+  return db::LatencySummary{
+      .mean_us = us("mean_ns"), .p50_us = us("p50_ns"), .p99_us = us("p99_ns"), .max_us = us("max_ns")};
+}
+
+std::vector<db::LatencyBucket> buckets(const json& latency) {
+  std::vector<db::LatencyBucket> list;
+  for (const json& bucket : latency.at("buckets")) {
+    list.push_back({bucket.at(0).get<double>() / kNsPerUs, bucket.at(1).get<std::int64_t>()});
+  }
+  return list;
+}
+
+db::PhaseRecord read_stats(const json& stats) {
+  constexpr std::int64_t kSectorBytes = 512;
+  const json& device = stats.at("devices").at(0);
+  const json& counters = device.at("counters");
+  const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
+  db::PhaseRecord phase;
+  phase.clock = stats.at("clock").get<std::string>();
+  phase.model_ms = stats.at("interval_model_ns").get<double>() / kNsPerMs;
+  phase.reads = count("reads");
+  phase.writes = count("writes");
+  phase.flushes = count("flushes");
+  phase.bytes_read = count("sectors_read") * kSectorBytes;
+  phase.bytes_written = count("sectors_written") * kSectorBytes;
+  phase.media_writes = count("media_writes");
+  phase.media_bytes_written = count("media_sectors_written") * kSectorBytes;
+  phase.cache_hits = count("cache_hits");
+  phase.seeks = count("seeks");
+  phase.busy_ms = counters.at("busy_ns").get<double>() / kNsPerMs;
+  const json& latency = device.at("latency");
+  phase.target = summary(latency.at("target"));
+  phase.achieved = summary(latency.at("achieved"));
+  phase.lateness = summary(latency.at("lateness"));
+  phase.target_buckets = buckets(latency.at("target"));
+  phase.achieved_buckets = buckets(latency.at("achieved"));
+  return phase;
+}
+
+}  // namespace
+
+Result<db::PhaseRecord> phase_from_stats(const json& stats) {
+  try {
+    return read_stats(stats);
+  } catch (const json::exception& error) {
+    return fail("stats of the device", error.what(), "plugin and harness must be of one build");
+  }
+}
+
+Result<void> PhaseClock::begin(const std::string& name) {
+  if (const auto taken = control_.request({{"stats", "take"}}); !taken) return pass_on(taken);
+  if (const auto marked = control_.request({{"mark", "phase " + name}}); !marked) return pass_on(marked);
+  name_ = name;
+  began_ = std::chrono::steady_clock::now();
+  return {};
+}
+
+Result<void> PhaseClock::end(std::optional<int> exit_code) {
+  const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - began_;
+  const Result<json> stats = control_.request({{"stats", "take"}});
+  if (!stats) return pass_on(stats);
+  Result<db::PhaseRecord> phase = phase_from_stats(*stats);
+  if (!phase) return pass_on(phase);
+  phase->name = name_;
+  phase->wall_ms = wall.count();
+  phase->exit_code = exit_code;
+  phases_.push_back(std::move(*phase));
+  return {};
+}
+
+bool came_late(const std::vector<db::PhaseRecord>& phases) {
+  double lateness_us = 0, target_us = 0;
+  for (const db::PhaseRecord& phase : phases) {
+    if (!phase.lateness || !phase.target) continue;
+    const auto requests = static_cast<double>(phase.reads + phase.writes);
+    lateness_us += phase.lateness->mean_us * requests;
+    target_us += phase.target->mean_us * requests;
+  }
+  return lateness_us > kLateShare * target_us;
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,495 @@
+// One trial, step by step (trial.h).
+//
+// A step either goes on or ends the trial with a judgement: a hang, an oops, an unmountable file system.
+// Faults of headcrash itself become the verdict harness-error, so that one bad trial never takes the campaign
+// with it.
+#include "harness/campaign/trial.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "harness/campaign/phases.h"
+#include "harness/campaign/recorded_run.h"
+#include "harness/crash/oracle.h"
+#include "harness/device/served_device.h"
+#include "harness/workload/small_files.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::uint64_t kMarkExportBytes = 4096;
+constexpr std::size_t kIoSampleMost = 2000;
+constexpr const char* kDisk = "/dev/vda";
+constexpr const char* kMarks = "/dev/vdb";
+constexpr const char* kMountPoint = "/mnt";
+
+/// Goes on, or ends the trial with this judgement.
+using Step = tl::expected<void, crash::Judgement>;
+
+tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why) {
+  return tl::unexpected(crash::Judgement{verdict, std::move(why)});
+}
+tl::unexpected<crash::Judgement> broken(const Error& error) {
+  return stop(crash::Verdict::harness_error, error.message());
+}
+Step step(const Result<void>& result) {
+  if (!result) return broken(result.error());
+  return {};
+}
+
+struct ExecOutcome {
+  int exit_code = 0;
+  std::string output;  ///< standard output, then standard error
+};
+
+class TrialRun {
+ public:
+  TrialRun(const TrialPlan& plan, const TrialContext& context)
+      : plan_(plan), context_(context), campaign_(*context.campaign), random_(plan.seed) {}
+
+  Result<db::TrialRecord> run();
+
+ private:
+  Result<void> start_device();
+  Step work_to_verdict();
+  Step start_guest(const std::string& phase);
+  Step format_and_mount();
+  Step work_until_cut();
+  Step await_cut();
+  Step power_cycle();
+  Step replay();
+  Step check();
+  Step mount_and_dump();
+  void judge();
+  void keep_artefacts();
+
+  tl::expected<json, crash::Judgement> call(const json& request);
+  tl::expected<ExecOutcome, crash::Judgement> exec(const std::vector<std::string>& argv);
+  tl::expected<bool, crash::Judgement> mount();
+  Step unmount();
+  Step begin(const std::string& phase);
+  Step end(std::optional<int> exit_code = std::nullopt) { return step(phases_->end(exit_code)); }
+  Step set_clock(const std::string& clock);
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  std::string uuid();
+  void keep(const std::string& kind, const std::string& file_name);
+  void log(std::string_view heading, const ExecOutcome& outcome);
+
+  const TrialPlan& plan_;
+  const TrialContext& context_;
+  const Campaign& campaign_;
+  std::mt19937_64 random_;
+  db::TrialRecord record_;
+  std::vector<workload::Operation> operations_;
+  std::unique_ptr<device::ServedDevice> device_;
+  std::unique_ptr<vm::Guest> guest_;
+  std::optional<PhaseClock> phases_;
+  crash::Recovery recovery_;
+  std::vector<crash::ObservedObject> tree_;
+  std::string recovery_log_;
+  bool dumped_ = false;
+};
+
+std::string now_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+/// A version-4 UUID from the trial's seed: mkfs would draw one of its own, and runs would not repeat.
+std::string TrialRun::uuid() {
+  const std::uint64_t high = random_(), low = random_();
+  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
+                     0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
+}
+
+Result<db::TrialRecord> TrialRun::run() {
+  const auto began = steady_clock::now();
+  record_.key = plan_.key;
+  record_.filesystem = plan_.filesystem->name;
+  record_.device = std::filesystem::path(plan_.profile).stem();
+  record_.workload = campaign_.workload;
+  record_.seed = static_cast<std::int64_t>(plan_.seed);
+  record_.clock = campaign_.clock;
+  record_.expected = adapters::name(plan_.filesystem->expected);
+  record_.started_at = now_utc();
+  operations_ =
+      workload::small_files({.seed = plan_.seed, .rounds = static_cast<std::uint32_t>(campaign_.rounds)});
+  record_.operations = static_cast<std::int64_t>(operations_.size());
+
+  if (const auto started = start_device(); !started) return pass_on(started);
+  const Step worked = work_to_verdict();
+  if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
+  if (worked) {
+    judge();
+  } else {
+    record_.verdict = crash::name(worked.error().verdict);
+    record_.summary = worked.error().summary;
+  }
+  keep_artefacts();
+  record_.late = came_late(record_.phases);
+  record_.wall_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
+  return std::move(record_);
+}
+
+Result<void> TrialRun::start_device() {
+  auto started = device::ServedDevice::start({.profile = plan_.profile,
+                                              .size_bytes = campaign_.size_bytes,
+                                              .write_cache = campaign_.write_cache,
+                                              .clock = campaign_.setup_clock,
+                                              .seed = plan_.seed,
+                                              .recording = context_.artefacts / "recording.hcrec"},
+                                             context_.scratch);
+  if (!started) return pass_on(started);
+  device_ = std::move(*started);
+  phases_.emplace(device_->control(), record_.phases);
+  return {};
+}
+
+Step TrialRun::work_to_verdict() {
+  using Part = Step (TrialRun::*)();
+  constexpr Part kParts[] = {
+      &TrialRun::format_and_mount, &TrialRun::work_until_cut, &TrialRun::power_cycle,
+      &TrialRun::replay,           &TrialRun::check,          &TrialRun::mount_and_dump};
+  if (const Step started = start_guest("restore"); !started) return started;
+  for (const Part part : kParts) {
+    if (context_.interrupted != nullptr && *context_.interrupted)
+      return stop(crash::Verdict::harness_error, "interrupted");
+    if (const Step done = (this->*part)(); !done) return done;
+    if (const auto oops = guest_->oops())
+      return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  }
+  return {};
+}
+
+Step TrialRun::begin(const std::string& phase) {
+  if (context_.on_phase) context_.on_phase(phase);
+  return step(phases_->begin(phase));
+}
+
+Step TrialRun::set_clock(const std::string& clock) {
+  const auto set = device_->control().request({{"clock", clock}});
+  if (!set) return broken(set.error());
+  return {};
+}
+
+/// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
+Step TrialRun::start_guest(const std::string& phase) {
+  if (const Step began = begin(phase); !began) return began;
+  const vm::GuestSpec spec{
+      .image = context_.image,
+      .accelerator = context_.accelerator,
+      .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
+      .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = campaign_.size_bytes},
+                {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}};
+  auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
+  if (!started) return broken(started.error());
+  guest_ = std::move(*started);
+  if (const auto hello = call({{"do", "hello"}}); !hello) return tl::unexpected(hello.error());
+  const auto unix_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const auto set = call(
+      {{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", fmt::format("{:016x}{:016x}", random_(), random_())}});
+  if (!set) return tl::unexpected(set.error());
+
+  const auto stats = device_->control().request({{"stats", "read"}});
+  if (!stats) return broken(stats.error());
+  const auto disk = call({{"do", "disk"}, {"path", kDisk}});
+  const auto marks = call({{"do", "disk"}, {"path", kMarks}});
+  if (!disk) return tl::unexpected(disk.error());
+  if (!marks) return tl::unexpected(marks.error());
+  if (disk->value("bytes", std::uint64_t{0}) != campaign_.size_bytes) {
+    return stop(crash::Verdict::harness_error, "the restored guest sees a disk of another size");
+  }
+  if (marks->value("nonce", "") != stats->value("instance", "-")) {
+    return stop(crash::Verdict::harness_error,
+                "the restored guest does not see this server (the nonce differs)");
+  }
+  return end();
+}
+
+tl::expected<json, crash::Judgement> TrialRun::call(const json& request) {
+  const auto answer = guest_->call(request, std::chrono::seconds(campaign_.step_timeout_s));
+  if (answer) return *answer;
+  const std::string what = request.value("do", "?");
+  if (const auto oops = guest_->oops())
+    return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  switch (answer.error().failure) {
+    case vm::CallFailure::timeout:
+      return stop(crash::Verdict::hang,
+                  fmt::format("\"{}\" did not end within {} s", what, campaign_.step_timeout_s));
+    case vm::CallFailure::guest_died:
+      return stop(crash::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
+    case vm::CallFailure::refused:
+      break;
+  }
+  return stop(crash::Verdict::harness_error,
+              fmt::format("the agent refused \"{}\": {}", what, answer.error().text));
+}
+
+tl::expected<ExecOutcome, crash::Judgement> TrialRun::exec(const std::vector<std::string>& argv) {
+  const milliseconds limit = std::chrono::seconds(campaign_.step_timeout_s);
+  // The agent ends the command in time; the call itself gets a little longer, so that a command that hangs is
+  // told apart from an agent that does.
+  const auto answer = guest_->call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", limit.count()}},
+                                   limit + std::chrono::seconds(10));
+  if (!answer) {
+    if (answer.error().failure == vm::CallFailure::refused) {
+      return stop(crash::Verdict::harness_error, fmt::format("{}: {}", argv[0], answer.error().text));
+    }
+    return stop(crash::Verdict::hang, fmt::format("the guest stopped answering while it ran {}", argv[0]));
+  }
+  if (answer->value("timed_out", false)) {
+    return stop(crash::Verdict::hang,
+                fmt::format("{} did not end within {} s", argv[0], campaign_.step_timeout_s));
+  }
+  ExecOutcome outcome{.exit_code = answer->value("exit", -1),
+                      .output = answer->value("stdout", "") + answer->value("stderr", "")};
+  log(fmt::format("{}", fmt::join(argv, " ")), outcome);
+  return outcome;
+}
+
+void TrialRun::log(std::string_view heading, const ExecOutcome& outcome) {
+  recovery_log_ += fmt::format("$ {}\n{}exit {}\n\n", heading, outcome.output, outcome.exit_code);
+}
+
+/// True when the kernel took it; its refusal goes into the log.
+tl::expected<bool, crash::Judgement> TrialRun::mount() {
+  const auto answer = guest_->call({{"do", "mount"},
+                                    {"source", kDisk},
+                                    {"target", kMountPoint},
+                                    {"type", plan_.filesystem->type},
+                                    {"options", plan_.filesystem->mount_options}},
+                                   std::chrono::seconds(campaign_.step_timeout_s));
+  if (answer) return true;
+  if (answer.error().failure == vm::CallFailure::refused) {
+    log("mount", {.exit_code = 1, .output = answer.error().text + "\n"});
+    return false;
+  }
+  if (const auto oops = guest_->oops())
+    return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  return stop(crash::Verdict::hang, fmt::format("mount did not end within {} s", campaign_.step_timeout_s));
+}
+
+Step TrialRun::unmount() {
+  const auto done = call({{"do", "unmount"}, {"target", kMountPoint}});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Step TrialRun::format_and_mount() {
+  if (const Step began = begin("mkfs"); !began) return began;
+  const auto made = exec(adapters::fill_in(plan_.filesystem->mkfs.argv, kDisk, uuid()));
+  if (!made) return tl::unexpected(made.error());
+  if (!plan_.filesystem->mkfs.good(made->exit_code)) {
+    return stop(crash::Verdict::harness_error,
+                fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+  }
+  if (const Step ended = end(made->exit_code); !ended) return ended;
+  const auto mounted = mount();
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!*mounted)
+    return stop(crash::Verdict::harness_error,
+                "the fresh file system could not be mounted:\n" + recovery_log_);
+  return {};
+}
+
+/// The cut is armed relative to a persistence point out of the middle half of the workload.
+Step TrialRun::work_until_cut() {
+  std::vector<std::size_t> points;
+  json lines = json::array();
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    lines.push_back(workload::format(operations_[i]));
+    if (workload::is_persistence_point(operations_[i])) points.push_back(i);
+  }
+  const std::size_t point = points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
+  const double span_ms = campaign_.cut_latest_ms - campaign_.cut_earliest_ms;
+  const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
+  record_.cut = fmt::format("after-mark:persisted {}+{:.6f}", point, delay_ms);
+
+  if (const Step set = set_clock(campaign_.clock); !set) return set;
+  if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
+    return broken(armed.error());
+  if (const Step began = begin("workload"); !began) return began;
+  const auto sent = guest_->send(
+      {{"id", 1'000'000}, {"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kMarks}});
+  if (!sent) return broken(sent.error());
+  return await_cut();
+}
+
+Step TrialRun::await_cut() {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
+  while (true) {
+    const auto message = guest_->receive(milliseconds(20));
+    const auto status = device_->control().request({{"power", "status"}});
+    if (!status) return broken(status.error());
+    if (status->value("power", "") == "off") break;
+    if (message && message->contains("ok")) {
+      if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
+        return stop(crash::Verdict::harness_error, "the workload failed before the cut: " + message->dump());
+      }
+      record_.cut = "at the end of the workload";
+      if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return broken(cut.error());
+      break;
+    }
+    if (const auto oops = guest_->oops())
+      return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (!guest_->alive()) return stop(crash::Verdict::oops, "the guest died before the cut");
+    if (context_.interrupted != nullptr && *context_.interrupted)
+      return stop(crash::Verdict::harness_error, "interrupted");
+    if (steady_clock::now() > deadline) {
+      return stop(crash::Verdict::hang,
+                  fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
+    }
+  }
+  return end();
+}
+
+/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
+Step TrialRun::power_cycle() {
+  if (const Step began = begin("cut"); !began) return began;
+  guest_->kill();
+  const auto on = device_->control().request({{"power", "on"}});
+  if (!on) return broken(on.error());
+  if (const Step ended = end(); !ended) return ended;
+  recovery_log_ += "== recovery\n";
+  return start_guest("restore");
+}
+
+Step TrialRun::replay() {
+  const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
+  if (const Step began = begin("replay"); !began) return began;
+  std::optional<int> exit_code;
+  std::string output;
+  if (filesystem.replay_by_mount) {
+    const auto mounted = mount();
+    if (!mounted) return tl::unexpected(mounted.error());
+    exit_code = *mounted ? 0 : 1;
+    if (*mounted) {
+      if (const Step unmounted = unmount(); !unmounted) return unmounted;
+    }
+    output = guest_->console_tail(200);
+  } else {
+    const auto replayed = exec(adapters::fill_in(filesystem.replay.argv, kDisk, ""));
+    if (!replayed) return tl::unexpected(replayed.error());
+    exit_code = replayed->exit_code;
+    output = replayed->output;
+  }
+  recovery_.replayed =
+      !filesystem.replay_sign.empty() && output.find(filesystem.replay_sign) != std::string::npos;
+  return end(exit_code);
+}
+
+Step TrialRun::check() {
+  const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
+  if (const Step began = begin("fsck"); !began) return began;
+  const auto checked = exec(adapters::fill_in(filesystem.check.argv, kDisk, ""));
+  if (!checked) return tl::unexpected(checked.error());
+  recovery_.check_found_damage = !filesystem.check.good(checked->exit_code);
+  if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
+    const auto repaired = exec(adapters::fill_in(filesystem.repair.argv, kDisk, ""));
+    if (!repaired) return tl::unexpected(repaired.error());
+    recovery_.repaired = filesystem.repair.good(repaired->exit_code);
+  }
+  return end(checked->exit_code);
+}
+
+Step TrialRun::mount_and_dump() {
+  if (const Step began = begin("mount"); !began) return began;
+  const auto mounted = mount();
+  if (!mounted) return tl::unexpected(mounted.error());
+  recovery_.mounted = *mounted;
+  if (const Step ended = end(*mounted ? 0 : 1); !ended) return ended;
+  if (!*mounted) return {};
+
+  if (const Step began = begin("verify"); !began) return began;
+  std::optional<Error> bad_entry;
+  const auto on_event = [&](const json& event) {
+    if (event.value("event", "") != "entry") return;
+    Result<crash::ObservedObject> object = crash::parse_entry(event);
+    if (object) tree_.push_back(std::move(*object));
+    if (!object && !bad_entry) bad_entry = object.error();
+  };
+  const auto dumped = guest_->call({{"do", "dump"}, {"root", kMountPoint}},
+                                   std::chrono::seconds(campaign_.step_timeout_s), on_event);
+  if (!dumped && dumped.error().failure == vm::CallFailure::timeout) {
+    return stop(crash::Verdict::hang, "reading the recovered tree did not end in time");
+  }
+  if (!dumped)
+    return stop(crash::Verdict::harness_error,
+                "the recovered tree could not be read: " + dumped.error().text);
+  if (bad_entry) return broken(*bad_entry);
+  if (dumped->value("entries", std::size_t{0}) != tree_.size()) {
+    return stop(crash::Verdict::harness_error, "the agent sent fewer entries than it says");
+  }
+  if (const Step unmounted = unmount(); !unmounted) return unmounted;
+  dumped_ = true;
+  return end();
+}
+
+/// Ends the server first: its recording is complete only then, and knows better than any message which marks
+/// came before the cut.
+void TrialRun::judge() {
+  const auto not_judged = [&](const Error& error) {
+    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.summary = error.message();
+  };
+  if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
+  Result<RecordedRun> recorded = read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
+  if (!recorded) return not_judged(recorded.error());
+  record_.cut_at_ns = recorded->cut_at_ns;
+  if (recorded->persisted_operation) {
+    record_.persisted_operation = static_cast<std::int64_t>(*recorded->persisted_operation);
+    record_.after_persistence_ns = *recorded->cut_at_ns - *recorded->persisted_at_ns;
+  }
+  record_.io = std::move(recorded->io);
+
+  std::vector<crash::Finding> findings;
+  if (dumped_) {
+    const auto oracle =
+        crash::Oracle::follow(operations_, {.fsync_keeps_name = plan_.filesystem->fsync_keeps_name});
+    if (!oracle) return not_judged(oracle.error());
+    findings = oracle->judge(recorded->persisted_operation, tree_);
+  }
+  for (const crash::Finding& finding : findings) {
+    record_.findings.push_back({std::string(crash::name(finding.kind)),
+                                std::string(crash::name(finding.tier)), finding.path, finding.expected,
+                                finding.found});
+  }
+  const crash::Judgement judgement = crash::judge_trial(recovery_, findings);
+  record_.verdict = crash::name(judgement.verdict);
+  record_.summary = judgement.summary;
+}
+
+void TrialRun::keep(const std::string& kind, const std::string& file_name) {
+  const std::filesystem::path path = context_.artefacts / file_name;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error) return;
+  record_.artefacts.push_back({kind, std::filesystem::relative(path, context_.database_folder, error),
+                               static_cast<std::int64_t>(bytes)});
+}
+
+void TrialRun::keep_artefacts() {
+  std::ofstream(context_.artefacts / "recovery.txt") << recovery_log_;
+  if (guest_) std::ofstream(context_.artefacts / "console.txt") << guest_->console_tail(1000);
+  guest_.reset();
+  device_.reset();
+  keep("recording", "recording.hcrec");
+  keep("fsck-output", "recovery.txt");
+  keep("console", "console.txt");
+}
+
+}  // namespace
+
+Result<db::TrialRecord> run_trial(const TrialPlan& plan, const TrialContext& context) {
+  return TrialRun(plan, context).run();
+}
+
+}  // namespace headcrash::campaign

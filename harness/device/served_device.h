@@ -1,0 +1,55 @@
+#pragma once
+// An emulated device being served: nbdkit with headcrash's plugin as a child process, its NBD and control
+// sockets.
+//
+// The child dies with this process, however that ends. Destroying a ServedDevice stops the server and waits
+// for it, so that its recording is complete afterwards.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/device/control_client.h"
+
+namespace headcrash::device {
+
+struct ServedDeviceSpec {
+  std::string profile;           ///< name or path of a .toml file
+  std::uint64_t size_bytes = 0;  ///< 0: the whole drive
+  bool write_cache = true;
+  std::string clock = "real";
+  std::uint64_t seed = 1;
+  std::string cut;                                 ///< trigger in text form; empty for none
+  std::optional<std::filesystem::path> store;      ///< folder; memory when absent
+  std::optional<std::filesystem::path> recording;  ///< must not exist yet
+};
+
+/// The plugin of this build; $HEADCRASH_PLUGIN overrides it.
+std::filesystem::path plugin_path();
+
+class ServedDevice {
+ public:
+  /// `scratch` is an existing folder for the sockets (its name short enough for one). Errors are nbdkit's own
+  /// last words when it refuses the configuration.
+  static Result<std::unique_ptr<ServedDevice>> start(const ServedDeviceSpec& spec,
+                                                     const std::filesystem::path& scratch);
+  ~ServedDevice();
+
+  std::filesystem::path socket() const;
+  std::filesystem::path control_socket() const;
+  ControlClient& control();
+  bool alive() const;
+
+  /// Ends the server in order (SIGTERM, then SIGKILL after 10 s) and waits. Errors: it had died on its own
+  /// before.
+  Result<void> stop();
+
+ private:
+  struct State;
+  explicit ServedDevice(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headcrash::device
