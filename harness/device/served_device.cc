@@ -28,20 +28,21 @@ constexpr std::chrono::seconds kStopLimit{10};
 /// nbdkit runs one thread a request: more than any client here keeps in flight.
 constexpr const char* kThreads = "64";
 
-std::vector<std::string> nbdkit_command(const ServedDeviceSpec& spec, const fs::path& scratch) {
+std::vector<std::string> nbdkit_command(const ServedDeviceSpec& spec, const fs::path& socket,
+                                        const fs::path& control_socket) {
   std::vector<std::string> argv{"nbdkit",
                                 "--foreground",
                                 "--exit-with-parent",
                                 "--threads",
                                 kThreads,
                                 "--unix",
-                                scratch / "nbd.sock",
+                                socket,
                                 plugin_path(),
                                 "profile=" + spec.profile,
                                 fmt::format("write-cache={}", spec.write_cache ? "on" : "off"),
                                 "clock=" + spec.clock,
                                 fmt::format("seed={}", spec.seed),
-                                "control=" + (scratch / "control.sock").string()};
+                                "control=" + control_socket.string()};
   if (spec.size_bytes != 0) argv.push_back(fmt::format("size={}", spec.size_bytes));
   if (!spec.cut.empty()) argv.push_back("cut=" + spec.cut);
   if (spec.store) argv.push_back("store=" + fs::absolute(*spec.store).string());
@@ -64,7 +65,7 @@ std::string last_words(const fs::path& errors) {
 }  // namespace
 
 struct ServedDevice::State {
-  fs::path scratch;
+  fs::path scratch, socket, control_socket;
   vm::Process server;
   std::optional<ControlClient> control;
 };
@@ -87,19 +88,27 @@ Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec
     return fail(plugin_path().string(), "the plugin is not there",
                 "build it: cmake --build --preset release");
   }
+  const fs::path socket = spec.socket.value_or(scratch / "nbd.sock");
+  const fs::path control_socket = spec.control_socket.value_or(scratch / "control.sock");
+  for (const fs::path& path : {socket, control_socket}) {
+    if (fs::exists(path))
+      return fail(path.string(), "exists already",
+                  "end the server that uses it, remove it, or choose another");
+  }
   const fs::path errors = scratch / "nbdkit.log";
   const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (log < 0) return fail(errors.string(), "cannot be written", "make the folder writable");
-  Result<vm::Process> started = vm::Process::start({.argv = nbdkit_command(spec, scratch), .errors = log});
+  Result<vm::Process> started =
+      vm::Process::start({.argv = nbdkit_command(spec, socket, control_socket), .errors = log});
   ::close(log);
   if (!started) return pass_on(started);
-  std::unique_ptr<ServedDevice> device(
-      new ServedDevice(std::make_unique<State>(State{scratch, std::move(*started), std::nullopt})));
+  std::unique_ptr<ServedDevice> device(new ServedDevice(
+      std::make_unique<State>(State{scratch, socket, control_socket, std::move(*started), std::nullopt})));
 
   const auto deadline = steady_clock::now() + kStartLimit;
   while (true) {
-    Result<ControlClient> control = ControlClient::connect(scratch / "control.sock");
-    if (control && fs::exists(scratch / "nbd.sock")) {
+    Result<ControlClient> control = ControlClient::connect(control_socket);
+    if (control && fs::exists(socket)) {
       device->state_->control.emplace(std::move(*control));
       return device;
     }
@@ -111,10 +120,10 @@ Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec
 }
 
 fs::path ServedDevice::socket() const {
-  return state_->scratch / "nbd.sock";
+  return state_->socket;
 }
 fs::path ServedDevice::control_socket() const {
-  return state_->scratch / "control.sock";
+  return state_->control_socket;
 }
 ControlClient& ServedDevice::control() {
   return *state_->control;

@@ -1,0 +1,38 @@
+#pragma once
+// What every subcommand of `headcrash` shares: exit codes, --json, and how an error is told.
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "plugin/model/result.h"
+
+namespace headcrash::cli {
+
+/// Exit codes, the same for every command.
+enum Exit : int {
+  kFine = 0,
+  kFound = 1,  ///< a data loss or a regression was found, or a control did not come out as it must
+  kUsage = 2,  ///< usage, configuration, a missing program, a damaged file
+  kSkipped = 77,
+  kInterrupted = 130,
+};
+
+/// Each adds its subcommand; the callback leaves its exit code in `exit_code`.
+void add_doctor(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
+void add_campaign(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+
+/// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
+int tell(const Error& error, bool as_json);
+
+void print(const nlohmann::json& value);
+
+/// Set by SIGINT, SIGTERM and SIGHUP once catch_interrupts() was called; a second signal ends the program at
+/// once.
+const std::atomic<bool>& interrupted();
+void catch_interrupts();
+
+}  // namespace headcrash::cli

@@ -1,0 +1,111 @@
+// headcrash list: what there is to choose from.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "fs-adapters/linux/adapter.h"
+#include "harness/campaign/campaign_file.h"
+#include "harness/cli/command.h"
+#include "plugin/profiles/profile.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+
+json profiles() {
+  json rows = json::array();
+  for (const auto& profile : profiles::list_profiles()) {
+    rows.push_back({{"name", profile.name},
+                    {"title", profile.title},
+                    {"capacity_bytes", profile.capacity_bytes},
+                    {"rpm", profile.rpm},
+                    {"average_seek_ms", profile.average_seek_ms},
+                    {"outer_mb_per_s", profile.outer_mb_per_s},
+                    {"inner_mb_per_s", profile.inner_mb_per_s},
+                    {"origin", profile.origin}});
+  }
+  return rows;
+}
+
+json filesystems() {
+  json rows = json::array();
+  for (const std::string& name : adapters::built_in_adapters()) {
+    const Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
+    if (!adapter) continue;
+    rows.push_back({{"name", name},
+                    {"title", adapter->title},
+                    {"expected", adapters::name(adapter->expected)},
+                    {"reason", adapter->expected_reason},
+                    {"minimum_size_bytes", adapter->minimum_size_bytes}});
+  }
+  return rows;
+}
+
+json workloads() {
+  return json::array(
+      {{{"name", "small-files"},
+        {"title",
+         "creates, overwrites, renames, replaces and removes small files, half of it made persistent"}}});
+}
+
+json campaigns() {
+  json rows = json::array();
+  for (const campaign::CampaignSummary& summary : campaign::built_in_campaigns()) {
+    rows.push_back({{"name", summary.name}, {"title", summary.title}, {"trials", summary.trials}});
+  }
+  return rows;
+}
+
+std::string cell(const json& value) {
+  if (value.is_number_float()) return fmt::format("{:.1f}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Columns as wide as their widest cell; texts to the left, numbers to the right.
+void print_table(const json& rows) {
+  if (rows.empty()) return;
+  std::vector<std::string> keys{"name"};
+  for (const auto& [key, value] : rows[0].items()) {
+    if (key != "name" && key != "title") keys.push_back(key);
+  }
+  keys.emplace_back("title");
+  for (int line = -1; line < static_cast<int>(rows.size()); ++line) {
+    std::string text;
+    for (const std::string& key : keys) {
+      std::size_t width = key.size();
+      for (const json& row : rows) width = std::max(width, cell(row[key]).size());
+      const std::string word = line < 0 ? key : cell(rows[static_cast<std::size_t>(line)][key]);
+      const bool right = rows[0][key].is_number();
+      text += right ? fmt::format("{:>{}}  ", word, width) : fmt::format("{:<{}}  ", word, width);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", text);
+  }
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int&) {
+  CLI::App* command = app.add_subcommand("list", "What there is to choose from");
+  const auto what = std::make_shared<std::string>();
+  const auto as_json = std::make_shared<bool>(false);
+  command->add_option("WHAT", *what, "profiles, filesystems, workloads or campaigns")
+      ->required()
+      ->check(CLI::IsMember({"profiles", "filesystems", "workloads", "campaigns"}));
+  command->add_flag("--json", *as_json, "Machine-readable output");
+  command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
+  command->callback([what, as_json] {
+    const json rows = *what == "profiles"      ? profiles()
+                      : *what == "filesystems" ? filesystems()
+                      : *what == "workloads"   ? workloads()
+                                               : campaigns();
+    if (*as_json) {
+      print(rows);
+    } else {
+      print_table(rows);
+    }
+  });
+}
+
+}  // namespace headcrash::cli
