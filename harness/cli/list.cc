@@ -1,7 +1,9 @@
 // headcrash list: what there is to choose from.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
+#include <set>
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/campaign/campaign_file.h"
@@ -13,17 +15,24 @@ namespace {
 
 using nlohmann::json;
 
-json profiles() {
+constexpr std::uint64_t kSectorsPerMib = 2048;
+constexpr double kBytesPerMb = 1e6;
+
+json drive_profiles() {
   json rows = json::array();
   for (const auto& profile : profiles::list_profiles()) {
+    json origins = json::object();
+    for (const profiles::Origin& origin : profile.origins) {
+      origins[origin.table] = {{"kind", origin.kind}, {"remark", origin.remark}};
+    }
     rows.push_back({{"name", profile.name},
                     {"title", profile.title},
-                    {"capacity_bytes", profile.capacity_bytes},
+                    {"capacity_mib", profile.capacity_sectors / kSectorsPerMib},
                     {"rpm", profile.rpm},
                     {"average_seek_ms", profile.average_seek_ms},
-                    {"outer_mb_per_s", profile.outer_mb_per_s},
-                    {"inner_mb_per_s", profile.inner_mb_per_s},
-                    {"origin", profile.origin}});
+                    {"outer_mb_per_s", profile.outer_bytes_per_second / kBytesPerMb},
+                    {"inner_mb_per_s", profile.inner_bytes_per_second / kBytesPerMb},
+                    {"origins", origins}});
   }
   return rows;
 }
@@ -57,7 +66,13 @@ json campaigns() {
   return rows;
 }
 
+/// A profile's origins are shown by their kinds; --json has them by table.
 std::string cell(const json& value) {
+  if (value.is_object()) {
+    std::set<std::string> kinds;
+    for (const auto& [table, origin] : value.items()) kinds.insert(origin.value("kind", ""));
+    return fmt::format("{}", fmt::join(kinds, ", "));
+  }
   if (value.is_number_float()) return fmt::format("{:.1f}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -96,7 +111,7 @@ void add_list(CLI::App& app, int&) {
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
   command->callback([what, as_json] {
-    const json rows = *what == "profiles"      ? profiles()
+    const json rows = *what == "profiles"      ? drive_profiles()
                       : *what == "filesystems" ? filesystems()
                       : *what == "workloads"   ? workloads()
                                                : campaigns();

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# A campaign with guests, killed in the middle and resumed: no finished trial is repeated, none is lost; then its report.
+source "$(dirname "$0")/lib.sh"
+cd "$scratch"
+export TMPDIR=$scratch
+
+"$headcrash" campaign smoke --db smoke.db >out 2>err &
+server=$!
+for _ in $(seq 2400); do
+  [ "$(sqlite3 smoke.db 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)" = 0 ] || break
+  kill -0 "$server" 2>/dev/null || break
+  sleep 0.1
+done
+sleep 1
+kill -KILL "$server" 2>/dev/null || failed "the campaign had ended before it could be killed: $(cat out err)"
+wait "$server" 2>/dev/null || true
+server=
+sleep 1
+! pgrep -f "$scratch" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch")"
+first=$(sqlite3 smoke.db 'SELECT id, key, started_at FROM trial')
+[ "$(wc -l <<<"$first")" -eq 1 ] || failed "not exactly one trial before the kill: $first"
+
+status=0
+"$headcrash" campaign smoke --db smoke.db --resume --json >outcome.json 2>err || status=$?
+[ "$status" -le 1 ] || failed "resume exited with $status: $(cat err)"
+grep -q '"trials_done_before": 1' outcome.json || failed "the finished trial was not recognised: $(cat outcome.json)"
+[ "$(sqlite3 smoke.db 'SELECT count(*) FROM run')" = 1 ] || failed "a second run was begun"
+[ "$(sqlite3 smoke.db 'SELECT count(*) FROM trial')" = 2 ] || failed "not two trials"
+[ "$(sqlite3 smoke.db 'SELECT id, key, started_at FROM trial ORDER BY id LIMIT 1')" = "$first" ] || failed "the first trial was repeated"
+[ "$(sqlite3 smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||
+  failed "ext4: $(sqlite3 smoke.db "SELECT verdict, summary FROM trial WHERE filesystem = 'ext4'")"
+[ "$(sqlite3 smoke.db "SELECT group_concat(name) FROM (SELECT name FROM phase WHERE trial_id = 1 ORDER BY ordinal)")" = \
+  restore,mkfs,workload,cut,restore,replay,fsck,mount,verify ] || failed "the phases are not what they should be"
+[ "$(sqlite3 smoke.db 'PRAGMA foreign_key_check' | wc -l)" = 0 ] || failed "foreign keys"
+
+"$headcrash" report --db smoke.db -o report >/dev/null || [ $? -eq 1 ] || failed "report"
+grep -q '<svg' report/report.html || failed "the report has no plot"
+! grep -qE '(src|href)="https?:' report/report.html || failed "the report reaches out of itself"
+shopt -s nullglob
+left=("$scratch"/headcrash-*)
+[ ${#left[@]} -eq 0 ] || failed "left behind: ${left[*]}"
+echo "campaign: all as it should be"

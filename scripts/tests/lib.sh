@@ -1,0 +1,23 @@
+# Shared by the end-to-end scripts: a scratch folder that goes at the end, and two assertions.
+# Each script is run as: NAME.sh BUILD-FOLDER
+set -euo pipefail
+build=$1
+headcrash=$build/bin/headcrash
+scratch=$(mktemp -d)
+trap 'status=$?; trap - EXIT; [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true; rm -rf "$scratch"; exit $status' EXIT
+
+failed() { echo "FAILED: $*" >&2; exit 1; }
+
+# refuses CODE WORD... -- COMMAND...: the command exits with CODE, and its one line on standard error has every WORD.
+refuses() {
+  local code=$1 words=() status=0
+  shift
+  while [ "$1" != -- ]; do words+=("$1"); shift; done
+  shift
+  "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+  [ "$status" -eq "$code" ] || failed "$* exited with $status, not $code: $(cat "$scratch/err")"
+  for word in "${words[@]}"; do
+    grep -qF -- "$word" "$scratch/err" "$scratch/out" || failed "$* does not say \"$word\": $(cat "$scratch/err")"
+  done
+  ! grep -qE 'terminate called|Sanitizer|Assertion' "$scratch/err" || failed "$* crashed: $(cat "$scratch/err")"
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# headcrash serve: bytes stay in the store, a cut loses what was not flushed, stock NBD tools work, Ctrl-C leaves nothing.
+source "$(dirname "$0")/lib.sh"
+cd "$scratch"
+
+start() {
+  "$headcrash" serve --profile hp-c2447 --clock off --json "$@" >serve.json 2>serve.err &
+  server=$!
+  for _ in $(seq 200); do
+    [ -s serve.json ] && return
+    kill -0 "$server" 2>/dev/null || failed "serve ended: $(cat serve.err)"
+    sleep 0.05
+  done
+  failed "serve printed nothing"
+}
+stop() {
+  kill -INT "$server"
+  wait "$server" || failed "serve exited with $?"
+  server=
+}
+field() { sed -n "s/.*\"$1\": \"\\(.*\\)\".*/\\1/p" serve.json; }
+
+start --size 64M --store disk --record one.hcrec
+socket=$(field socket)
+nbdinfo --size "nbd+unix:///?socket=$socket" | grep -qx $((64 << 20)) || failed "nbdinfo"
+nbdinfo --list "nbd+unix:///?socket=$socket" | grep -q 'export="mark"' || failed "the mark export is not listed"
+head -c 4M /dev/urandom >data
+truncate -s 64M data
+nbdcopy --flush data "nbd+unix:///?socket=$socket"
+stop
+[ ! -e "$socket" ] || failed "the socket was left behind"
+
+start --size 64M --store disk
+nbdcopy "nbd+unix:///?socket=$(field socket)" - | cmp - data || failed "the store did not keep the bytes"
+qemu-img info --image-opts "driver=nbd,server.type=unix,server.path=$(field socket)" >/dev/null || failed "qemu-img"
+qemu-img bench -q -c 200 -d 8 -s 4096 -w --image-opts "driver=nbd,server.type=unix,server.path=$(field socket)" >/dev/null || failed "qemu-img bench"
+stop
+
+start --size 64M --store other
+refuses 2 other -- "$headcrash" serve --size 64M --store other
+stop
+refuses 2 size -- "$headcrash" serve --size 32M --store other
+
+# the printed line is one that QEMU takes: a paused machine with the disk
+"$headcrash" serve --size 64M --clock off --profile hp-c2447 -- timeout 5 qemu-system-x86_64 -accel tcg -M q35 -m 64 -S -display none -nodefaults 2>qemu.err || [ $? -eq 124 ] ||
+  failed "QEMU refused the printed options: $(cat qemu.err)"
+echo "serve: all as it should be"
