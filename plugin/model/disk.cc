@@ -258,10 +258,12 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// When the arm may move for the command at the head of the queue, `command_ns` after its turn came.
+/// When the arm may move for the command at the head of the queue, `command_ns` after its turn came. A switch
+/// of the read-ahead that was under way then is finished before the command is looked at (so DiskSim's
+/// answers say).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
-  return to_ps(std::max({begun_at + command_ns, simulation_.now(), arm_free_at_}) - begun_at);
+  return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) - begun_at);
 }
 
 void Disk::travel_for(const Transfer& transfer) {
