@@ -1,0 +1,505 @@
+// The disk: one command after the other, one mechanism, a cache between them.
+//
+//   read, not buffered   |command|==== seek ====|rotation|sector|sector|sector|sector|
+//                                                         watermark ^ |reselect|bus bus bus bus|completion|
+//   read, buffered       |command|preparation|bus bus bus bus|completion|
+//   write, cache off     |command|==== seek + settle ====|rotation|sector|sector|reselect|completion|
+//                             |bus bus bus bus|
+//   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
+//
+// The time of each piece is in OverheadProfile. Commands are served first come, first served. With the cache
+// on, the mechanism has a second user, the destage: it starts when the host has been quiet for a while, when
+// the cache is above its high-water mark, or when somebody waits for it (a flush, a write that needs room). A
+// host command that needs the mechanism takes it at the end of the mechanical write under way.
+//
+// Durability:
+//  * A flush waits until the cache is clean. Being served in order it stands behind all writes submitted
+//  earlier, and
+//    ahead of all later ones, so clean means at least what was promised; also a sector whose older version is
+//    just being destaged is only done when the newer one has landed.
+//  * A write with fua, or one larger than the cache, goes straight to the medium when its turn comes. What is
+//  cached
+//    of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
+//  * With the cache off every write goes straight to the medium.
+//
+// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the platters up to
+// speed: the time for spinning up is the host's business. The read-ahead after the last command does not
+// count as busy time.
+#include "plugin/model/disk.h"
+
+#include <algorithm>
+
+#include "plugin/model/invariant.h"
+
+namespace headcrash::model {
+namespace {
+
+TimeNs to_ns_up(OffsetPs ps) {
+  return (ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;
+}
+OffsetPs to_ps(TimeNs ns) {
+  return ns * kPicosecondsPerNs;
+}
+
+bool is_write(const Request& request) {
+  return request.op == Op::write || request.op == Op::write_zeroes;
+}
+
+constexpr unsigned kTagBits = 3;
+
+}  // namespace
+
+Disk::Disk(const DiskOptions& options)
+    : profile_(options.profile),
+      simulation_(options.simulation),
+      witness_(options.witness),
+      write_cache_on_(options.write_cache && options.profile.write_cache.capacity_sectors > 0),
+      device_(options.device),
+      mechanism_(profile_),
+      read_ahead_(profile_.read_buffer, mechanism_),
+      platter_(options.store, options.witness, options.device, options.seed,
+               profile_.physical_sector_sectors) {
+  characteristics_.profile = profile_.name;
+  characteristics_.sectors = options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors;
+  characteristics_.physical_sector_sectors = profile_.physical_sector_sectors;
+  characteristics_.volatile_cache = write_cache_on_;
+  characteristics_.trim = profile_.trim;
+  characteristics_.rotational = true;
+  characteristics_.queue_depth = 1;
+  invariant(characteristics_.sectors <= mechanism_.geometry().sectors(),
+            "a disk exposes at most its capacity");
+  invariant(options.store == nullptr || options.store->sectors() >= characteristics_.sectors,
+            "the store is as large as the disk");
+}
+
+// ---- queue
+// ------------------------------------------------------------------------------------------------------
+
+void Disk::submit(const Request& request, Initiator& initiator) {
+  invariant(
+      request.lba <= characteristics_.sectors && request.sectors <= characteristics_.sectors - request.lba,
+      "a request lies on the disk");
+  const TimeNs now = simulation_.now();
+  witness_.submitted(device_, now, request);
+  Command command;
+  command.request = request;
+  command.initiator = &initiator;
+  command.submitted_at = now;
+  if (!powered_) {
+    lost_.push_back(command);
+    schedule(now, Tag::lost);
+    return;
+  }
+  ++idle_epoch_;
+  if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors) destaging_ = false;
+  queue_.push_back(command);
+  if (stage_ == Stage::idle && queue_.size() == 1) begin_next();
+  update_busy();
+}
+
+void Disk::begin_next() {
+  Command& command = queue_.front();
+  command.begun_at = simulation_.now();
+  const Request& request = command.request;
+  const bool moves_data = request.sectors > 0;
+  if (request.op == Op::read && moves_data) {
+    begin_read();
+  } else if (is_write(request) && moves_data) {
+    begin_write();
+  } else if (request.op == Op::flush) {
+    begin_flush();
+  } else {
+    finish_at(command.begun_at + profile_.overhead.write_command_ns);
+  }
+}
+
+void Disk::finish_at(TimeNs at) {
+  stage_ = Stage::timed;
+  schedule(at, Tag::done);
+}
+
+void Disk::finish() {
+  const Command command = queue_.front();
+  const Request& request = command.request;
+  if (request.op == Op::read && !request.into.empty()) {
+    platter_.read(request.lba, request.into);
+    if (write_cache_on_) cache_.overlay(request.lba, request.into);
+  }
+  if (is_write(request) && request.sectors > 0 && uses_cache(request)) cache_.insert(extent_of(request));
+  count(command);
+  queue_.pop_front();
+  stage_ = Stage::idle;
+  if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
+
+  Completion completion;
+  completion.id = request.id;
+  completion.status = platter_.failed() ? Status::store_error : Status::ok;
+  completion.submitted_at = command.submitted_at;
+  completion.completed_at = simulation_.now();
+  completion.breakdown = command.breakdown;
+  witness_.acknowledged(device_, completion);
+  command.initiator->completed(completion);
+  if (!powered_) return;
+
+  if (stage_ == Stage::idle && !queue_.empty()) begin_next();
+  if (stage_ == Stage::idle && cache_.dirty_sectors() > 0 && !destaging_) {
+    schedule(simulation_.now() + profile_.write_cache.idle_delay_ns, Tag::idle);
+  }
+  consider_destage();
+  update_busy();
+}
+
+void Disk::count(const Command& command) {
+  const Request& request = command.request;
+  switch (request.op) {
+    case Op::read:
+      ++counters_.reads;
+      counters_.sectors_read += request.sectors;
+      break;
+    case Op::write:
+    case Op::write_zeroes:
+      ++counters_.writes;
+      counters_.sectors_written += request.sectors;
+      break;
+    case Op::flush:
+      ++counters_.flushes;
+      break;
+    case Op::trim:
+      ++counters_.trims;
+      break;
+  }
+  if (command.breakdown.cache_hit) ++counters_.cache_hits;
+}
+
+// ---- commands
+// ---------------------------------------------------------------------------------------------------
+
+void Disk::begin_read() {
+  Command& command = queue_.front();
+  const Request& request = command.request;
+  const OverheadProfile& o = profile_.overhead;
+  const TimeNs now = simulation_.now();
+  const OffsetPs bus_start_ps = to_ps(o.read_hit_command_ns + o.read_data_preparation_ns);
+  const OffsetPs bus_ps = to_ps(o.bus_read_sector_ns);
+  OffsetPs sent_ps = bus_start_ps + bus_ps * request.sectors;
+  if (media_user_ == MediaUser::none && read_ahead_.holds_start(now, request.lba, request.sectors)) {
+    sent_ps = read_ahead_.send(now, request.lba, request.sectors, bus_start_ps, bus_ps);
+    media_user_ = MediaUser::host_read;
+  } else if (!write_cache_on_ || !cache_.covers(request.lba, request.sectors)) {
+    use_mechanism();
+    return;
+  }
+  const TimeNs done = now + to_ns_up(sent_ps) + o.read_completion_ns;
+  command.breakdown.cache_hit = true;
+  command.breakdown.overhead_ns = done - now;
+  finish_at(done);
+}
+
+bool Disk::uses_cache(const Request& request) const {
+  return write_cache_on_ && !request.fua && request.sectors <= profile_.write_cache.capacity_sectors;
+}
+
+void Disk::begin_write() {
+  Command& command = queue_.front();
+  const Request& request = command.request;
+  read_ahead_.invalidate(request.lba, request.sectors);
+  if (!uses_cache(request)) {
+    use_mechanism();
+    return;
+  }
+  if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
+    stage_ = Stage::room;
+    consider_destage();
+    return;
+  }
+  const OverheadProfile& o = profile_.overhead;
+  const TimeNs bus_ns = request.op == Op::write ? o.bus_write_sector_ns * request.sectors : 0;
+  const TimeNs took = std::max(o.write_command_ns, o.write_data_start_ns + bus_ns) + o.write_completion_ns;
+  command.breakdown.cache_hit = true;
+  command.breakdown.overhead_ns = took;
+  finish_at(simulation_.now() + took);
+}
+
+void Disk::begin_flush() {
+  const OverheadProfile& o = profile_.overhead;
+  Command& command = queue_.front();
+  if (cache_.held_sectors() > 0) {
+    stage_ = Stage::clean;
+    consider_destage();
+    return;
+  }
+  // A flush that had to wait was decoded meanwhile; only telling the host is left.
+  const TimeNs decoded = command.begun_at + o.write_command_ns;
+  command.breakdown.overhead_ns = o.write_command_ns + o.write_completion_ns;
+  finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
+}
+
+// ---- mechanism
+// --------------------------------------------------------------------------------------------------
+
+void Disk::use_mechanism() {
+  if (media_user_ != MediaUser::none) {
+    stage_ = Stage::mechanism;  // media_done() comes back here
+    return;
+  }
+  stage_ = Stage::media;
+  stop_read_ahead();
+  if (queue_.front().request.op == Op::read) {
+    start_media_read();
+  } else {
+    start_media_write();
+  }
+}
+
+void Disk::stop_read_ahead() {
+  if (const auto halt = read_ahead_.halt(simulation_.now())) {
+    mechanism_.place_arm(halt->arm);
+    arm_free_at_ = halt->arm_free_at;
+  }
+}
+
+/// When the arm may move for the command at the head of the queue, `command_ns` after its turn came.
+OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
+  const TimeNs begun_at = queue_.front().begun_at;
+  return to_ps(std::max({begun_at + command_ns, simulation_.now(), arm_free_at_}) - begun_at);
+}
+
+void Disk::travel_for(const Transfer& transfer) {
+  mechanism_.plan(transfer, travel_);
+  mechanism_.place_arm(travel_.arm);
+  last_lbn_ = transfer.lbn + transfer.sectors;
+  if (travel_.seek_cylinders > 0) ++counters_.seeks;
+}
+
+/// Fills the breakdown of a command that ends at `done`; waiting for the mechanism is nobody's time.
+void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
+  Breakdown& b = command.breakdown;
+  b.seek_ns = travel_.seek_ps / kPicosecondsPerNs;
+  b.rotation_ns = travel_.rotation_ps / kPicosecondsPerNs;
+  b.transfer_ns = (travel_.end_ps - travel_.first_ps()) / kPicosecondsPerNs;
+  b.seek_cylinders = travel_.seek_cylinders;
+  const TimeNs waited = ready_ps / kPicosecondsPerNs - command_ns;
+  const TimeNs service = done - command.begun_at - waited;
+  b.overhead_ns = std::max<TimeNs>(0, service - b.seek_ns - b.rotation_ns - b.transfer_ns);
+}
+
+void Disk::start_media_read() {
+  Command& command = queue_.front();
+  const OverheadProfile& o = profile_.overhead;
+  Transfer transfer;
+  transfer.lbn = command.request.lba;
+  transfer.sectors = command.request.sectors;
+  transfer.access = Access::read;
+  transfer.base = command.begun_at;
+  transfer.ready_ps = arm_ready_ps(o.read_miss_command_ns);
+  travel_for(transfer);
+  media_user_ = MediaUser::host_read;
+  read_ahead_.begin(travel_, transfer.lbn, transfer.sectors);
+  const TimeNs done =
+      command.begun_at + to_ns_up(media_read_sent_ps(transfer.sectors)) + o.read_completion_ns;
+  account(command, done, transfer.ready_ps, o.read_miss_command_ns);
+  finish_at(std::max(done, command.begun_at + to_ns_up(travel_.end_ps)));
+}
+
+/// When the bus has sent what travel_ reads. The bus is asked for when the watermark is reached, and then
+/// sends without a pause unless it catches up with the medium. (A request larger than the buffer would make
+/// the medium pause; the bus, the slower of the two, has enough to send all the same.)
+OffsetPs Disk::media_read_sent_ps(std::uint32_t sectors) const {
+  const OverheadProfile& o = profile_.overhead;
+  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
+  const OffsetPs bus_ps = to_ps(o.bus_read_sector_ns);
+  const auto watermark = std::max<std::uint32_t>(
+      1, static_cast<std::uint32_t>(std::uint64_t{sectors} * o.read_watermark_permille / 1000));
+  OffsetPs sent_ps = 0;
+  std::uint32_t done = 0;
+  for (const TrackPass& pass : travel_.passes) {
+    if (done < watermark && watermark <= done + pass.sectors) {
+      const OffsetPs on_bus_ps = pass.after_ps(watermark - done, revolution_ps) +
+                                 to_ps(o.read_data_preparation_ns + o.read_reselect_ns);
+      sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
+    }
+    const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * (sectors - done);
+    done += pass.sectors;
+    const OffsetPs last_ps = pass.after_ps(pass.sectors, revolution_ps) + bus_ps * (sectors - done + 1);
+    sent_ps = std::max({sent_ps, first_ps, last_ps});
+  }
+  return sent_ps;
+}
+
+Extent Disk::extent_of(const Request& request) const {
+  Extent extent;
+  extent.lba = request.lba;
+  extent.sectors = request.sectors;
+  extent.source = request.id;
+  extent.zeroes = request.op == Op::write_zeroes;
+  if (!extent.zeroes) extent.bytes = request.data;
+  return extent;
+}
+
+void Disk::start_media_write() {
+  Command& command = queue_.front();
+  const OverheadProfile& o = profile_.overhead;
+  through_ = extent_of(command.request);
+  cache_.drop(through_.lba, through_.sectors);
+  Transfer transfer;
+  transfer.lbn = through_.lba;
+  transfer.sectors = through_.sectors;
+  transfer.access = Access::write;
+  transfer.base = command.begun_at;
+  transfer.ready_ps = arm_ready_ps(o.write_command_ns);
+  transfer.positioning_min_ps = to_ps(o.write_positioning_min_ns);
+  if (!through_.zeroes) {
+    transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns), to_ps(o.bus_write_sector_ns)};
+  }
+  travel_for(transfer);
+  media_user_ = MediaUser::host_write;
+  const TimeNs media_end = command.begun_at + to_ns_up(travel_.end_ps);
+  const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
+  account(command, done, transfer.ready_ps, o.write_command_ns);
+  schedule(media_end, Tag::media_done);
+  schedule(done, Tag::done);
+}
+
+void Disk::media_done() {
+  platter_.write(simulation_.now(), extents_under_way());
+  ++counters_.media_writes;
+  if (media_user_ == MediaUser::destage) cache_.landed();
+  media_user_ = MediaUser::none;
+  switch (stage_) {
+    case Stage::mechanism:
+      use_mechanism();
+      break;
+    case Stage::room:
+      begin_write();
+      break;
+    case Stage::clean:
+      begin_flush();
+      break;
+    default:
+      break;
+  }
+  consider_destage();
+  update_busy();
+}
+
+std::span<const Extent> Disk::extents_under_way() const {
+  if (media_user_ == MediaUser::destage) return cache_.under_way();
+  return media_user_ == MediaUser::host_write ? std::span(&through_, 1) : std::span<const Extent>();
+}
+
+// ---- destage
+// ----------------------------------------------------------------------------------------------------
+
+void Disk::consider_destage() {
+  if (cache_.dirty_sectors() == 0) {
+    destaging_ = false;
+    return;
+  }
+  if (media_user_ != MediaUser::none || stage_ == Stage::media) return;
+  const bool high = cache_.dirty_sectors() >= profile_.write_cache.high_water_sectors;
+  if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
+}
+
+void Disk::start_destage() {
+  stop_read_ahead();
+  const auto extents = cache_.take(last_lbn_, profile_.write_cache.destage_sectors_max);
+  Transfer transfer;
+  transfer.lbn = extents.front().lba;
+  transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
+  transfer.access = Access::write;
+  transfer.base = simulation_.now();
+  transfer.ready_ps = to_ps(std::max<TimeNs>(0, arm_free_at_ - transfer.base));
+  transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
+  travel_for(transfer);
+  media_user_ = MediaUser::destage;
+  schedule(transfer.base + to_ns_up(travel_.end_ps), Tag::media_done);
+}
+
+// ---- power
+// ------------------------------------------------------------------------------------------------------
+
+void Disk::power_cut() {
+  if (!powered_) return;
+  powered_ = false;
+  const TimeNs now = simulation_.now();
+  if (!extents_under_way().empty()) {
+    const OffsetPs now_ps = to_ps(now - travel_.base);
+    const Travel::Progress progress = travel_.progress_at(now_ps, mechanism_.rotation().revolution_ps());
+    platter_.write_cut_short(now, extents_under_way(), progress.passed, progress.under_head);
+  }
+  ++generation_;
+  ++idle_epoch_;
+  for (const Command& command : queue_) {
+    lost_.push_back(command);
+    schedule(now, Tag::lost);
+  }
+  queue_.clear();
+  cache_.clear();
+  read_ahead_.clear();
+  stage_ = Stage::idle;
+  media_user_ = MediaUser::none;
+  destaging_ = false;
+  update_busy();
+}
+
+void Disk::power_on() {
+  powered_ = true;
+  mechanism_.place_arm({});
+  arm_free_at_ = simulation_.now();
+  last_lbn_ = 0;
+}
+
+void Disk::deliver_lost() {
+  const Command command = lost_.front();
+  lost_.pop_front();
+  Completion completion;
+  completion.id = command.request.id;
+  completion.status = Status::power_lost;
+  completion.submitted_at = command.submitted_at;
+  completion.completed_at = simulation_.now();
+  witness_.acknowledged(device_, completion);
+  command.initiator->completed(completion);
+}
+
+// ---- events and accounts
+// ----------------------------------------------------------------------------------------
+
+void Disk::schedule(TimeNs at, Tag tag) {
+  const std::uint64_t era = tag == Tag::idle ? idle_epoch_ : generation_;
+  simulation_.schedule(at, *this, era << kTagBits | static_cast<std::uint64_t>(tag));
+}
+
+void Disk::on_event(std::uint64_t tag) {
+  const auto kind = static_cast<Tag>(tag & ((1U << kTagBits) - 1));
+  const std::uint64_t era = tag >> kTagBits;
+  if (kind == Tag::lost) {
+    deliver_lost();
+  } else if (kind == Tag::idle) {
+    if (era != idle_epoch_) return;
+    destaging_ = true;
+    consider_destage();
+    update_busy();
+  } else if (era == generation_) {
+    kind == Tag::done ? finish() : media_done();
+  }
+}
+
+void Disk::update_busy() {
+  const bool busy = !queue_.empty() || media_user_ != MediaUser::none;
+  if (busy == busy_since_.has_value()) return;
+  if (busy) {
+    busy_since_ = simulation_.now();
+  } else {
+    counters_.busy_ns += simulation_.now() - *busy_since_;
+    busy_since_.reset();
+  }
+}
+
+DeviceCounters Disk::counters() const {
+  DeviceCounters all = counters_;
+  all.media_sectors_written = platter_.sectors_written();
+  if (busy_since_) all.busy_ns += simulation_.now() - *busy_since_;
+  return all;
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,115 @@
+#pragma once
+// A disk drive: command overheads, a bus, a read buffer with read-ahead, a volatile write cache, and one
+// mechanism.
+//
+// How a command goes through it is drawn in disk.cc.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugin/model/device.h"
+#include "plugin/model/disk_profile.h"
+#include "plugin/model/mechanism.h"
+#include "plugin/model/platter.h"
+#include "plugin/model/read_ahead.h"
+#include "plugin/model/write_cache.h"
+
+namespace headcrash::model {
+
+/// References must outlive the disk.
+struct DiskOptions {
+  const DiskProfile& profile;  ///< copied
+  Simulation& simulation;
+  Witness& witness;
+  SectorStore* store = nullptr;  ///< null: no bytes, only times; else at least as large as the disk
+  DeviceId device = 0;
+  std::uint64_t seed = 0;  ///< decides how sectors tear
+  bool write_cache = false;
+  std::uint64_t sectors = 0;  ///< expose only the first so many sectors; 0: all
+};
+
+class Disk final : public Device, private EventTarget {
+ public:
+  explicit Disk(const DiskOptions& options);
+
+  const Characteristics& characteristics() const override { return characteristics_; }
+  DeviceCounters counters() const override;
+  void submit(const Request& request, Initiator& initiator) override;
+  void power_cut() override;
+  void power_on() override;
+
+  std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
+
+ private:
+  struct Command {
+    Request request;
+    Initiator* initiator = nullptr;
+    TimeNs submitted_at = 0;
+    TimeNs begun_at = 0;  ///< when its turn came
+    Breakdown breakdown;
+  };
+  /// What the command at the head of the queue waits for.
+  enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
+  enum class Tag : std::uint64_t { lost, done, media_done, idle };
+  enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
+
+  void on_event(std::uint64_t tag) override;
+  void schedule(TimeNs at, Tag tag);
+  void deliver_lost();
+
+  void begin_next();
+  void begin_read();
+  void begin_write();
+  void begin_flush();
+  void finish_at(TimeNs at);
+  void finish();
+  void count(const Command& command);
+
+  void use_mechanism();  ///< the host command takes it, or waits for the destage under way
+  void stop_read_ahead();
+  OffsetPs arm_ready_ps(TimeNs command_ns) const;
+  void travel_for(const Transfer& transfer);
+  void account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const;
+  void start_media_read();
+  OffsetPs media_read_sent_ps(std::uint32_t sectors) const;
+  void start_media_write();
+  void media_done();
+  std::span<const Extent> extents_under_way() const;
+  Extent extent_of(const Request& request) const;
+  bool uses_cache(const Request& request) const;
+  void consider_destage();
+  void start_destage();
+  void update_busy();
+
+  const DiskProfile profile_;
+  Simulation& simulation_;
+  Witness& witness_;
+  const bool write_cache_on_;
+  const DeviceId device_;
+  Characteristics characteristics_;
+  DeviceCounters counters_;
+
+  Mechanism mechanism_;
+  ReadAhead read_ahead_;
+  WriteCache cache_;
+  Platter platter_;
+
+  std::deque<Command> queue_;  ///< front: being served
+  Stage stage_ = Stage::idle;
+  MediaUser media_user_ = MediaUser::none;
+  Travel travel_;   ///< of the media operation under way
+  Extent through_;  ///< the write that goes past the cache
+  TimeNs arm_free_at_ = 0;
+  std::uint64_t last_lbn_ = 0;  ///< C-LOOK goes on upwards from here
+
+  bool destaging_ = false;        ///< destage goes on until clean or the host comes
+  std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void
+  std::uint64_t generation_ = 0;  ///< rises with each power cut; events of an older one are void
+  bool powered_ = true;
+  std::deque<Command> lost_;  ///< waiting to be told that the power went
+  std::optional<TimeNs> busy_since_;
+};
+
+}  // namespace headcrash::model

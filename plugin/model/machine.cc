@@ -1,0 +1,209 @@
+// Machine (machine.h): numbering, range check, power, and the instant of a cut.
+//
+//   host --submit--> Machine --(Ticket as the initiator)--> Device
+//   host <-completed-- Ticket: counts acknowledged writes, pulls the plug after the N-th
+//
+// A ticket stands between the device and the host for the life of one request. Tickets are pooled and never
+// move, so a request costs no allocation once as many tickets exist as there were ever requests in flight.
+//
+// Order at a cut: the devices freeze first (they report what the head had passed), then the witness hears
+// that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks about one life of the
+// machine.
+#include "plugin/model/machine.h"
+
+#include <deque>
+#include <utility>
+
+#include "plugin/model/invariant.h"
+
+namespace headcrash::model {
+
+struct Machine::State {
+  /// The initiator that devices see.
+  struct Ticket final : Initiator {
+    explicit Ticket(State& owner) : state(owner) {}
+    void completed(const Completion& completion) override { state.completed(*this, completion); }
+    State& state;
+    Initiator* host = nullptr;
+    bool is_write = false;
+  };
+  struct Refusal {
+    Initiator* host;
+    Completion completion;
+  };
+  struct Entry {
+    std::string name;
+    std::unique_ptr<Device> device;
+    std::uint64_t sectors;
+  };
+
+  /// Event tags: 0 delivers the oldest refusal, any other is the arming that a timed cut belongs to.
+  static constexpr std::uint64_t kDeliverRefusal = 0;
+
+  State(Machine& owner, MachineWitness& w) : machine(owner), witness(w) {}
+
+  Ticket& take_ticket(Initiator& host, Op op) {
+    if (free_tickets.empty()) {
+      tickets.emplace_back(*this);
+      free_tickets.push_back(&tickets.back());
+    }
+    Ticket& ticket = *free_tickets.back();
+    free_tickets.pop_back();
+    ticket.host = &host;
+    ticket.is_write = op == Op::write || op == Op::write_zeroes;
+    return ticket;
+  }
+
+  void completed(Ticket& ticket, const Completion& completion) {
+    Initiator& host = *ticket.host;
+    const bool counts = ticket.is_write && completion.status == Status::ok;
+    free_tickets.push_back(&ticket);
+    // The host may arm anew from within its callback: what it arms then must not count this write.
+    const bool fires = counts && count_down(CutTrigger::Kind::after_writes);
+    const std::uint64_t armed_then = arming;
+    host.completed(completion);
+    if (fires && armed_then == arming) machine.power_cut();
+  }
+
+  /// True when this was the last one that the armed trigger of this kind was waiting for.
+  bool count_down(CutTrigger::Kind kind) {
+    if (!trigger || trigger->kind != kind || remaining == 0) return false;
+    return --remaining == 0;
+  }
+
+  void schedule_cut(TimeNs delay_ns) { simulation.schedule(simulation.now() + delay_ns, machine, arming); }
+
+  void refuse(const Request& request, Initiator& host, Status status) {
+    Completion completion;
+    completion.id = request.id;
+    completion.status = status;
+    completion.submitted_at = completion.completed_at = simulation.now();
+    refusals.push_back({&host, completion});
+    simulation.schedule(simulation.now(), machine, kDeliverRefusal);
+  }
+
+  void set_trigger(std::optional<CutTrigger> next) {
+    trigger = std::move(next);
+    remaining = trigger ? trigger->count : 0;
+    ++arming;
+  }
+
+  Machine& machine;
+  MachineWitness& witness;
+  Simulation simulation;
+  std::vector<Entry> devices;
+  std::deque<Ticket> tickets;
+  std::vector<Ticket*> free_tickets;
+  std::deque<Refusal> refusals;
+  RequestId last_id = 0;
+  PowerState power = PowerState::on;
+  std::uint64_t cuts = 0;
+  std::optional<TimeNs> last_cut_at;
+  std::optional<CutTrigger> trigger;
+  std::uint64_t remaining = 0;  ///< writes or flushes until the armed trigger fires
+  std::uint64_t arming = 1;     ///< rises with each arm and disarm; timed cuts of an older one are ignored
+};
+
+Machine::Machine(MachineWitness& witness) : state_(std::make_unique<State>(*this, witness)) {}
+Machine::~Machine() = default;
+
+Simulation& Machine::simulation() {
+  return state_->simulation;
+}
+MachineWitness& Machine::witness() {
+  return state_->witness;
+}
+
+void Machine::add_device(std::string name, std::unique_ptr<Device> device) {
+  invariant(state_->last_id == 0, "devices are added before the first request");
+  const std::uint64_t sectors = device->characteristics().sectors;
+  state_->devices.push_back({std::move(name), std::move(device), sectors});
+}
+
+std::size_t Machine::device_count() const {
+  return state_->devices.size();
+}
+const std::string& Machine::device_name(std::size_t index) const {
+  return state_->devices.at(index).name;
+}
+Device& Machine::device(std::size_t index) {
+  return *state_->devices.at(index).device;
+}
+
+RequestId Machine::submit(std::size_t device_index, Request request, Initiator& initiator) {
+  State& s = *state_;
+  State::Entry& entry = s.devices.at(device_index);
+  request.id = ++s.last_id;
+  if (request.lba > entry.sectors || request.sectors > entry.sectors - request.lba) {
+    s.refuse(request, initiator, Status::out_of_range);
+    return request.id;
+  }
+  if (request.op == Op::flush && s.power == PowerState::on && s.count_down(CutTrigger::Kind::at_flush)) {
+    power_cut();
+  }
+  entry.device->submit(request, s.take_ticket(initiator, request.op));
+  return request.id;
+}
+
+void Machine::mark(std::string_view text) {
+  State& s = *state_;
+  s.witness.marked(s.simulation.now(), text);
+  if (!s.trigger || s.trigger->kind != CutTrigger::Kind::after_mark || s.trigger->mark != text) return;
+  if (s.remaining++ == 0) s.schedule_cut(s.trigger->delay_ns);  // only the first such mark starts the clock
+}
+
+PowerState Machine::power() const {
+  return state_->power;
+}
+std::uint64_t Machine::power_cuts() const {
+  return state_->cuts;
+}
+std::optional<TimeNs> Machine::last_cut_at() const {
+  return state_->last_cut_at;
+}
+
+void Machine::arm(CutTrigger trigger) {
+  const bool timed = trigger.kind == CutTrigger::Kind::after_time;
+  const TimeNs delay_ns = trigger.delay_ns;
+  state_->set_trigger(std::move(trigger));
+  if (timed) state_->schedule_cut(delay_ns);
+}
+
+void Machine::disarm() {
+  state_->set_trigger(std::nullopt);
+}
+const std::optional<CutTrigger>& Machine::armed() const {
+  return state_->trigger;
+}
+
+void Machine::power_cut() {
+  State& s = *state_;
+  if (s.power == PowerState::off) return;
+  s.power = PowerState::off;
+  s.set_trigger(std::nullopt);
+  for (auto& entry : s.devices) entry.device->power_cut();
+  ++s.cuts;
+  s.last_cut_at = s.simulation.now();
+  s.witness.power_changed(s.simulation.now(), PowerState::off);
+}
+
+void Machine::power_on() {
+  State& s = *state_;
+  if (s.power == PowerState::on) return;
+  s.power = PowerState::on;
+  s.witness.power_changed(s.simulation.now(), PowerState::on);
+  for (auto& entry : s.devices) entry.device->power_on();
+}
+
+void Machine::on_event(std::uint64_t tag) {
+  State& s = *state_;
+  if (tag == State::kDeliverRefusal) {
+    const State::Refusal refusal = s.refusals.front();
+    s.refusals.pop_front();
+    refusal.host->completed(refusal.completion);
+  } else if (tag == s.arming && s.trigger) {
+    power_cut();
+  }
+}
+
+}  // namespace headcrash::model

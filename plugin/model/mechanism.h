@@ -1,0 +1,120 @@
+#pragma once
+// Arm, heads and platters: when each sector of a transfer passes under its head.
+//
+// Time inside one operation is counted in picoseconds from the operation's start (`base`), so that sector
+// boundaries, which are no whole nanoseconds, add up without drift.
+
+#include <cstdint>
+#include <vector>
+
+#include "plugin/model/disk_profile.h"
+#include "plugin/model/geometry.h"
+#include "plugin/model/seek.h"
+
+namespace headcrash::model {
+
+using OffsetPs = std::int64_t;  ///< picoseconds after some base
+inline constexpr OffsetPs kPicosecondsPerNs = 1000;
+
+/// Platters that turn for ever: the angle is a pure function of absolute model time.
+class Rotation {
+ public:
+  explicit Rotation(std::int64_t revolution_ps) : revolution_ps_(revolution_ps) {}
+  std::int64_t revolution_ps() const { return revolution_ps_; }
+
+  /// Angle at `at`, as the time since the index mark passed the heads.
+  std::int64_t angle_ps(TimeNs at) const {
+    // 1000 revolutions are exactly revolution_ps nanoseconds; reducing first keeps all products within 64
+    // bits.
+    return at % revolution_ps_ * kPicosecondsPerNs % revolution_ps_;
+  }
+  std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
+    return revolution_ps_ * slot / track_sectors;
+  }
+
+ private:
+  std::int64_t revolution_ps_;
+};
+
+/// Consecutive sectors of one track passing under the head without a pause.
+struct TrackPass {
+  OffsetPs start_ps = 0;  ///< when the first sector begins
+  std::uint32_t sectors = 0;
+  std::uint32_t track_sectors = 0;
+
+  /// When `count` sectors of the pass have gone by.
+  OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
+    return start_ps + revolution_ps * count / track_sectors;
+  }
+};
+
+/// One operation of the mechanism, planned ahead: when what passes under which head.
+struct Travel {
+  TimeNs base = 0;           ///< all offsets count from here
+  OffsetPs seek_ps = 0;      ///< first positioning, with write settling
+  OffsetPs rotation_ps = 0;  ///< wait for the first sector
+  OffsetPs end_ps = 0;       ///< when the last sector has passed
+  std::uint32_t seek_cylinders = 0;
+  ArmPosition arm;  ///< where it ends
+  std::vector<TrackPass> passes;
+
+  OffsetPs first_ps() const { return passes.front().start_ps; }
+
+  struct Progress {
+    std::uint64_t passed = 0;  ///< sectors that have gone by
+    bool under_head = false;   ///< the next one is being transferred
+  };
+  Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
+};
+
+/// Data that comes over a bus while the medium is written: sector i is there at first_ps + i * sector_ps.
+struct Supply {
+  OffsetPs first_ps = 0;
+  OffsetPs sector_ps = 0;
+};
+
+enum class Access : std::uint8_t { read, write };
+
+struct Transfer {
+  std::uint64_t lbn = 0;
+  std::uint32_t sectors = 0;
+  Access access = Access::read;
+  TimeNs base = 0;
+  OffsetPs ready_ps = 0;            ///< the arm starts moving, after base
+  OffsetPs positioning_min_ps = 0;  ///< and is not ready for the first sector earlier than this after that
+  Supply supply;                    ///< write: all zero when the data is there already
+};
+
+class Mechanism {
+ public:
+  explicit Mechanism(const DiskProfile& profile);
+
+  const Geometry& geometry() const { return geometry_; }
+  const SeekCurve& seek_curve() const { return seek_; }
+  const Rotation& rotation() const { return rotation_; }
+
+  /// Where the arm is, or where it will be when the operation under way has ended.
+  ArmPosition arm() const { return arm_; }
+  void place_arm(ArmPosition at) { arm_ = at; }
+
+  /// Plans a transfer from the present arm position into `travel` (whose vector is reused).
+  void plan(const Transfer& transfer, Travel& travel) const;
+
+  OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;
+  /// First offset from `ready_ps` on at which `slot` begins to pass; `base_angle_ps` is the angle at offset
+  /// 0.
+  OffsetPs slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
+                         std::uint32_t track_sectors) const;
+
+ private:
+  /// Appends the passes for one track; more than one when the supply runs dry and a revolution is lost.
+  OffsetPs pass_track(const TrackPass& track, std::uint32_t done, const Supply& supply, Travel& travel) const;
+
+  Geometry geometry_;
+  SeekCurve seek_;
+  Rotation rotation_;
+  TimeNs write_settle_ns_;
+  ArmPosition arm_;
+};
+
+}  // namespace headcrash::model

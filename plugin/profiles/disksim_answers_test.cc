@@ -1,0 +1,174 @@
+// The disk model against DiskSim's per-request answers for the HP C2247A (synthetic traces, one mechanism
+// each).
+//
+// Each request is submitted at the arrival time that the answers state, so that an error in one response does
+// not shift the next; `queued` goes through a host C-LOOK queue with one request at the disk. What is
+// compared is the response time of every single request.
+//
+// DiskSim's clock creeps: by about 0.7 ns for every sector that passes under a head its angle falls behind
+// the nominal 5400 rpm, so that the period that fits depends on how much a trace reads and reads ahead per
+// second. The model keeps the angle a pure function of time; each trace therefore names the period that
+// DiskSim's creep amounts to in it.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "plugin/model/disk.h"
+#include "plugin/profiles/profile.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::TimeNs;
+
+struct Answer {
+  TimeNs arrive_ns = 0;
+  TimeNs response_ns = 0;
+  bool read = false;
+  std::uint64_t lbn = 0;
+  std::uint32_t blocks = 0;
+};
+
+struct Ignore : model::Witness {
+  void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
+  void acknowledged(model::DeviceId, const model::Completion&) override {}
+  void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
+};
+
+TimeNs to_ns(const std::string& ms) {
+  return std::llround(std::stod(ms) * 1e6);
+}
+
+std::vector<Answer> read_answers(const std::filesystem::path& file) {
+  std::vector<Answer> answers;
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);  // i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,...
+  while (std::getline(stream, line)) {
+    std::istringstream fields(line);
+    std::array<std::string, 7> field;
+    for (std::string& f : field) std::getline(fields, f, ',');
+    answers.push_back({to_ns(field[1]), to_ns(field[6]), field[3] == "R", std::stoull(field[4]),
+                       static_cast<std::uint32_t>(std::stoul(field[5]))});
+  }
+  return answers;
+}
+
+/// Replays arrivals; with C-LOOK at most one request is at the disk and the next is the nearest upwards.
+class Replay final : public model::Initiator, public model::EventTarget {
+ public:
+  Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
+      : answers_(answers),
+        clook_(clook),
+        disk_({profile, simulation_, ignore_}),
+        responses_(answers.size()),
+        breakdowns_(answers.size()) {}
+
+  const std::vector<TimeNs>& run() {
+    for (std::size_t i = 0; i < answers_.size(); ++i) simulation_.schedule(answers_[i].arrive_ns, *this, i);
+    while (simulation_.run_next()) {
+    }
+    return responses_;
+  }
+  const std::vector<model::Breakdown>& breakdowns() const { return breakdowns_; }
+
+ private:
+  void on_event(std::uint64_t i) override {
+    waiting_.emplace(answers_[i].lbn, i);
+    if (!clook_ || !busy_) dispatch();
+  }
+  void completed(const model::Completion& completion) override {
+    const std::size_t i = completion.id - 1;
+    responses_[i] = completion.completed_at - answers_[i].arrive_ns;
+    breakdowns_[i] = completion.breakdown;
+    busy_ = false;
+    if (!waiting_.empty()) dispatch();
+  }
+  void dispatch() {
+    auto next = waiting_.lower_bound(head_lbn_);
+    if (next == waiting_.end()) next = waiting_.begin();
+    const std::size_t i = next->second;
+    waiting_.erase(next);
+    busy_ = true;
+    head_lbn_ = answers_[i].lbn;
+    model::Request request;
+    request.id = i + 1;
+    request.op = answers_[i].read ? model::Op::read : model::Op::write;
+    request.lba = answers_[i].lbn;
+    request.sectors = answers_[i].blocks;
+    disk_.submit(request, *this);
+  }
+
+  const std::vector<Answer>& answers_;
+  const bool clook_;
+  model::Simulation simulation_;
+  Ignore ignore_;
+  model::Disk disk_;
+  std::vector<TimeNs> responses_;
+  std::vector<model::Breakdown> breakdowns_;
+  std::multimap<std::uint64_t, std::size_t> waiting_;
+  std::uint64_t head_lbn_ = 0;
+  bool busy_ = false;
+};
+
+struct Trace {
+  const char* name;
+  double creep_ppm;  ///< DiskSim's, over the nominal period
+  double tolerance_ms;
+  double share_min;  ///< of requests within the tolerance
+  bool clook;
+};
+
+class DisksimAnswers : public testing::TestWithParam<Trace> {};
+
+TEST_P(DisksimAnswers, AreMetRequestByRequest) {
+  const Trace& trace = GetParam();
+  const auto file =
+      std::filesystem::path(HEADCRASH_DISKSIM_ANSWERS) / fmt::format("hp_c2247a.{}.csv", trace.name);
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no answers at " << file;
+  auto profile = load_profile("hp-c2447");
+  ASSERT_TRUE(profile) << profile.error().message();
+  profile->revolution_ps = std::llround(60e12 / 5400 * (1 + trace.creep_ppm * 1e-6));
+
+  const auto answers = read_answers(file);
+  ASSERT_GT(answers.size(), 1000U);
+  Replay replay(*profile, answers, trace.clook);
+  const auto& responses = replay.run();
+  std::size_t within = 0;
+  std::array<std::size_t, 4> finer{};
+  constexpr std::array<TimeNs, 4> kSteps = {1'000, 10'000, 100'000, 1'000'000};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const TimeNs off = std::abs(responses[i] - answers[i].response_ns);
+    if (static_cast<double>(off) <= trace.tolerance_ms * 1e6) ++within;
+    for (std::size_t k = 0; k < kSteps.size(); ++k) finer[k] += off <= kSteps[k] ? 1 : 0;
+  }
+  const auto all = static_cast<double>(answers.size());
+  fmt::print("{:16} within 1 us {:6.2f} %  10 us {:6.2f} %  0.1 ms {:6.2f} %  1 ms {:6.2f} %\n", trace.name,
+             100.0 * finer[0] / all, 100.0 * finer[1] / all, 100.0 * finer[2] / all, 100.0 * finer[3] / all);
+  EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
+}
+
+INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
+                         testing::Values(Trace{"randread4k", 1.3142, 0.01, 0.99, false},
+                                         Trace{"randwrite4k", 0.0899, 0.01, 0.99, false},
+                                         Trace{"seqread4k", 1.3142, 0.1, 0.95, false},
+                                         Trace{"seqwrite64k", 3.05, 0.1, 0.95, false},
+                                         Trace{"mixed_closed", 1.6, 0.1, 0.95, false},
+                                         Trace{"queued45.clook", 0.68, 0.1, 0.95, true}),
+                         [](const auto& param) {
+                           std::string name = param.param.name;
+                           for (char& c : name) c = c == '.' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace headcrash::profiles

@@ -1,0 +1,176 @@
+// Strict reading (toml_table.h). Only the first error is kept: later ones are often its consequences.
+#include "plugin/profiles/toml_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headcrash::profiles {
+namespace {
+
+constexpr double kMillisecondsMax = 1e6;
+
+/// Levenshtein distance, for "did you mean".
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row[b.size()];
+}
+
+std::string hint(std::string_view key, const std::vector<std::string>& known) {
+  const auto nearest = std::min_element(known.begin(), known.end(), [key](const auto& a, const auto& b) {
+    return distance(key, a) < distance(key, b);
+  });
+  if (nearest == known.end() || distance(key, *nearest) > 1 + key.size() / 3) return "remove it";
+  return fmt::format("did you mean '{}'?", *nearest);
+}
+
+}  // namespace
+
+void ReadErrors::add(std::string_view key, std::string problem, std::string remedy) {
+  if (first) return;
+  first = Error{key.empty() ? file : fmt::format("{}: {}", file, key), std::move(problem), std::move(remedy)};
+}
+
+TomlTable::TomlTable(const toml::table* table, std::string path, ReadErrors& errors)
+    : table_(table), path_(std::move(path)), errors_(errors) {
+  if (table_ == nullptr) errors_.add(path_, "this table is missing", fmt::format("add [{}]", path_));
+}
+
+std::string TomlTable::full(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+const toml::node* TomlTable::take(std::string_view key) {
+  known_.emplace_back(key);
+  if (table_ == nullptr) return nullptr;
+  const toml::node* node = table_->get(key);
+  if (node != nullptr) return node;
+  for (const auto& [other, value] : *table_) {
+    // A misspelt key is better reported as itself than as the absence of the right one.
+    if (distance(other.str(), key) <= 2) {
+      errors_.add(full(other.str()), "this key is unknown", fmt::format("did you mean '{}'?", key));
+    }
+  }
+  errors_.add(full(key), "this key is missing", "add it; every number of a profile must be given");
+  return nullptr;
+}
+
+std::uint64_t TomlTable::integer(std::string_view key, std::uint64_t min, std::uint64_t max) {
+  const toml::node* node = take(key);
+  if (node == nullptr) return min;
+  const auto value = node->value_exact<std::int64_t>();
+  if (value && *value >= 0 && static_cast<std::uint64_t>(*value) >= min &&
+      static_cast<std::uint64_t>(*value) <= max) {
+    return static_cast<std::uint64_t>(*value);
+  }
+  errors_.add(full(key), fmt::format("must be a whole number from {} to {}", min, max), "correct it");
+  return min;
+}
+
+std::uint32_t TomlTable::integer32(std::string_view key, std::uint32_t min, std::uint32_t max) {
+  return static_cast<std::uint32_t>(integer(key, min, max));
+}
+
+model::TimeNs TomlTable::milliseconds_of(const toml::node& node, std::string_view key) {
+  const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+  if (value && *value >= 0 && *value <= kMillisecondsMax) {
+    return std::llround(*value * static_cast<double>(model::kMillisecondNs));
+  }
+  errors_.add(full(key), fmt::format("must be a number of milliseconds from 0 to {:.0f}", kMillisecondsMax),
+              "correct it");
+  return 0;
+}
+
+model::TimeNs TomlTable::milliseconds(std::string_view key) {
+  const toml::node* node = take(key);
+  return node == nullptr ? 0 : milliseconds_of(*node, key);
+}
+
+std::vector<model::TimeNs> TomlTable::milliseconds_list(std::string_view key) {
+  std::vector<model::TimeNs> list;
+  const toml::node* node = take(key);
+  if (node == nullptr) return list;
+  if (!node->is_array()) {
+    errors_.add(full(key), "must be a list of milliseconds", "write for example [2.9, 3.7]");
+    return list;
+  }
+  for (const toml::node& element : *node->as_array()) list.push_back(milliseconds_of(element, key));
+  return list;
+}
+
+std::vector<std::uint32_t> TomlTable::integers(std::string_view key, std::uint32_t max) {
+  std::vector<std::uint32_t> list;
+  const toml::node* node = take(key);
+  if (node == nullptr) return list;
+  const std::string problem = fmt::format("must be a list of whole numbers from 0 to {}", max);
+  if (!node->is_array()) {
+    errors_.add(full(key), problem, "write for example [12, 40]; [] for none");
+    return list;
+  }
+  for (const toml::node& element : *node->as_array()) {
+    const auto value = element.value_exact<std::int64_t>();
+    if (!value || *value < 0 || *value > max) {
+      errors_.add(full(key), problem, "correct it");
+      return list;
+    }
+    list.push_back(static_cast<std::uint32_t>(*value));
+  }
+  return list;
+}
+
+std::string TomlTable::text(std::string_view key) {
+  const toml::node* node = take(key);
+  if (node == nullptr) return {};
+  auto value = node->value_exact<std::string>();
+  if (value && !value->empty()) return *std::move(value);
+  errors_.add(full(key), "must be a text", "put it in quotes");
+  return {};
+}
+
+bool TomlTable::boolean(std::string_view key) {
+  const toml::node* node = take(key);
+  if (node == nullptr) return false;
+  const auto value = node->value_exact<bool>();
+  if (!value) errors_.add(full(key), "must be true or false", "correct it");
+  return value.value_or(false);
+}
+
+const toml::table* TomlTable::table(std::string_view key) {
+  known_.emplace_back(key);
+  const toml::node* node = table_ == nullptr ? nullptr : table_->get(key);
+  return node == nullptr ? nullptr : node->as_table();
+}
+
+std::vector<const toml::table*> TomlTable::tables(std::string_view key) {
+  std::vector<const toml::table*> list;
+  const toml::node* node = take(key);
+  if (node == nullptr) return list;
+  if (node->is_array()) {
+    for (const toml::node& element : *node->as_array()) list.push_back(element.as_table());
+  }
+  if (list.empty() || std::find(list.begin(), list.end(), nullptr) != list.end()) {
+    list.clear();
+    errors_.add(full(key), "must be a list of tables", fmt::format("write [[{}]] before each", full(key)));
+  }
+  return list;
+}
+
+void TomlTable::finish() {
+  if (table_ == nullptr) return;
+  for (const auto& [key, value] : *table_) {
+    if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
+    errors_.add(full(key.str()), "this key is unknown", hint(key.str(), known_));
+  }
+}
+
+}  // namespace headcrash::profiles
