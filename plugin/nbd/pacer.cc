@@ -139,7 +139,7 @@ Served Pacer::serve(std::size_t device_index, const model::Request& request) {
   Waiter waiter;
   waiter.entered = wall_now();
   Lock lock(mutex_);
-  if (shutting_down_) return {model::Status::ok, true};
+  if (shutting_down_) return {.shut_down = true};
   if (!paced()) return serve_unpaced(device_index, request);
   sharpen_timers();
   catch_up();
@@ -152,7 +152,7 @@ Served Pacer::serve(std::size_t device_index, const model::Request& request) {
   await(lock, waiter);
   leave(waiter);
   count(device_index, request.op, waiter);
-  return {waiter.completion.status, shutting_down_};
+  return {waiter.completion.status, shutting_down_, failed_ && failed_()};
 }
 
 Served Pacer::serve_unpaced(std::size_t device_index, const model::Request& request) {
@@ -171,7 +171,7 @@ Served Pacer::serve_unpaced(std::size_t device_index, const model::Request& requ
   if (completion.status == model::Status::ok &&
       (request.op == model::Op::read || request.op == model::Op::write))
     latencies_[device_index].target.record(completion.completed_at - completion.submitted_at);
-  return {completion.status, false};
+  return {completion.status, false, failed_ && failed_()};
 }
 
 void Pacer::await(Lock& lock, Waiter& waiter) {

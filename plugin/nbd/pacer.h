@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -34,7 +35,8 @@ namespace headcrash::nbd {
 
 struct Served {
   model::Status status = model::Status::ok;
-  bool shut_down = false;  ///< the server is stopping: nothing is known about the request
+  bool shut_down = false;   ///< the server is stopping: nothing is known about the request
+  bool distrusted = false;  ///< see distrust_when
 };
 
 class Pacer {
@@ -44,6 +46,9 @@ class Pacer {
   ~Pacer();
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
+
+  /// From now on every request is also judged by `failed`, under the mutex. Before start().
+  void distrust_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
   void shut_down();  ///< ends all waits, refuses new requests
@@ -111,6 +116,7 @@ class Pacer {
   model::Machine& machine_;
   model::Simulation& simulation_;
   mutable std::mutex mutex_;
+  std::function<bool()> failed_;
   Clock clock_;
   ClockAnchor anchor_;
   std::uint64_t clock_changes_ = 0;
