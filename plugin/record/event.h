@@ -28,7 +28,7 @@
 namespace headcrash::record {
 
 enum class Kind : std::uint8_t {
-  submit = 1,  ///< flags: op and fua; payload: the data of a write
+  submit = 1,  ///< flags: op in bits 0-2, fua in bit 7; payload: the data of a write
   ack = 2,     ///< detail: Status
   media = 3,   ///< request: the write the bytes came from; detail: Outcome; payload only when torn
   mark = 4,    ///< payload: text

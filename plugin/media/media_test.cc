@@ -1,0 +1,207 @@
+// Both stores keep bytes alike; the folder refuses everything that is not its own.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+#include "plugin/media/memory_store.h"
+#include "plugin/media/sparse_file_store.h"
+
+namespace headcrash::media {
+namespace {
+
+namespace fs = std::filesystem;
+using model::kSectorBytes;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "headcrash-media-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::permissions(path_, fs::perms::owner_all, ignored);
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(sectors * kSectorBytes);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+/// Random writes, zeroes and reads against a plain vector.
+void behaves_like_a_vector(model::SectorStore& store, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> expected(store.sectors() * kSectorBytes);
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t lba = random() % store.sectors();
+    const std::uint64_t count = 1 + random() % std::min<std::uint64_t>(store.sectors() - lba, 40);
+    const auto at = expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes);
+    const auto bytes = static_cast<std::ptrdiff_t>(count * kSectorBytes);
+    if (i % 3 == 0) {
+      const auto data = noise(count, random());
+      ASSERT_TRUE(store.write(lba, data));
+      std::copy(data.begin(), data.end(), at);
+    } else if (i % 3 == 1) {
+      ASSERT_TRUE(store.write_zeroes(lba, count));
+      std::fill(at, at + bytes, std::byte{0});
+    } else {
+      std::vector<std::byte> read(count * kSectorBytes, std::byte{0xee});
+      ASSERT_TRUE(store.read(lba, read));
+      ASSERT_TRUE(std::equal(read.begin(), read.end(), at)) << "seed " << seed << " step " << i;
+    }
+  }
+  std::vector<std::byte> all(expected.size());
+  ASSERT_TRUE(store.read(0, all));
+  EXPECT_EQ(all, expected) << "seed " << seed;
+}
+
+TEST(MemoryStore, BehavesLikeAVector) {
+  for (unsigned seed : {1U, 2U, 3U}) {
+    auto store = MemoryStore::create(333);
+    ASSERT_TRUE(store);
+    behaves_like_a_vector(**store, seed);
+  }
+}
+
+TEST(MemoryStore, IsSparseAndChecksRanges) {
+  auto store = MemoryStore::create(std::uint64_t{1} << 32);  // 2 TiB
+  ASSERT_TRUE(store);
+  std::vector<std::byte> sector(kSectorBytes);
+  EXPECT_TRUE((*store)->write((std::uint64_t{1} << 32) - 1, sector));
+  EXPECT_FALSE((*store)->write(std::uint64_t{1} << 32, sector));
+  EXPECT_FALSE((*store)->read(~std::uint64_t{0}, sector));
+  EXPECT_FALSE((*store)->write_zeroes(5, std::uint64_t{1} << 32));
+  EXPECT_FALSE((*store)->read(0, std::span(sector).first(100)));
+  EXPECT_FALSE(MemoryStore::create(0));
+  EXPECT_FALSE(MemoryStore::create(~std::uint64_t{0}));
+}
+
+const std::vector<StoredDevice> kDisk = {{"hd0", "hp-c2447", 333}};
+
+TEST(StoreFolder, BehavesLikeAVectorAndKeepsBytes) {
+  TemporaryFolder folder;
+  const auto data = noise(3, 9);
+  {
+    auto store = StoreFolder::open(folder.path() / "s", kDisk);
+    ASSERT_TRUE(store) << store.error().message();
+    behaves_like_a_vector((*store)->store(0), 7);
+    ASSERT_TRUE((*store)->store(0).write(330, data));
+  }
+  EXPECT_EQ(fs::file_size(folder.path() / "s/hd0.img"), 333 * kSectorBytes);
+  auto again = StoreFolder::open(folder.path() / "s", kDisk);
+  ASSERT_TRUE(again) << again.error().message();
+  std::vector<std::byte> read(data.size());
+  ASSERT_TRUE((*again)->store(0).read(330, read));
+  EXPECT_EQ(read, data);
+}
+
+TEST(StoreFolder, ImagesAreSparse) {
+  TemporaryFolder folder;
+  auto store = StoreFolder::open(folder.path() / "s", {{"hd0", "p", std::uint64_t{1} << 24}});
+  ASSERT_TRUE(store);
+  ASSERT_TRUE((*store)->store(0).write(1 << 20, noise(256, 1)));
+  ASSERT_TRUE((*store)->store(0).write_zeroes(1 << 20, 256));
+  struct stat status = {};
+  ASSERT_EQ(stat((folder.path() / "s/hd0.img").c_str(), &status), 0);
+  EXPECT_LT(status.st_blocks, 1024);
+}
+
+void expect_refused(const fs::path& folder, const std::vector<StoredDevice>& devices, const char* word) {
+  auto store = StoreFolder::open(folder, devices);
+  ASSERT_FALSE(store) << word;
+  EXPECT_NE(store.error().message().find(word), std::string::npos) << store.error().message();
+  EXPECT_NE(store.error().message().find(folder.filename().string()), std::string::npos)
+      << store.error().message();
+  EXPECT_FALSE(store.error().remedy.empty()) << store.error().message();
+}
+
+TEST(StoreFolder, RefusesWhatIsNotItsOwn) {
+  TemporaryFolder folder;
+  const fs::path path = folder.path() / "s";
+  { ASSERT_TRUE(StoreFolder::open(path, kDisk)); }
+  expect_refused(path, {{"hd0", "other-drive", 333}}, "devices[0].profile");
+  expect_refused(path, {{"hd0", "hp-c2447", 334}}, "devices[0].sectors");
+  expect_refused(path, {{"hd1", "hp-c2447", 333}}, "devices[0].name");
+  expect_refused(path, {kDisk[0], {"hd1", "hp-c2447", 333}}, "devices");
+  expect_refused(path, {{"../hd0", "hp-c2447", 333}}, "cannot name");
+  fs::resize_file(path / "hd0.img", 100 * kSectorBytes);
+  expect_refused(path, kDisk, "hd0.img");
+  fs::remove(path / "hd0.img");
+  expect_refused(path, kDisk, "missing");
+  EXPECT_TRUE(StoreFolder::open(folder.path() / "t", kDisk));
+}
+
+TEST(StoreFolder, RefusesOneInUseUntilItIsFree) {
+  TemporaryFolder folder;
+  const fs::path path = folder.path() / "s";
+  {
+    auto first = StoreFolder::open(path, kDisk);
+    ASSERT_TRUE(first);
+    expect_refused(path, kDisk, "in use");
+  }
+  EXPECT_TRUE(StoreFolder::open(path, kDisk));
+}
+
+TEST(StoreFolder, RefusesForeignAndDamagedFolders) {
+  TemporaryFolder folder;
+  expect_refused(folder.path() / "no/such", kDisk, "cannot be made");
+  std::ofstream(folder.path() / "letter.txt") << "dear friend";
+  expect_refused(folder.path(), kDisk, "letter.txt");
+  expect_refused(folder.path() / "letter.txt", kDisk, "cannot be opened");
+  const fs::path path = folder.path() / "s";
+  fs::create_directory(path);
+  for (const char* text :
+       {"", "[]", "17", "{\"format\":\"x\"}", "\xff\xfe", "{\"format\":\"headcrash-store\"}",
+        R"({"format":"headcrash-store","version":2,"devices":[]})",
+        R"({"format":"headcrash-store","version":1})",
+        R"({"format":"headcrash-store","version":1,"devices":[3]})"}) {
+    std::ofstream(path / "store.json", std::ios::trunc) << text;
+    expect_refused(path, kDisk, "store.json");
+  }
+}
+
+TEST(StoreFolder, RefusesAFolderItCannotWrite) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  expect_refused(folder.path(), kDisk, "cannot be written");
+}
+
+TEST(StoreFolder, FinishesAnInterruptedFirstStart) {
+  TemporaryFolder folder;
+  const fs::path path = folder.path() / "s";
+  fs::create_directory(path);
+  std::ofstream(path / "hd0.img").close();
+  std::ofstream(path / "store.json.new") << "{";
+  auto store = StoreFolder::open(path, kDisk);
+  EXPECT_TRUE(store) << store.error().message();
+}
+
+TEST(SparseFileStore, TellsHostErrors) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
+  EXPECT_FALSE(SparseFileStore::open("/dev/full", 8));
+  TemporaryFolder folder;
+  auto store = SparseFileStore::open(folder.path() / "x.img", 8);
+  ASSERT_TRUE(store);
+  fs::resize_file(folder.path() / "x.img", 512);
+  std::vector<std::byte> sector(kSectorBytes);
+  auto read = (*store)->read(7, sector);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message().find("x.img"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headcrash::media

@@ -1,0 +1,32 @@
+#pragma once
+// A medium in memory. One private anonymous mapping as large as the drive: the kernel hands out a page at the
+// first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a read or write is one
+// memcpy.
+
+#include <memory>
+
+#include "plugin/model/store.h"
+
+namespace headcrash::media {
+
+class MemoryStore : public model::SectorStore {
+ public:
+  /// Fails when the host refuses so much address space.
+  static Result<std::unique_ptr<MemoryStore>> create(std::uint64_t sectors);
+  ~MemoryStore() override;
+  MemoryStore(const MemoryStore&) = delete;
+  MemoryStore& operator=(const MemoryStore&) = delete;
+
+  std::uint64_t sectors() const override { return sectors_; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
+
+ private:
+  MemoryStore(std::byte* bytes, std::uint64_t sectors) : bytes_(bytes), sectors_(sectors) {}
+
+  std::byte* bytes_;
+  std::uint64_t sectors_;
+};
+
+}  // namespace headcrash::media

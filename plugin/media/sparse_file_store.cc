@@ -1,0 +1,102 @@
+// One raw image file (sparse_file_store.h).
+#include "plugin/media/sparse_file_store.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+
+#include "plugin/media/range.h"
+
+namespace headcrash::media {
+namespace {
+
+using model::kSectorBytes;
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+tl::unexpected<Error> host_error(const std::string& path, const char* what, int error) {
+  const char* remedy = error == ENOSPC || error == EDQUOT || error == EFBIG
+                           ? "give the store a file system with room, then start with a fresh store"
+                           : "";
+  return fail(path, fmt::format("{} failed: {}", what, reason(error)), remedy);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open(const std::filesystem::path& path,
+                                                               std::uint64_t sectors) {
+  if (sectors == 0 || sectors > std::numeric_limits<std::int64_t>::max() / kSectorBytes)
+    return fail(path, fmt::format("a file cannot have {} sectors", sectors), "choose another size");
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (fd < 0)
+    return fail(path, "cannot be opened for writing: " + reason(errno), "check the permissions of the store");
+  std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, sectors));
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
+  const auto bytes = static_cast<off_t>(sectors * kSectorBytes);
+  if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", "choose another store");
+  if (status.st_size == 0 && ftruncate(fd, bytes) != 0) return host_error(path, "setting the length", errno);
+  if (status.st_size != 0 && status.st_size != bytes)
+    return fail(path, fmt::format("has {} bytes, but the drive has {}", status.st_size, bytes),
+                "give the size that the store was made with, or another store");
+  return store;
+}
+
+SparseFileStore::~SparseFileStore() {
+  close(fd_);
+}
+
+Result<void> SparseFileStore::read(std::uint64_t lba, std::span<std::byte> into) const {
+  if (auto inside = check_range(path_, sectors_, lba, into.size()); !inside) return inside;
+  auto offset = static_cast<off_t>(lba * kSectorBytes);
+  while (!into.empty()) {
+    const ssize_t n = pread(fd_, into.data(), into.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return host_error(path_, "reading", errno);
+    if (n == 0)
+      return fail(path_, "has become shorter while in use", "do not touch a store that is being served");
+    into = into.subspan(static_cast<std::size_t>(n));
+    offset += n;
+  }
+  return {};
+}
+
+Result<void> SparseFileStore::write(std::uint64_t lba, std::span<const std::byte> data) {
+  if (auto inside = check_range(path_, sectors_, lba, data.size()); !inside) return inside;
+  auto offset = static_cast<off_t>(lba * kSectorBytes);
+  while (!data.empty()) {
+    const ssize_t n = pwrite(fd_, data.data(), data.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return host_error(path_, "writing", errno);
+    data = data.subspan(static_cast<std::size_t>(n));
+    offset += n;
+  }
+  return {};
+}
+
+Result<void> SparseFileStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
+  if (auto inside = check_range(path_, sectors_, lba, count * kSectorBytes); !inside) return inside;
+  if (count == 0) return {};
+  const auto offset = static_cast<off_t>(lba * kSectorBytes);
+  const auto length = static_cast<off_t>(count * kSectorBytes);
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length) == 0) return {};
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return host_error(path_, "punching a hole", errno);
+  static constexpr std::array<std::byte, 128 * kSectorBytes> kZeroes = {};
+  while (count > 0) {
+    const std::uint64_t run = std::min<std::uint64_t>(count, kZeroes.size() / kSectorBytes);
+    if (auto written = write(lba, std::span(kZeroes).first(run * kSectorBytes)); !written) return written;
+    lba += run;
+    count -= run;
+  }
+  return {};
+}
+
+}  // namespace headcrash::media

@@ -1,0 +1,266 @@
+// Model time follows wall time (pacer.h).
+#include "plugin/nbd/pacer.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+#include "plugin/model/invariant.h"
+
+namespace headcrash::nbd {
+namespace {
+
+constexpr WallNs kSpinNs = 30 * model::kMicrosecondNs;
+constexpr WallNs kBackgroundStepNs =
+    model::kMillisecondNs;  ///< the background runs events at most this often
+constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
+constexpr int kTicksToPark = 100;
+constexpr WallNs kLongWaitNs = 50 * model::kMillisecondNs;
+
+std::chrono::steady_clock::time_point time_point(WallNs wall) {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wall));
+}
+
+/// Timers of this thread fire at their instant instead of within the kernel's usual 50 us.
+void sharpen_timers() {
+  thread_local const int done = prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  static_cast<void>(done);
+}
+
+void relax_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+Pacer::Pacer(model::Machine& machine, const Clock& clock)
+    : machine_(machine),
+      simulation_(machine.simulation()),
+      clock_(clock),
+      anchor_{wall_now(), simulation_.now(), clock.slowdown},
+      latencies_(machine.device_count()),
+      power_cuts_seen_(machine.power_cuts()) {}
+
+Pacer::~Pacer() {
+  stop();
+}
+
+void Pacer::start() {
+  const std::lock_guard lock(mutex_);
+  anchor_ = {wall_now(), simulation_.now(), clock_.slowdown};
+  background_ = std::thread([this] { run_background(); });
+}
+
+void Pacer::shut_down() {
+  const std::lock_guard lock(mutex_);
+  if (shutting_down_) return;
+  shutting_down_ = true;
+  finish_waiting();
+  power_off_.notify_all();
+}
+
+void Pacer::stop() {
+  shut_down();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    background_wake_.notify_one();
+    long_wait_wake_.notify_all();
+  }
+  if (background_.joinable()) background_.join();
+}
+
+Clock Pacer::clock() const {
+  const std::lock_guard lock(mutex_);
+  return clock_;
+}
+
+void Pacer::set_clock(const Clock& clock) {
+  const std::lock_guard lock(mutex_);
+  catch_up();
+  clock_ = clock;
+  anchor_ = {wall_now(), simulation_.now(), clock.slowdown};
+  ++clock_changes_;
+  if (!paced()) finish_waiting();
+  after_change();
+}
+
+bool Pacer::wait_power_off(std::chrono::nanoseconds timeout) {
+  Lock lock(mutex_);
+  catch_up();
+  const auto off = [this] { return machine_.power() == model::PowerState::off; };
+  return power_off_.wait_for(lock, timeout, [&] { return shutting_down_ || off(); }) && off();
+}
+
+// ---- running the model
+// -------------------------------------------------------------------------------------------
+
+void Pacer::catch_up() {
+  if (!paced()) return;
+  simulation_.run_until(std::max(simulation_.now(), anchor_.model_at(wall_now())));
+  note_power();
+}
+
+void Pacer::run_one() {
+  const bool happened = simulation_.run_next();
+  model::invariant(happened, "a request waits but the model has no event left that could complete it");
+}
+
+void Pacer::finish_waiting() {
+  for (Waiter* waiter : waiters_)
+    while (!waiter->done) run_one();
+  if (paced()) anchor_ = {wall_now(), simulation_.now(), clock_.slowdown};
+  note_power();
+}
+
+void Pacer::after_change() {
+  note_power();
+  if (leader_ != nullptr) return rouse_leader();
+  background_wake_.notify_one();
+}
+
+void Pacer::note_power() {
+  if (machine_.power_cuts() == power_cuts_seen_) return;
+  power_cuts_seen_ = machine_.power_cuts();
+  power_off_.notify_all();
+}
+
+void Pacer::rouse_leader() {
+  leader_roused_.store(true, std::memory_order_relaxed);
+  leader_->wake.notify_one();
+}
+
+// ---- requests
+// ----------------------------------------------------------------------------------------------------
+
+Served Pacer::serve(std::size_t device_index, const model::Request& request) {
+  Waiter waiter;
+  waiter.entered = wall_now();
+  Lock lock(mutex_);
+  if (shutting_down_) return {.shut_down = true};
+  if (!paced()) return serve_unpaced(device_index, request);
+  sharpen_timers();
+  catch_up();
+  ++submissions_;
+  waiter.clock_changes = clock_changes_;
+  machine_.submit(device_index, request, waiter);
+  waiters_.push_back(&waiter);
+  if (background_parked_) background_wake_.notify_one();
+  if (leader_ != nullptr && simulation_.next_event().value_or(model::kNever) < leader_target_) rouse_leader();
+  await(lock, waiter);
+  leave(waiter);
+  count(device_index, request.op, waiter);
+  return {waiter.completion.status, shutting_down_, failed_ && failed_()};
+}
+
+Served Pacer::serve_unpaced(std::size_t device_index, const model::Request& request) {
+  struct : model::Initiator {
+    void completed(const model::Completion& done_with) override {
+      completion = done_with;
+      done = true;
+    }
+    model::Completion completion;
+    bool done = false;
+  } owner;
+  machine_.submit(device_index, request, owner);
+  while (!owner.done) run_one();
+  note_power();
+  const model::Completion& completion = owner.completion;
+  if (completion.status == model::Status::ok &&
+      (request.op == model::Op::read || request.op == model::Op::write))
+    latencies_[device_index].target.record(completion.completed_at - completion.submitted_at);
+  return {completion.status, false, failed_ && failed_()};
+}
+
+void Pacer::await(Lock& lock, Waiter& waiter) {
+  while (!waiter.done) {
+    if (leader_ == nullptr) leader_ = &waiter;
+    if (leader_ == &waiter) {
+      lead(lock, waiter);
+    } else {
+      waiter.wake.wait(lock);
+    }
+  }
+}
+
+/// Sleeps until the next event is due, or somebody rouses it, then runs what is due.
+void Pacer::lead(Lock& lock, Waiter& waiter) {
+  const auto next = simulation_.next_event();
+  model::invariant(next.has_value(),
+                   "a request waits but the model has no event left that could complete it");
+  leader_target_ = *next;
+  leader_roused_.store(false, std::memory_order_relaxed);
+  const WallNs deadline = anchor_.wall_at(*next);
+  const WallNs now = wall_now();
+  if (deadline - now > kSpinNs) {
+    waiter.wake.wait_until(lock, time_point(deadline - kSpinNs));
+  } else if (deadline > now) {
+    lock.unlock();
+    while (wall_now() < deadline && !leader_roused_.load(std::memory_order_relaxed)) relax_processor();
+    lock.lock();
+  }
+  catch_up();
+}
+
+/// Takes a finished request out; when it was the leader's, names the oldest waiting one instead.
+void Pacer::leave(Waiter& waiter) {
+  waiters_.remove(&waiter);
+  if (leader_ != &waiter) return;
+  leader_ = nullptr;
+  const auto next = std::find_if(waiters_.begin(), waiters_.end(), [](const Waiter* w) { return !w->done; });
+  if (next == waiters_.end()) return;
+  leader_ = *next;
+  leader_->wake.notify_one();
+}
+
+void Pacer::count(std::size_t device_index, model::Op op, const Waiter& waiter) {
+  const model::Completion& completion = waiter.completion;
+  if (completion.status != model::Status::ok || (op != model::Op::read && op != model::Op::write)) return;
+  DeviceLatency& latency = latencies_[device_index];
+  latency.target.record(completion.completed_at - completion.submitted_at);
+  if (waiter.clock_changes != clock_changes_ || shutting_down_) return;  // it waited under two clocks
+  const WallNs now = wall_now();
+  const auto scaled = [this](WallNs wall) {
+    return static_cast<model::TimeNs>(static_cast<double>(wall) / clock_.slowdown);
+  };
+  latency.achieved.record(scaled(now - waiter.entered));
+  latency.lateness.record(scaled(now - anchor_.wall_at(completion.completed_at)));
+}
+
+// ---- the background
+// ----------------------------------------------------------------------------------------------
+
+void Pacer::run_background() {
+  sharpen_timers();
+  Lock lock(mutex_);
+  std::uint64_t submissions_seen = 0;
+  int idle_ticks = 0;
+  while (!stopping_) {
+    if (leader_ == nullptr) catch_up();
+    const WallNs now = wall_now();
+    watch_long_waits(now);
+    idle_ticks = submissions_ != submissions_seen || !waiters_.empty() ? 0 : idle_ticks + 1;
+    submissions_seen = submissions_;
+    background_parked_ = !paced() || idle_ticks >= kTicksToPark;
+    WallNs until = background_parked_ ? model::kNever / 2 : now + kBackgroundTickNs;
+    const auto next = simulation_.next_event();
+    if (paced() && leader_ == nullptr && next)
+      until = std::min(until, std::max(anchor_.wall_at(*next), now + kBackgroundStepNs));
+    background_wake_.wait_until(lock, time_point(until));
+  }
+}
+
+void Pacer::watch_long_waits(WallNs now) {
+  long_wait_ = !waiters_.empty() && now - waiters_.front()->entered > kLongWaitNs;
+  if (long_wait_) long_wait_wake_.notify_all();
+}
+
+bool Pacer::wait_for_long_request() {
+  Lock lock(mutex_);
+  long_wait_wake_.wait(lock, [this] { return stopping_ || long_wait_; });
+  return !stopping_;
+}
+
+}  // namespace headcrash::nbd

@@ -1,0 +1,143 @@
+#pragma once
+// Lets model time follow wall time, and threads wait for model events without a dispatcher between them.
+//
+// One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and everybody
+// who takes the mutex first lets the events happen that are due. Threads that wait for a request follow the
+// leader/follower pattern: one of them, the leader, sleeps until the next event of the model is due (the last
+// 30 us it spins), runs it, and wakes the owners of the requests that are complete; when its own is, it names
+// the next leader. A client with one request in flight thus never waits for a thread switch.
+//
+//   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> name a leader]
+//                     [submit .. follow: sleep until done or named .......... done]
+//   background        leads when no request waits, at most once a millisecond: destage, armed cuts
+//
+// A completion is an event and events run only when their instant has come, so none is returned early. With
+// clock=off a request is submitted at simulation.now() and events run under the mutex until it is complete;
+// nobody ever waits.
+//
+// Every wait ends at once on shut_down(): the model runs ahead until no request is inside any more, because a
+// device may touch a request's buffers up to its completion; these requests are answered with `shut_down`.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "plugin/model/machine.h"
+#include "plugin/nbd/clock.h"
+#include "plugin/nbd/latency.h"
+
+namespace headcrash::nbd {
+
+struct Served {
+  model::Status status = model::Status::ok;
+  bool shut_down = false;   ///< the server is stopping: nothing is known about the request
+  bool distrusted = false;  ///< see distrust_when
+};
+
+class Pacer {
+ public:
+  /// The machine must outlive the pacer and is touched only through it from now on.
+  Pacer(model::Machine& machine, const Clock& clock);
+  ~Pacer();
+  Pacer(const Pacer&) = delete;
+  Pacer& operator=(const Pacer&) = delete;
+
+  /// From now on every request is also judged by `failed`, under the mutex. Before start().
+  void distrust_when(std::function<bool()> failed) { failed_ = std::move(failed); }
+
+  void start();      ///< starts the background thread
+  void shut_down();  ///< ends all waits, refuses new requests
+  void stop();       ///< shut_down(), then joins the background thread
+
+  /// Submits and returns no earlier than the completion's instant. `request.id` is filled in.
+  Served serve(std::size_t device_index, const model::Request& request);
+
+  /// Runs `work(machine)` at the present model time, under the mutex.
+  template <typename Work>
+  auto with_machine(Work work) {
+    const std::lock_guard lock(mutex_);
+    catch_up();
+    const AfterChange after{*this};
+    return work(machine_);
+  }
+
+  Clock clock() const;
+  void set_clock(const Clock& clock);  ///< model time goes on from where it is
+
+  /// Waits until the power is off; false when the time is over or the server is stopping.
+  bool wait_power_off(std::chrono::nanoseconds timeout);
+
+  /// Waits until some request has waited for long (kLongWaitNs); false at stop(). For the watcher of the
+  /// server's end.
+  bool wait_for_long_request();
+
+  /// Call under with_machine: the statistics of a device.
+  DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
+
+ private:
+  struct Waiter : model::Initiator {
+    void completed(const model::Completion& done_with) override {
+      completion = done_with;
+      done = true;
+      wake.notify_one();
+    }
+    model::Completion completion;
+    bool done = false;
+    WallNs entered = 0;
+    std::uint64_t clock_changes = 0;
+    std::condition_variable wake;
+  };
+  struct AfterChange {
+    Pacer& pacer;
+    ~AfterChange() { pacer.after_change(); }
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  bool paced() const { return clock_.kind == Clock::Kind::real; }
+  void catch_up();        ///< runs the events that are due
+  void run_one();         ///< runs the next event, which there must be
+  void finish_waiting();  ///< runs ahead until no request waits
+  void after_change();    ///< somebody else than a request has changed the machine
+  void note_power();
+  void rouse_leader();
+  Served serve_unpaced(std::size_t device_index, const model::Request& request);
+  void await(Lock& lock, Waiter& waiter);
+  void lead(Lock& lock, Waiter& waiter);
+  void leave(Waiter& waiter);
+  void count(std::size_t device_index, model::Op op, const Waiter& waiter);
+  void run_background();
+  void watch_long_waits(WallNs now);
+
+  model::Machine& machine_;
+  model::Simulation& simulation_;
+  mutable std::mutex mutex_;
+  std::function<bool()> failed_;
+  Clock clock_;
+  ClockAnchor anchor_;
+  std::uint64_t clock_changes_ = 0;
+  std::vector<DeviceLatency> latencies_;
+
+  std::list<Waiter*> waiters_;  ///< requests inside, oldest first
+  Waiter* leader_ = nullptr;
+  model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
+  std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
+  bool shutting_down_ = false;
+
+  std::uint64_t power_cuts_seen_ = 0;
+  std::condition_variable power_off_;
+
+  std::thread background_;
+  std::condition_variable background_wake_;
+  bool stopping_ = false;
+  bool background_parked_ = false;  ///< it sleeps until somebody submits
+  std::uint64_t submissions_ = 0;
+  bool long_wait_ = false;
+  std::condition_variable long_wait_wake_;
+};
+
+}  // namespace headcrash::nbd

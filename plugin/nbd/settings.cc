@@ -1,0 +1,124 @@
+// The plugin's parameters (settings.h).
+#include "plugin/nbd/settings.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <limits>
+
+namespace headcrash::nbd {
+namespace {
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> parse_switch(std::string_view text) {
+  for (const char* yes : {"on", "true", "yes", "1"})
+    if (text == yes) return true;
+  for (const char* no : {"off", "false", "no", "0"})
+    if (text == no) return false;
+  return std::nullopt;
+}
+
+Result<void> set_size(Settings& settings, std::string_view value) {
+  settings.size_bytes = parse_size(value);
+  if (!settings.size_bytes)
+    return fail("size", fmt::format("\"{}\" is not a size", value),
+                "write a number with an optional k, M, G or T: size=1G");
+  if (*settings.size_bytes == 0 || *settings.size_bytes % model::kSectorBytes != 0)
+    return fail("size", fmt::format("{} bytes are not a whole number of sectors", *settings.size_bytes),
+                "give a multiple of 512, at least 512");
+  return {};
+}
+
+Result<void> set_path(std::optional<std::filesystem::path>& path, std::string_view key,
+                      std::string_view value) {
+  if (value.empty()) return fail(std::string(key), "the path is empty", fmt::format("write {}=PATH", key));
+  path = value;
+  return {};
+}
+
+Result<void> set_clock(Settings& settings, std::string_view value) {
+  auto clock = parse_clock(value);
+  if (!clock) return pass_on(clock);
+  settings.clock = *clock;
+  return {};
+}
+
+Result<void> set_cut(Settings& settings, std::string_view value) {
+  if (auto trigger = model::parse_cut_trigger(value); !trigger)
+    return fail("cut", trigger.error().problem.empty() ? "is not a trigger" : trigger.error().message(),
+                trigger.error().remedy.empty()
+                    ? "use after-writes:N, at-flush:N, after-ms:X or after-mark:TEXT+X"
+                    : "");
+  settings.cut = value;
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  unsigned shift = 0;
+  if (!text.empty()) {
+    constexpr std::string_view kSuffixes = "bkMGTPE";
+    const char last = text.back() == 'K' ? 'k' : text.back();
+    const std::size_t power = kSuffixes.find(last);
+    if (power != std::string_view::npos) shift = static_cast<unsigned>(power) * 10;
+    if (last == 's' || last == 'S') shift = 9;
+    if (power != std::string_view::npos || shift == 9) text.remove_suffix(1);
+  }
+  const auto number = text.starts_with("0x") ? std::nullopt : parse_number(text);
+  if (!number || *number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) >> shift)
+    return std::nullopt;
+  return *number << shift;
+}
+
+Result<void> Settings::set(std::string_view key, std::string_view value) {
+  constexpr std::string_view kKeys = "profile size store record control clock write-cache seed cut ";
+  const std::string entry = fmt::format("{} ", key);
+  if (key.find(' ') != std::string_view::npos ||
+      (" " + std::string(kKeys)).find(" " + entry) == std::string::npos)
+    return fail(std::string(key), "is not a parameter of headcrash",
+                "use profile, size, store, clock, write-cache, record, control, seed or cut");
+  if ((" " + seen_).find(" " + entry) != std::string::npos)
+    return fail(std::string(key), "is given twice", "give it once");
+  seen_ += entry;
+  if (key == "size") return set_size(*this, value);
+  if (key == "store") return set_path(store, key, value);
+  if (key == "record") return set_path(record, key, value);
+  if (key == "control") return set_path(control, key, value);
+  if (key == "clock") return set_clock(*this, value);
+  if (key == "cut") return set_cut(*this, value);
+  if (key == "write-cache") {
+    write_cache = parse_switch(value);
+    if (!write_cache)
+      return fail("write-cache", fmt::format("\"{}\" is not a switch", value), "use on or off");
+    return {};
+  }
+  if (key == "seed") {
+    const auto number = parse_number(value);
+    if (!number)
+      return fail("seed", fmt::format("\"{}\" is not a number below 2^64", value), "give a whole number");
+    seed = *number;
+    return {};
+  }
+  if (value.empty())
+    return fail("profile", "is empty", "name a drive; nbdkit headcrash --dump-plugin lists them");
+  profile = value;
+  return {};
+}
+
+Result<void> Settings::check() const {
+  if (profile.empty())
+    return fail("profile", "is missing",
+                "name a drive, for example profile=hp-c2447; nbdkit headcrash --dump-plugin lists them");
+  return {};
+}
+
+}  // namespace headcrash::nbd

@@ -1,0 +1,39 @@
+#pragma once
+// The plugin's parameters: texts in, values out. Paths are taken as they are given; the plugin makes them
+// absolute.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "plugin/model/machine.h"
+#include "plugin/nbd/clock.h"
+
+namespace headcrash::nbd {
+
+struct Settings {
+  std::string profile;  ///< name or path; the only one that must be given
+  std::optional<std::uint64_t> size_bytes;
+  std::optional<std::filesystem::path> store;
+  std::optional<std::filesystem::path> record;
+  std::optional<std::filesystem::path> control;
+  Clock clock;
+  std::optional<bool> write_cache;
+  std::uint64_t seed = 1;
+  std::optional<std::string> cut;  ///< text of a trigger that parses
+
+  /// One `key=value`. Errors name the key and say what to give; each key may be given once.
+  Result<void> set(std::string_view key, std::string_view value);
+  /// What can only be said when all are there.
+  Result<void> check() const;
+
+ private:
+  std::string seen_;  ///< keys so far, each followed by a space
+};
+
+/// As nbdkit's: a number with an optional b, k, M, G, T, P, E (powers of 1024) or s (512).
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+}  // namespace headcrash::nbd
