@@ -14,6 +14,8 @@
 #include <csignal>
 #include <utility>
 
+#include "harness/guest/descriptor.h"
+
 namespace headcrash::guest {
 namespace {
 
@@ -22,28 +24,6 @@ using std::chrono::milliseconds;
 
 // A killed process that is stuck in the kernel (a hung disk) does not end; the answer must not wait for it.
 constexpr milliseconds kKillGrace{2000};
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { reset(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    reset();
-    fd_ = std::exchange(other.fd_, -1);
-    return *this;
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
 
 struct Pipe {
   Descriptor read, write;

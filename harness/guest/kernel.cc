@@ -18,6 +18,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/guest/descriptor.h"
+
 namespace headcrash::guest {
 namespace {
 
@@ -44,20 +46,6 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"dirsync", MS_DIRSYNC, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 tl::unexpected<Errno> refuse(int error) {
   return tl::unexpected(Errno{.value = error});

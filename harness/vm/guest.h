@@ -64,7 +64,8 @@ struct CallError {
 class Guest {
  public:
   /// Restores the saved state for this spec, booting and saving it first if the cache has none. `scratch` is an
-  /// existing folder of this guest's own for sockets and console output.
+  /// existing folder of this guest's own for console output. If the harness is killed, QEMU dies with the thread
+  /// that called this: call it from a thread that lives as long as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec, const std::filesystem::path& cache,
                                               const std::filesystem::path& scratch);
   ~Guest();
@@ -79,8 +80,11 @@ class Guest {
   std::optional<nlohmann::json> receive(std::chrono::milliseconds timeout);
 
   bool alive() const;
-  /// The first line on the console that looks like an oops, a panic, a lockup or a file-system error report.
+  /// The first line on the console that shows a defect of the kernel: an oops, a panic, a lockup, a warning.
   std::optional<std::string> oops() const;
+  /// The first line in which a file system reports damage of its structures. After a crash that is a finding, after
+  /// injected read errors it is what it should say (harness/vm/oops.h).
+  std::optional<std::string> complaint() const;
   std::string console_tail(std::size_t lines) const;
 
   /// SIGKILL, at once: the power has gone.
