@@ -1,0 +1,207 @@
+// Dispatch and the commands themselves (commands.h).
+#include "harness/guest/commands.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/guest/dump.h"
+#include "harness/guest/exec.h"
+#include "harness/guest/kernel.h"
+#include "harness/guest/posix_vfs.h"
+#include "harness/workload/operation.h"
+
+namespace headcrash::guest {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kProtocolVersion = 1;
+constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
+
+// What a command says when it cannot do its work.
+struct Refusal {
+  std::string text;
+  int error = 0;  // 0: not a system error
+};
+using Answer = tl::expected<json, Refusal>;
+
+tl::unexpected<Refusal> refuse(const std::string& what, Errno error) {
+  const std::string why = std::error_code(error.value, std::generic_category()).message();
+  return tl::unexpected(Refusal{.text = what + ": " + why, .error = error.value});
+}
+
+// A wrong or missing field throws nlohmann::json::exception, which answer_line turns into a refusal.
+std::string text_of(const json& request, const char* field) {
+  return request.at(field).get<std::string>();
+}
+
+class Stopwatch {
+ public:
+  std::int64_t ms() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Answer hello(const json&, const Sender&) {
+  utsname name{};
+  ::uname(&name);
+  json modules = json::array();
+  std::ifstream list("/proc/modules");
+  for (std::string line; std::getline(list, line);) modules.push_back(line.substr(0, line.find(' ')));
+  return json{{"agent", kProtocolVersion}, {"kernel", name.release}, {"modules", std::move(modules)}};
+}
+
+Answer clock(const json& request, const Sender&) {
+  const auto seed = parse_seed(text_of(request, "seed"));
+  if (!seed) return refuse("seed", seed.error());
+  const auto set = set_clock_and_seed(request.at("unix_ns").get<std::int64_t>(), *seed);
+  if (!set) return refuse("clock", set.error());
+  return json::object();
+}
+
+Answer disk(const json& request, const Sender&) {
+  const std::string path = text_of(request, "path");
+  const auto found = look_at_disk(path);
+  if (!found) return refuse(path, found.error());
+  return json{{"bytes", found->bytes}, {"nonce", found->nonce}, {"flush", found->flush}};
+}
+
+Answer exec(const json& request, const Sender&) {
+  const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
+  Program program{.argv = request.at("argv").get<std::vector<std::string>>(),
+                  .input = request.value("stdin", "")};
+  if (program.argv.empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
+  if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
+    return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+  program.timeout = std::chrono::milliseconds(timeout_ms);
+  const auto end = run_program(program);
+  if (!end) return refuse(program.argv[0], end.error());
+  return json{{"exit", end->exit},
+              {"timed_out", end->timed_out},
+              {"stdout", end->output},
+              {"stderr", end->errors},
+              {"wall_ms", end->wall_ms}};
+}
+
+Answer mount(const json& request, const Sender&) {
+  const std::string source = text_of(request, "source");
+  const Stopwatch watch;
+  const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
+                                      request.value("options", ""));
+  if (!done) return refuse("mount " + source, done.error());
+  return json{{"wall_ms", watch.ms()}};
+}
+
+Answer unmount(const json& request, const Sender&) {
+  const std::string target = text_of(request, "target");
+  const Stopwatch watch;
+  const auto done = unmount_file_system(target);
+  if (!done) return refuse("unmount " + target, done.error());
+  return json{{"wall_ms", watch.ms()}};
+}
+
+using Operations = std::vector<workload::Operation>;
+
+tl::expected<Operations, Refusal> parse_operations(const json& lines) {
+  Operations operations;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    auto operation = workload::parse_operation(lines[i].get<std::string>(), fmt::format("operation {}", i));
+    if (!operation) return tl::unexpected(Refusal{.text = operation.error().message()});
+    operations.push_back(std::move(*operation));
+  }
+  return operations;
+}
+
+// A persistence point is told to the marks disk first: a recording then knows every one the harness can know.
+Answer run(const json& request, const Sender& send) {
+  const auto operations = parse_operations(request.at("operations"));
+  if (!operations) return tl::unexpected(operations.error());
+  const std::string mark_path = text_of(request, "mark");
+  MarkDisk mark;
+  if (!mark_path.empty()) {
+    if (const auto opened = mark.open(mark_path); !opened) return refuse(mark_path, opened.error());
+  }
+  PosixVfs vfs(text_of(request, "root"));
+  const Stopwatch watch;
+  std::size_t done = 0;
+  for (; done < operations->size(); ++done) {
+    const workload::Operation& operation = (*operations)[done];
+    if (const auto executed = workload::execute(operation, vfs); !executed) {
+      send({{"event", "failed"}, {"operation", done}, {"errno", executed.error().value}});
+      break;
+    }
+    if (!workload::is_persistence_point(operation)) continue;
+    if (!mark_path.empty()) {
+      const auto marked = mark.write(fmt::format("persisted {}", done));
+      if (!marked) return refuse(mark_path, marked.error());
+    }
+    send({{"event", "persisted"}, {"operation", done}});
+  }
+  return json{{"done", done}, {"wall_ms", watch.ms()}};
+}
+
+Answer dump(const json& request, const Sender& send) {
+  const std::string root = text_of(request, "root");
+  PosixVfs vfs(root);
+  const auto entries = dump_tree(vfs, send);
+  if (!entries) return refuse(root, entries.error());
+  return json{{"entries", *entries}};
+}
+
+struct Command {
+  std::string_view name;
+  Answer (*act)(const json& request, const Sender& send);
+};
+constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock}, Command{"disk", disk},
+                               Command{"exec", exec},   Command{"mount", mount}, Command{"unmount", unmount},
+                               Command{"run", run},     Command{"dump", dump}};
+
+Answer act(const json& request, const Sender& send) {
+  const std::string name = text_of(request, "do");
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command.act(request, send);
+  }
+  return tl::unexpected(Refusal{.text = "unknown command \"" + name.substr(0, 80) + "\""});
+}
+
+Answer act_on_line(const LineFramer::Line& line, json& id, const Sender& send) {
+  if (line.too_long) return tl::unexpected(Refusal{.text = "a line longer than 1 MiB"});
+  try {
+    const json request = json::parse(line.text);
+    if (!request.is_object()) return tl::unexpected(Refusal{.text = "a request is a JSON object"});
+    if (request.contains("id") && request["id"].is_number_integer()) id = request["id"];
+    return act(request, [&](json message) {
+      message["id"] = id;
+      send(message);
+    });
+  } catch (const json::exception& error) {
+    return tl::unexpected(Refusal{.text = error.what()});
+  }
+}
+
+}  // namespace
+
+void answer_line(const LineFramer::Line& line, const Sender& send) {
+  json id;  // null when the request has none
+  const Answer answer = act_on_line(line, id, send);
+  json message = answer ? *answer : json{{"error", answer.error().text}};
+  if (!answer && answer.error().error != 0) message["errno"] = answer.error().error;
+  message["id"] = id;
+  message["ok"] = answer.has_value();
+  send(message);
+}
+
+}  // namespace headcrash::guest

@@ -1,0 +1,201 @@
+// Tree dump with stamp runs (dump.h).
+#include "harness/guest/dump.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/workload/stamp.h"
+
+namespace headcrash::guest {
+namespace {
+
+using nlohmann::json;
+using workload::kStampBytes;
+
+constexpr std::size_t kReadBytes = 256 << 10;
+constexpr std::size_t kForeignBytes = 32;  // shown of a foreign block
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+// What one block says, without its place: two neighbours with equal Words are one run.
+struct Words {
+  json tail;             // what follows [first, count, ...
+  bool joinable = true;  // a moved block stands alone
+};
+
+Words words_of(std::span<const std::byte> block, std::uint64_t number) {
+  const workload::BlockContent content = workload::read_stamp(block);
+  if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
+    if (stamp->block == number) return {.tail = json::array({"stamp", stamp->file, stamp->version})};
+    return {.tail = json::array({"moved", stamp->file, stamp->version, stamp->block}), .joinable = false};
+  }
+  if (std::holds_alternative<workload::Zeroes>(content)) return {.tail = json::array({"zero"})};
+  return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes)))})};
+}
+
+// Joins blocks to runs as they come.
+class Runs {
+ public:
+  explicit Runs(std::size_t limit) : limit_(limit) {}
+
+  /// False when the limit is reached: the block is not described.
+  bool add(std::uint64_t number, Words words) {
+    if (count_ > 0 && words.joinable && words.tail == tail_) {
+      ++count_;
+      return true;
+    }
+    close();
+    if (runs_.size() == limit_) return false;
+    first_ = number;
+    count_ = 1;
+    tail_ = std::move(words.tail);
+    return true;
+  }
+
+  json take() {
+    close();
+    return std::move(runs_);
+  }
+
+ private:
+  void close() {
+    if (count_ == 0) return;
+    json run = json::array({first_, count_});
+    for (json& word : tail_) run.push_back(std::move(word));
+    runs_.push_back(std::move(run));
+    count_ = 0;
+  }
+
+  std::size_t limit_;
+  json runs_ = json::array();
+  std::uint64_t first_ = 0, count_ = 0;
+  json tail_;
+};
+
+// Fills `entry` with the content of a file; `errno` says where reading stopped, `cut` that a limit did.
+void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
+  const auto file = vfs.open(path, {});
+  if (!file) {
+    entry["errno"] = file.error().value;
+    return;
+  }
+  Runs runs(limits.runs);
+  std::vector<std::byte> buffer(kReadBytes);
+  std::uint64_t offset = 0;
+  bool cut = false;
+  for (bool more = true; more && !cut;) {
+    if (offset >= limits.file_bytes) {
+      cut = true;
+      break;
+    }
+    const auto got = vfs.pread(*file, offset, buffer);
+    if (!got) {
+      entry["errno"] = got.error().value;
+      break;
+    }
+    const std::span<const std::byte> data(buffer.data(), *got);
+    for (std::size_t at = 0; at < data.size() && !cut; at += kStampBytes) {
+      const auto block = data.subspan(at, std::min(kStampBytes, data.size() - at));
+      const std::uint64_t number = (offset + at) / kStampBytes;
+      cut = !runs.add(number, words_of(block, number));
+    }
+    offset += *got;
+    more = *got == buffer.size();
+  }
+  vfs.close(*file);
+  entry["runs"] = runs.take();
+  if (cut) entry["cut"] = true;
+}
+
+std::string_view name_of(FileType type) {
+  switch (type) {
+    case FileType::regular:
+      return "file";
+    case FileType::directory:
+      return "directory";
+    case FileType::symlink:
+      return "symlink";
+    case FileType::other:
+      break;
+  }
+  return "other";
+}
+
+json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimits& limits) {
+  json entry{{"event", "entry"}, {"path", path}, {"type", name_of(listed)}};
+  const auto status = vfs.stat(path);
+  if (!status) {
+    entry["errno"] = status.error().value;
+    return entry;
+  }
+  entry["type"] = name_of(status->type);
+  entry["size"] = status->size_bytes;
+  entry["links"] = status->links;
+  entry["mode"] = status->mode;
+  entry["inode"] = status->inode;
+  if (status->type == FileType::symlink) {
+    const auto target = vfs.readlink(path);
+    if (target) {
+      entry["target"] = *target;
+    } else {
+      entry["errno"] = target.error().value;
+    }
+  }
+  if (status->type == FileType::regular) describe_content(vfs, path, limits, entry);
+  return entry;
+}
+
+struct Pending {
+  std::string path;
+  FileType type;
+};
+
+// In reverse, so that the first name is on top of the stack.
+VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<Pending>& stack) {
+  auto children = vfs.list(folder);
+  if (!children) return tl::unexpected(children.error());
+  std::sort(children->begin(), children->end(),
+            [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name > b.name; });
+  for (const DirectoryEntry& child : *children) {
+    stack.push_back({.path = folder.empty() ? child.name : folder + "/" + child.name, .type = child.type});
+  }
+  return {};
+}
+
+}  // namespace
+
+VfsResult<std::uint64_t> dump_tree(Vfs& vfs, const EntrySink& sink, const DumpLimits& limits) {
+  std::vector<Pending> stack;
+  if (const auto root = push_children(vfs, "", stack); !root) return tl::unexpected(root.error());
+  std::uint64_t entries = 0;
+  while (!stack.empty()) {
+    const Pending next = std::move(stack.back());
+    stack.pop_back();
+    if (entries == limits.entries) return tl::unexpected(Errno{.value = EOVERFLOW});
+    json entry = describe(vfs, next.path, next.type, limits);
+    if (entry["type"] == "directory" && !entry.contains("errno")) {
+      if (next.path.size() > limits.path_bytes) {
+        entry["errno"] = ENAMETOOLONG;
+      } else if (const auto entered = push_children(vfs, next.path, stack); !entered) {
+        entry["errno"] = entered.error().value;
+      }
+    }
+    sink(entry);
+    ++entries;
+  }
+  return entries;
+}
+
+}  // namespace headcrash::guest

@@ -1,0 +1,159 @@
+// Running one program with limits (exec.h).
+#include "harness/guest/exec.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "harness/guest/descriptor.h"
+
+namespace headcrash::guest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// A killed process that is stuck in the kernel (a hung disk) does not end; the answer must not wait for it.
+constexpr milliseconds kKillGrace{2000};
+
+struct Pipe {
+  Descriptor read, write;
+};
+
+VfsResult<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return tl::unexpected(Errno{.value = errno});
+  return Pipe{.read = Descriptor(ends[0]), .write = Descriptor(ends[1])};
+}
+
+VfsResult<Descriptor> input_file(const std::string& text) {
+  Descriptor file(text.empty() ? ::open("/dev/null", O_RDONLY | O_CLOEXEC)
+                               : ::memfd_create("stdin", MFD_CLOEXEC));
+  if (file.get() < 0) return tl::unexpected(Errno{.value = errno});
+  for (std::size_t put = 0; put < text.size();) {
+    const ssize_t n = ::write(file.get(), text.data() + put, text.size() - put);
+    if (n <= 0) return tl::unexpected(Errno{.value = n < 0 ? errno : EIO});
+    put += static_cast<std::size_t>(n);
+  }
+  if (!text.empty()) ::lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+struct Child {
+  pid_t pid = -1;
+  Descriptor handle, output, errors;
+};
+
+// Between fork and exec: system calls only.
+[[noreturn]] void become(char* const* argv, int input, int output, int errors, int failure) {
+  ::setpgid(0, 0);
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::execvp(argv[0], argv);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
+  ::_exit(127);
+}
+
+VfsResult<Child> spawn(const Program& program) {
+  std::vector<char*> argv;
+  for (const std::string& word : program.argv) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  auto input = input_file(program.input);
+  auto output = make_pipe();
+  auto errors = make_pipe();
+  auto failure = make_pipe();
+  if (!input || !output || !errors || !failure) return tl::unexpected(Errno{.value = EMFILE});
+
+  Child child;
+  child.pid = ::fork();
+  if (child.pid < 0) return tl::unexpected(Errno{.value = errno});
+  if (child.pid == 0) {
+    become(argv.data(), input->get(), output->write.get(), errors->write.get(), failure->write.get());
+  }
+  ::setpgid(child.pid, child.pid);  // as the child does: whoever comes first
+  failure->write.reset();
+  int error = 0;
+  if (::read(failure->read.get(), &error, sizeof error) == sizeof error) {
+    ::waitpid(child.pid, nullptr, 0);
+    return tl::unexpected(Errno{.value = error});
+  }
+  child.handle = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  child.output = std::move(output->read);
+  child.errors = std::move(errors->read);
+  for (const int fd : {child.output.get(), child.errors.get()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  return child;
+}
+
+// Takes all there is now; the descriptor is closed at its end. A program that writes without end is
+// interrupted after a while so that the time limit is looked at.
+void drain(Descriptor& from, std::string& kept) {
+  std::array<char, 16 << 10> buffer;
+  for (int round = 0; round < 64 && from.get() >= 0; ++round) {
+    const ssize_t n = ::read(from.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return;
+    if (n == 0) from.reset();
+    kept.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    if (kept.size() > 2 * kKeptOutputBytes) kept.erase(0, kept.size() - kKeptOutputBytes);
+  }
+}
+
+/// True when the child has ended, false when the deadline came first.
+bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline) {
+  for (;;) {
+    std::array<pollfd, 3> watched{pollfd{child.handle.get(), POLLIN, 0},
+                                  pollfd{child.output.get(), POLLIN, 0},
+                                  pollfd{child.errors.get(), POLLIN, 0}};
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    ::poll(watched.data(), watched.size(), static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
+    drain(child.output, end.output);
+    drain(child.errors, end.errors);
+    if ((watched[0].revents & POLLIN) != 0) return true;
+  }
+}
+
+void keep_tail(std::string& text) {
+  if (text.size() > kKeptOutputBytes) text.erase(0, text.size() - kKeptOutputBytes);
+}
+
+}  // namespace
+
+VfsResult<ProgramEnd> run_program(const Program& program) {
+  if (program.argv.empty()) return tl::unexpected(Errno{.value = EINVAL});
+  const auto start = Clock::now();
+  auto child = spawn(program);
+  if (!child) return tl::unexpected(child.error());
+
+  ProgramEnd end;
+  bool ended = watch(*child, end, start + program.timeout);
+  if (!ended) {
+    end.timed_out = true;
+    ::kill(-child->pid, SIGKILL);
+    ended = watch(*child, end, Clock::now() + kKillGrace);
+  }
+  int status = 0;
+  if (ended && ::waitpid(child->pid, &status, 0) == child->pid && WIFEXITED(status)) {
+    end.exit = WEXITSTATUS(status);
+  } else {
+    end.exit = 128 + (ended && WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
+  }
+  keep_tail(end.output);
+  keep_tail(end.errors);
+  end.wall_ms = std::chrono::duration_cast<milliseconds>(Clock::now() - start).count();
+  return end;
+}
+
+}  // namespace headcrash::guest

@@ -1,0 +1,35 @@
+#pragma once
+// One program run to its end: bounded in time and in what is kept of its output.
+//
+// The program gets a process group of its own; at the time limit the whole group is killed. Its input is an
+// anonymous file, so that no pipe has to be fed while two others are drained. Children it left behind stay
+// alive after a normal end; they merely lose the pipes.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::guest {
+
+inline constexpr std::size_t kKeptOutputBytes = 64 << 10;
+
+struct Program {
+  std::vector<std::string> argv;  ///< argv[0] is looked up in PATH
+  std::string input;
+  std::chrono::milliseconds timeout{0};
+};
+
+struct ProgramEnd {
+  int exit = 0;  ///< exit code, or 128 + signal
+  bool timed_out = false;
+  std::string output, errors;  ///< the last kKeptOutputBytes of each
+  std::int64_t wall_ms = 0;
+};
+
+/// The error is why it could not be started (ENOENT, EACCES, ...).
+VfsResult<ProgramEnd> run_program(const Program& program);
+
+}  // namespace headcrash::guest

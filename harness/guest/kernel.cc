@@ -1,0 +1,170 @@
+// mount, clock, block devices (kernel.h).
+#include "harness/guest/kernel.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/random.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/guest/descriptor.h"
+
+namespace headcrash::guest {
+namespace {
+
+constexpr std::size_t kAlignment = 4096;  // for O_DIRECT on every sector size
+constexpr std::size_t kMarkBytes = 512;
+constexpr std::size_t kNonceBytes = 64;
+constexpr std::size_t kLongestSeedBytes = 32;
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+struct Flag {
+  std::string_view name;
+  unsigned long set, clear;
+};
+constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
+                            Flag{"rw", 0, MS_RDONLY},
+                            Flag{"noatime", MS_NOATIME, 0},
+                            Flag{"nodiratime", MS_NODIRATIME, 0},
+                            Flag{"relatime", MS_RELATIME, 0},
+                            Flag{"strictatime", MS_STRICTATIME, 0},
+                            Flag{"nosuid", MS_NOSUID, 0},
+                            Flag{"nodev", MS_NODEV, 0},
+                            Flag{"noexec", MS_NOEXEC, 0},
+                            Flag{"sync", MS_SYNCHRONOUS, 0},
+                            Flag{"dirsync", MS_DIRSYNC, 0},
+                            Flag{"lazytime", MS_LAZYTIME, 0},
+                            Flag{"defaults", 0, 0}};
+
+tl::unexpected<Errno> refuse(int error) {
+  return tl::unexpected(Errno{.value = error});
+}
+
+VfsResult<void> reseed(const std::vector<std::byte>& seed) {
+  // struct rand_pool_info: two ints (bits of entropy, bytes), then the bytes.
+  alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes> request{};
+  const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
+  std::memcpy(request.data(), head.data(), sizeof head);
+  std::memcpy(request.data() + sizeof head, seed.data(), seed.size());
+  const Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
+  if (device.get() < 0 || ::ioctl(device.get(), RNDADDENTROPY, request.data()) != 0 ||
+      ::ioctl(device.get(), RNDRESEEDCRNG) != 0) {
+    return refuse(errno);
+  }
+  return {};
+}
+
+std::string printable(const char* bytes, std::size_t count) {
+  std::string text(bytes, ::strnlen(bytes, count));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+}  // namespace
+
+MountOptions parse_mount_options(std::string_view text) {
+  MountOptions options;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const auto flag =
+        std::find_if(kFlags.begin(), kFlags.end(), [&](const Flag& f) { return f.name == word; });
+    if (flag != kFlags.end()) {
+      options.flags = (options.flags | flag->set) & ~flag->clear;
+    } else if (!word.empty()) {
+      options.data += (options.data.empty() ? "" : ",") + std::string(word);
+    }
+  }
+  return options;
+}
+
+VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
+                                  const std::string& type, const std::string& options) {
+  std::error_code error;
+  std::filesystem::create_directories(target, error);
+  if (error) return refuse(error.value());
+  const MountOptions parsed = parse_mount_options(options);
+  if (::mount(source.c_str(), target.c_str(), type.c_str(), parsed.flags, parsed.data.c_str()) != 0) {
+    return refuse(errno);
+  }
+  return {};
+}
+
+VfsResult<void> unmount_file_system(const std::string& target) {
+  if (::umount2(target.c_str(), UMOUNT_NOFOLLOW) != 0) return refuse(errno);
+  return {};
+}
+
+VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
+  if (hex.size() % 2 != 0 || hex.size() > 2 * kLongestSeedBytes) return refuse(EINVAL);
+  std::vector<std::byte> seed;
+  for (std::size_t at = 0; at < hex.size(); at += 2) {
+    std::uint8_t byte = 0;
+    const char* const end = hex.data() + at + 2;
+    const auto parsed = std::from_chars(hex.data() + at, end, byte, 16);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return refuse(EINVAL);
+    seed.push_back(std::byte{byte});
+  }
+  return seed;
+}
+
+VfsResult<void> set_clock_and_seed(std::int64_t unix_ns, const std::vector<std::byte>& seed) {
+  const timespec now{.tv_sec = unix_ns / kNsPerSecond, .tv_nsec = unix_ns % kNsPerSecond};
+  if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
+  if (::clock_settime(CLOCK_REALTIME, &now) != 0) return refuse(errno);
+  return seed.empty() ? VfsResult<void>{} : reseed(seed);
+}
+
+VfsResult<BlockDevice> look_at_disk(const std::string& path) {
+  BlockDevice found;
+  {
+    const Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
+        ::ioctl(cached.get(), BLKGETSIZE64, &found.bytes) != 0) {
+      return refuse(errno);
+    }
+  }
+  const Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  alignas(kAlignment) std::array<char, kAlignment> block{};
+  if (direct.get() < 0) return refuse(errno);
+  const ssize_t got = ::pread(direct.get(), block.data(), block.size(), 0);
+  if (got < static_cast<ssize_t>(kNonceBytes)) return refuse(got < 0 ? errno : EIO);
+  found.nonce = printable(block.data(), kNonceBytes);
+  std::ifstream cache("/sys/class/block/" + std::filesystem::path(path).filename().string() +
+                      "/queue/write_cache");
+  std::getline(cache, found.flush);
+  return found;
+}
+
+MarkDisk::~MarkDisk() {
+  if (device_ >= 0) ::close(device_);
+}
+
+VfsResult<void> MarkDisk::open(const std::string& path) {
+  device_ = ::open(path.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
+  if (device_ < 0) return refuse(errno);
+  return {};
+}
+
+VfsResult<void> MarkDisk::write(std::string_view text) {
+  alignas(kAlignment) std::array<char, kMarkBytes> sector{};
+  std::copy_n(text.begin(), std::min(text.size(), sector.size() - 1), sector.begin());
+  const ssize_t put = ::pwrite(device_, sector.data(), sector.size(), 0);
+  if (put != static_cast<ssize_t>(sector.size())) return refuse(put < 0 ? errno : EIO);
+  return {};
+}
+
+}  // namespace headcrash::guest

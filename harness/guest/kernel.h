@@ -1,0 +1,55 @@
+#pragma once
+// The commands of the agent that change or ask the kernel: mount, unmount, the clock, a block device.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::guest {
+
+struct MountOptions {
+  unsigned long flags = 0;  ///< MS_...
+  std::string data;         ///< what the file system itself is to read
+};
+/// "ro,noatime,data=journal" as mount(8) takes it.
+MountOptions parse_mount_options(std::string_view text);
+
+/// Makes the target folder if it is missing.
+VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
+                                  const std::string& type, const std::string& options);
+VfsResult<void> unmount_file_system(const std::string& target);
+
+/// At most 64 digits, an even number of them; EINVAL otherwise.
+VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
+
+/// Sets the wall clock, mixes the seed into the kernel's random pool and lets the generators take a new key
+/// from it: two guests restored from one state must not make the same UUIDs.
+VfsResult<void> set_clock_and_seed(std::int64_t unix_ns, const std::vector<std::byte>& seed);
+
+struct BlockDevice {
+  std::uint64_t bytes = 0;
+  std::string nonce;  ///< first 64 bytes of sector 0 up to the first NUL, non-printing bytes as '?'
+  std::string flush;  ///< queue/write_cache: "write back" or "write through"
+};
+/// Drops the device's cached pages, then reads past the cache.
+VfsResult<BlockDevice> look_at_disk(const std::string& path);
+
+/// One sector of the marks disk, past the cache: when write() returns, the server has the mark.
+class MarkDisk {
+ public:
+  MarkDisk() = default;
+  ~MarkDisk();
+  MarkDisk(const MarkDisk&) = delete;
+  MarkDisk& operator=(const MarkDisk&) = delete;
+
+  VfsResult<void> open(const std::string& path);
+  VfsResult<void> write(std::string_view text);
+
+ private:
+  int device_ = -1;
+};
+
+}  // namespace headcrash::guest

@@ -1,0 +1,100 @@
+// headcrash-agent: process 1 of the guest.
+//
+// Makes the few mounts that programs expect, loads the modules, opens the virtio-serial port and answers
+// requests until the power goes. If it ends, the kernel panics and, told so on its command line, resets,
+// which ends QEMU: a broken guest is never a silent one.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "harness/guest/channel.h"
+#include "harness/guest/commands.h"
+#include "harness/guest/modules.h"
+
+namespace {
+
+using headcrash::guest::Channel;
+
+constexpr const char* kPortName = "headcrash.agent";
+constexpr int kPortTries = 500;
+constexpr useconds_t kPortTryUs = 20'000;
+
+void say(const std::string& text) {
+  fmt::print(stderr, "headcrash-agent: {}\n", text);
+}
+
+void mount_at(const char* type, const char* target, const char* data) {
+  ::mkdir(target, 0755);
+  if (::mount(type, target, type, MS_NOSUID, data) != 0) say(fmt::format("cannot mount {}", target));
+}
+
+void make_system_mounts() {
+  mount_at("proc", "/proc", "");
+  mount_at("sysfs", "/sys", "");
+  mount_at("devtmpfs", "/dev", "");
+  mount_at("tmpfs", "/tmp", "mode=1777");
+  mount_at("tmpfs", "/run", "mode=755");
+}
+
+// The kernel opens /dev/console for process 1 only if the initramfs has it.
+void open_console() {
+  const int console = ::open("/dev/console", O_RDWR);
+  if (console < 0) return;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(console, fd);
+  if (console > STDERR_FILENO) ::close(console);
+}
+
+int open_port() {
+  for (int tries = 0; tries < kPortTries; ++tries) {
+    if (const auto path = headcrash::guest::find_port(kPortName)) {
+      const int port = ::open(path->c_str(), O_RDWR | O_CLOEXEC);
+      if (port >= 0) return port;
+    }
+    ::usleep(kPortTryUs);
+  }
+  return -1;
+}
+
+void reap_orphans() {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+}  // namespace
+
+int main() {
+  if (::getpid() != 1) {
+    say("is process 1 of headcrash's guests and does nothing elsewhere");
+    return 2;
+  }
+  make_system_mounts();
+  open_console();
+  ::signal(SIGPIPE, SIG_IGN);
+  ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+  ::setenv("HOME", "/tmp", 1);
+  ::setenv("LC_ALL", "C", 1);
+  for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);
+
+  const int port = open_port();
+  if (port < 0) {
+    say(fmt::format("no virtio-serial port is named {}", kPortName));
+    return 1;
+  }
+  Channel channel(port);
+  for (;;) {
+    const auto line = channel.read_line();
+    if (line) {
+      headcrash::guest::answer_line(*line, [&](const nlohmann::json& message) { channel.send(message); });
+    }
+    reap_orphans();
+  }
+}

@@ -1,0 +1,377 @@
+// vfs.h through POSIX calls (posix_vfs.h).
+#include "harness/guest/posix_vfs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace headcrash::guest {
+namespace {
+
+constexpr std::size_t kLongestLinkBytes = 64 << 10;
+constexpr std::size_t kLongestAttributeBytes = 64 << 10;  // XATTR_SIZE_MAX
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+tl::unexpected<Errno> refuse(int error) {
+  return tl::unexpected(Errno{.value = error});
+}
+
+VfsResult<void> outcome(int returned) {
+  if (returned != 0) return refuse(errno);
+  return {};
+}
+
+int descriptor(FileHandle file) {
+  return static_cast<int>(file);
+}
+
+bool fits_offset(std::uint64_t offset, std::uint64_t length) {
+  constexpr std::uint64_t kMax = std::numeric_limits<off_t>::max();
+  return offset <= kMax && length <= kMax - offset;
+}
+
+FileType type_of(mode_t mode) {
+  if (S_ISREG(mode)) return FileType::regular;
+  if (S_ISDIR(mode)) return FileType::directory;
+  if (S_ISLNK(mode)) return FileType::symlink;
+  return FileType::other;
+}
+
+FileType type_of_entry(int folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return type_of(DTTOIF(entry.d_type));
+  struct stat status {};
+  if (::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return FileType::other;
+  return type_of(status.st_mode);
+}
+
+// Stores into a shared mapping can raise SIGBUS (no space, no medium), which would end process 1 and with it
+// the guest. MADV_POPULATE_WRITE takes the same page faults first and reports them as EFAULT instead.
+int fault_in(void* pages, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (::madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+    return errno == EFAULT ? EIO : errno;
+#endif
+  return 0;
+}
+
+}  // namespace
+
+VfsResult<std::string> PosixVfs::resolve(std::string_view path) const {
+  if (path.find('\0') != std::string_view::npos) return refuse(EINVAL);
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    if (rest.substr(0, slash) == "..") return refuse(EINVAL);
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+  }
+  return root_ + "/" + std::string(path);
+}
+
+VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& options) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  int flags = O_CLOEXEC | O_NOCTTY;
+  if (options.create) flags |= O_CREAT;
+  if (options.exclusive) flags |= O_EXCL;
+  if (options.truncate) flags |= O_TRUNC;
+  if (options.sync) flags |= O_SYNC;
+  if (options.direct) flags |= O_DIRECT;
+  int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
+  if (file < 0 && (errno == EROFS || errno == EACCES || errno == EPERM) && !options.create &&
+      !options.truncate) {
+    file = ::open(full->c_str(), flags | O_RDONLY);
+  }
+  if (file < 0) return refuse(errno);
+  return FileHandle{file};
+}
+
+VfsResult<void> PosixVfs::close(FileHandle file) {
+  return outcome(::close(descriptor(file)));
+}
+
+VfsResult<std::size_t> PosixVfs::pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) {
+  if (!fits_offset(offset, into.size())) return refuse(EINVAL);
+  std::size_t got = 0;
+  while (got < into.size()) {
+    const ssize_t n =
+        ::pread(descriptor(file), into.data() + got, into.size() - got, static_cast<off_t>(offset + got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return refuse(errno);
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  return got;
+}
+
+VfsResult<void> PosixVfs::pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {
+  if (!fits_offset(offset, data.size())) return refuse(EFBIG);
+  std::size_t put = 0;
+  while (put < data.size()) {
+    const ssize_t n =
+        ::pwrite(descriptor(file), data.data() + put, data.size() - put, static_cast<off_t>(offset + put));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return refuse(errno);
+    if (n == 0) return refuse(EIO);
+    put += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+VfsResult<void> PosixVfs::append(FileHandle file, std::span<const std::byte> data) {
+  std::size_t put = 0;
+  while (put < data.size()) {
+    iovec rest{.iov_base = const_cast<std::byte*>(data.data() + put), .iov_len = data.size() - put};
+    const ssize_t n = ::pwritev2(descriptor(file), &rest, 1, 0, RWF_APPEND);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return refuse(errno);
+    if (n == 0) return refuse(EIO);
+    put += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+VfsResult<void> PosixVfs::truncate(FileHandle file, std::uint64_t size_bytes) {
+  if (!fits_offset(size_bytes, 0)) return refuse(EFBIG);
+  return outcome(::ftruncate(descriptor(file), static_cast<off_t>(size_bytes)));
+}
+
+VfsResult<void> PosixVfs::fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
+                                    std::uint64_t length) {
+  if (!fits_offset(offset, length)) return refuse(EFBIG);
+  int flags = 0;
+  switch (mode) {
+    case FallocateMode::allocate:
+      break;
+    case FallocateMode::keep_size:
+      flags = FALLOC_FL_KEEP_SIZE;
+      break;
+    case FallocateMode::punch_hole:
+      flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+      break;
+    case FallocateMode::zero_range:
+      flags = FALLOC_FL_ZERO_RANGE;
+      break;
+  }
+  return outcome(
+      ::fallocate(descriptor(file), flags, static_cast<off_t>(offset), static_cast<off_t>(length)));
+}
+
+VfsResult<void> PosixVfs::mmap_write_sync(FileHandle file, std::uint64_t offset,
+                                          std::span<const std::byte> data) {
+  if (data.empty()) return {};
+  struct stat status {};
+  if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
+  if (!fits_offset(offset, data.size()) ||
+      offset + data.size() > static_cast<std::uint64_t>(status.st_size)) {
+    return refuse(EINVAL);
+  }
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t start = offset / page * page;
+  const std::size_t bytes = offset + data.size() - start;
+  void* pages =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file), static_cast<off_t>(start));
+  if (pages == MAP_FAILED) return refuse(errno);
+  int error = fault_in(pages, bytes);
+  if (error == 0) {
+    std::memcpy(static_cast<std::byte*>(pages) + (offset - start), data.data(), data.size());
+    if (::msync(pages, bytes, MS_SYNC) != 0) error = errno;
+  }
+  ::munmap(pages, bytes);
+  if (error != 0) return refuse(error);
+  return {};
+}
+
+VfsResult<void> PosixVfs::fsync(FileHandle file) {
+  return outcome(::fsync(descriptor(file)));
+}
+VfsResult<void> PosixVfs::fdatasync(FileHandle file) {
+  return outcome(::fdatasync(descriptor(file)));
+}
+
+VfsResult<void> PosixVfs::mkdir(std::string_view path, std::uint32_t mode) {
+  return resolve(path).and_then(
+      [&](const std::string& full) { return outcome(::mkdir(full.c_str(), mode)); });
+}
+
+VfsResult<void> PosixVfs::rmdir(std::string_view path) {
+  return resolve(path).and_then([](const std::string& full) { return outcome(::rmdir(full.c_str())); });
+}
+
+VfsResult<void> PosixVfs::unlink(std::string_view path) {
+  return resolve(path).and_then([](const std::string& full) { return outcome(::unlink(full.c_str())); });
+}
+
+VfsResult<void> PosixVfs::link(std::string_view existing, std::string_view path) {
+  const auto from = resolve(existing);
+  const auto to = resolve(path);
+  if (!from || !to) return refuse(EINVAL);
+  return outcome(::link(from->c_str(), to->c_str()));
+}
+
+VfsResult<void> PosixVfs::symlink(std::string_view target, std::string_view path) {
+  const auto full = resolve(path);
+  if (!full || target.find('\0') != std::string_view::npos) return refuse(EINVAL);
+  return outcome(::symlink(std::string(target).c_str(), full->c_str()));
+}
+
+VfsResult<std::string> PosixVfs::readlink(std::string_view path) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  std::string target(kLongestLinkBytes, '\0');
+  const ssize_t n = ::readlink(full->c_str(), target.data(), target.size());
+  if (n < 0) return refuse(errno);
+  target.resize(static_cast<std::size_t>(n));
+  return target;
+}
+
+VfsResult<void> PosixVfs::rename(std::string_view from, std::string_view to, RenameMode mode) {
+  const auto old_name = resolve(from);
+  const auto new_name = resolve(to);
+  if (!old_name || !new_name) return refuse(EINVAL);
+  unsigned flags = 0;
+  if (mode == RenameMode::no_replace) flags = RENAME_NOREPLACE;
+  if (mode == RenameMode::exchange) flags = RENAME_EXCHANGE;
+  return outcome(::renameat2(AT_FDCWD, old_name->c_str(), AT_FDCWD, new_name->c_str(), flags));
+}
+
+VfsResult<std::vector<DirectoryEntry>> PosixVfs::list(std::string_view path) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(full->c_str()), ::closedir);
+  if (!folder) return refuse(errno);
+  std::vector<DirectoryEntry> entries;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    entries.push_back({.name = std::string(name), .type = type_of_entry(::dirfd(folder.get()), *entry)});
+  }
+  if (errno != 0) return refuse(errno);
+  return entries;
+}
+
+VfsResult<void> PosixVfs::fsync_directory(std::string_view path) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  const int folder = ::open(full->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refuse(errno);
+  const VfsResult<void> synced = outcome(::fsync(folder));
+  ::close(folder);
+  return synced;
+}
+
+VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  struct stat status {};
+  if (::lstat(full->c_str(), &status) != 0) return refuse(errno);
+  return FileStatus{.inode = status.st_ino,
+                    .type = type_of(status.st_mode),
+                    .mode = status.st_mode & 07777U,
+                    .links = static_cast<std::uint32_t>(status.st_nlink),
+                    .size_bytes = static_cast<std::uint64_t>(status.st_size),
+                    .allocated_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512,
+                    .modified_ns = status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec};
+}
+
+VfsResult<void> PosixVfs::chmod(std::string_view path, std::uint32_t mode) {
+  return resolve(path).and_then(
+      [&](const std::string& full) { return outcome(::chmod(full.c_str(), mode)); });
+}
+
+VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modified_ns) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  std::int64_t seconds = modified_ns / kNsPerSecond;
+  std::int64_t rest = modified_ns % kNsPerSecond;
+  if (rest < 0) {
+    seconds -= 1;
+    rest += kNsPerSecond;
+  }
+  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = rest}};
+  return outcome(::utimensat(AT_FDCWD, full->c_str(), times, AT_SYMLINK_NOFOLLOW));
+}
+
+VfsResult<void> PosixVfs::setxattr(std::string_view path, std::string_view name,
+                                   std::span<const std::byte> value) {
+  return resolve(path).and_then([&](const std::string& full) {
+    return outcome(::lsetxattr(full.c_str(), std::string(name).c_str(), value.data(), value.size(), 0));
+  });
+}
+
+VfsResult<std::vector<std::byte>> PosixVfs::getxattr(std::string_view path, std::string_view name) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  std::vector<std::byte> value(kLongestAttributeBytes);
+  const ssize_t n = ::lgetxattr(full->c_str(), std::string(name).c_str(), value.data(), value.size());
+  if (n < 0) return refuse(errno);
+  value.resize(static_cast<std::size_t>(n));
+  return value;
+}
+
+VfsResult<void> PosixVfs::removexattr(std::string_view path, std::string_view name) {
+  return resolve(path).and_then([&](const std::string& full) {
+    return outcome(::lremovexattr(full.c_str(), std::string(name).c_str()));
+  });
+}
+
+VfsResult<void> PosixVfs::sync() {
+  ::sync();
+  return {};
+}
+
+VfsResult<void> PosixVfs::syncfs() {
+  const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refuse(errno);
+  const VfsResult<void> synced = outcome(::syncfs(folder));
+  ::close(folder);
+  return synced;
+}
+
+VfsResult<SpaceStatus> PosixVfs::space() {
+  struct statvfs status {};
+  if (::statvfs(root_.c_str(), &status) != 0) return refuse(errno);
+  return SpaceStatus{.total_bytes = status.f_blocks * status.f_frsize,
+                     .free_bytes = status.f_bfree * status.f_frsize,
+                     .total_inodes = status.f_files,
+                     .free_inodes = status.f_ffree};
+}
+
+VfsResult<void> PosixVfs::drop_caches() {
+  const int control = ::open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+  if (control < 0) return refuse(errno);
+  const bool written = ::write(control, "3\n", 2) == 2;
+  const int error = errno;
+  ::close(control);
+  if (!written) return refuse(error);
+  return {};
+}
+
+void PosixVfs::cpu(std::int64_t ns) {
+  const auto used_ns = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * kNsPerSecond + now.tv_nsec;
+  };
+  const std::int64_t start_ns = used_ns();
+  while (used_ns() - start_ns < ns) {
+  }
+}
+
+}  // namespace headcrash::guest

@@ -1,0 +1,67 @@
+#pragma once
+// The kernel's file systems behind vfs.h: every operation is one system call (or the shortest sequence that
+// means it) below a root folder. Paths with a ".." are refused with EINVAL before they reach the kernel;
+// symbolic links in the middle of a path are the kernel's business, and the only untrusted trees are looked
+// at inside a guest.
+
+#include <string>
+
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::guest {
+
+class PosixVfs : public Vfs {
+ public:
+  /// `root` is an existing folder, usually a mount point.
+  explicit PosixVfs(std::string root) : root_(std::move(root)) {}
+
+  /// Opened for reading and writing; for reading only where the file system or the file is read-only.
+  VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
+  VfsResult<void> close(FileHandle file) override;
+  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
+  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override;
+  VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) override;
+  VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
+                            std::uint64_t length) override;
+  /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
+  VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
+                                  std::span<const std::byte> data) override;
+  VfsResult<void> fsync(FileHandle file) override;
+  VfsResult<void> fdatasync(FileHandle file) override;
+
+  VfsResult<void> mkdir(std::string_view path, std::uint32_t mode) override;
+  VfsResult<void> rmdir(std::string_view path) override;
+  VfsResult<void> unlink(std::string_view path) override;
+  VfsResult<void> link(std::string_view existing, std::string_view path) override;
+  VfsResult<void> symlink(std::string_view target, std::string_view path) override;
+  VfsResult<std::string> readlink(std::string_view path) override;
+  VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) override;
+  VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) override;
+  VfsResult<void> fsync_directory(std::string_view path) override;
+
+  VfsResult<FileStatus> stat(std::string_view path) override;
+  VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
+  VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
+  VfsResult<void> setxattr(std::string_view path, std::string_view name,
+                           std::span<const std::byte> value) override;
+  VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;
+  VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
+
+  /// sync(2) cannot fail: a disk error during it shows in a later fsync of the file only. Nothing is called
+  /// after it to find out, because that would send flushes that the workload did not ask for.
+  VfsResult<void> sync() override;
+  VfsResult<void> syncfs() override;
+  VfsResult<SpaceStatus> space() override;
+  /// The whole kernel's clean caches, by /proc/sys/vm/drop_caches.
+  VfsResult<void> drop_caches() override;
+
+  void cpu(std::int64_t ns) override;
+
+ private:
+  VfsResult<std::string> resolve(std::string_view path) const;
+
+  std::string root_;
+};
+
+}  // namespace headcrash::guest

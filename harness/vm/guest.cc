@@ -1,0 +1,168 @@
+// A restored guest and the calls to its agent (guest.h).
+#include "harness/vm/guest.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+#include <utility>
+
+#include "harness/vm/machine.h"
+#include "harness/vm/oops.h"
+#include "harness/vm/saved_state.h"
+
+namespace headcrash::vm {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kQmpLimit{30};
+constexpr std::chrono::seconds kHelloLimit{30};
+constexpr std::chrono::seconds kSendLimit{30};
+
+// A missing server is told as such before QEMU is asked: its own words name a node, not what the user
+// started.
+Result<void> check_disks(const GuestSpec& spec) {
+  for (const GuestDisk& disk : spec.disks) {
+    std::error_code error;
+    if (!std::filesystem::is_socket(disk.socket, error)) {
+      return fail(disk.socket.string(), "no NBD server listens there", "start the disk before the guest");
+    }
+  }
+  return {};
+}
+
+Result<void> wait_until_loaded(Machine& machine) {
+  const Deadline deadline = after(kQmpLimit);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto status = machine.qmp().execute("query-status", json::object(), kQmpLimit);
+    if (!status) return pass_on(status);
+    if (status->value("status", "inmigrate") != "inmigrate") {
+      const auto going = machine.qmp().execute("cont", json::object(), kQmpLimit);
+      if (!going) return pass_on(going);
+      return {};
+    }
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return fail("QEMU", "the saved state was not loaded in time");
+}
+
+Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
+                                         const std::filesystem::path& scratch) {
+  auto machine =
+      Machine::launch(spec, {.disks = Disks::attached, .incoming = state.file.get(), .scratch = scratch});
+  if (!machine) return machine;
+  if (const auto loaded = wait_until_loaded(**machine); !loaded) {
+    (*machine)->process().wait(milliseconds(1000));
+    return (*machine)->failed(loaded.error().problem);
+  }
+  if (!(*machine)->says_hello(kHelloLimit)) return (*machine)->failed("the restored guest does not answer");
+  return machine;
+}
+
+// QEMU refused the stream itself, as opposed to a disk or the command line.
+bool is_about_the_state(const Error& error) {
+  for (const char* words : {"load of migration failed", "Unknown savevm section", "Not a migration stream",
+                            "Length mismatch", "the restored guest does not answer"}) {
+    if (error.problem.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct Guest::State {
+  std::unique_ptr<Machine> machine;
+  std::int64_t last_id = 0;
+  bool silent = false;  // the agent's end has gone
+};
+
+Guest::Guest(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Guest::~Guest() = default;
+
+Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::filesystem::path& cache,
+                                            const std::filesystem::path& scratch) {
+  if (const auto there = check_disks(spec); !there) return pass_on(there);
+  Result<std::unique_ptr<Machine>> machine = fail("guest", "not started");
+  for (bool again = true; again;) {
+    const auto state = open_saved_state(spec, cache);
+    if (!state) return pass_on(state);
+    machine = restore(spec, *state, scratch);
+    // One more try with a new state, when the old one was at fault.
+    again = !machine && !state->fresh && is_about_the_state(machine.error());
+    if (again) discard_saved_state(*state);
+  }
+  if (!machine) return pass_on(machine);
+  auto running = std::make_unique<State>();
+  running->machine = std::move(*machine);
+  return std::unique_ptr<Guest>(new Guest(std::move(running)));
+}
+
+Result<void> Guest::send(const json& request) {
+  json message = request;
+  if (!message.contains("id")) message["id"] = ++state_->last_id;
+  if (!state_->machine->agent().send(message, after(kSendLimit)))
+    return fail("guest", "the agent takes no requests");
+  return {};
+}
+
+std::optional<json> Guest::receive(milliseconds timeout) {
+  const Deadline deadline = after(timeout);
+  for (;;) {
+    auto message = state_->machine->agent().receive(deadline);
+    if (message) return std::move(*message);
+    if (message.error() == Silence::malformed) continue;
+    state_->silent = message.error() == Silence::closed;
+    return std::nullopt;
+  }
+}
+
+tl::expected<json, CallError> Guest::call(const json& request, milliseconds timeout,
+                                          const EventHandler& on_event) {
+  const Deadline deadline = after(timeout);
+  const auto gone = [] {
+    return tl::unexpected(CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
+  };
+  const std::int64_t id = ++state_->last_id;
+  json message = request;
+  message["id"] = id;
+  if (const auto sent = send(message); !sent) return gone();
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto answer = receive(std::max(left, milliseconds(0)));
+    if (!answer) {
+      if (state_->silent || !alive()) return gone();
+      return tl::unexpected(CallError{.failure = CallFailure::timeout,
+                                      .text = fmt::format("no answer within {} ms", timeout.count())});
+    }
+    const auto about = answer->find("id");
+    if (about == answer->end() || *about != id) continue;  // left over from a call that was given up
+    if (answer->contains("event")) {
+      if (on_event) on_event(*answer);
+      continue;
+    }
+    if (answer->value("ok", false)) return *answer;
+    return tl::unexpected(CallError{.failure = CallFailure::refused, .text = answer->value("error", "")});
+  }
+}
+
+bool Guest::alive() const {
+  return state_->machine->process().running();
+}
+
+std::optional<std::string> Guest::oops() const {
+  return find_oops(state_->machine->console());
+}
+std::optional<std::string> Guest::complaint() const {
+  return find_complaint(state_->machine->console());
+}
+
+std::string Guest::console_tail(std::size_t lines) const {
+  return last_lines(state_->machine->console(), lines);
+}
+
+void Guest::kill() {
+  state_->machine->process().kill();
+}
+
+}  // namespace headcrash::vm

@@ -1,0 +1,67 @@
+// The guest image: what scripts/build-guest makes (guest.h).
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "harness/vm/guest.h"
+#include "harness/vm/machine.h"
+#include "harness/vm/process.h"
+
+namespace headcrash::vm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kBuildLimit{15};  // a download of 70 MB may be among it
+
+// headcrash runs from its build tree: the agent lies beside the executable, or where it was built.
+fs::path agent_path() {
+  std::error_code error;
+  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / "headcrash-agent";
+  return fs::exists(beside, error) ? beside : fs::path(HEADCRASH_AGENT);
+}
+
+std::string read_all(std::FILE* file) {
+  std::string text;
+  std::array<char, 4096> buffer;
+  std::rewind(file);
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file)) > 0;)
+    text.append(buffer.data(), got);
+  return text;
+}
+
+}  // namespace
+
+Result<GuestImage> guest_image(const fs::path& cache) {
+  const fs::path script = fs::path(HEADCRASH_SOURCE_DIR) / "scripts" / "build-guest";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
+  if (!output || !errors) return fail(script.string(), "no temporary file for its output");
+  auto process = Process::start({.argv = {script.string(), "--agent", agent_path().string(), cache.string()},
+                                 .output = ::fileno(output.get()),
+                                 .errors = STDERR_FILENO});
+  if (!process) return pass_on(process);
+  const auto status = process->wait(kBuildLimit);
+  if (!status) return fail(script.string(), "did not finish in time");
+  if (*status != 0) {
+    return fail(script.string(), "the guest image could not be built",
+                "see its last line above; scripts/setup installs all it needs");
+  }
+  const fs::path folder = last_lines(read_all(output.get()), 1);
+  std::ifstream file(folder / "info.json");
+  const nlohmann::json info = nlohmann::json::parse(file, nullptr, false);
+  if (!info.is_object() || !info.contains("key") || !info.contains("kernel_version")) {
+    return fail((folder / "info.json").string(), "does not describe a guest", "delete the folder");
+  }
+  return GuestImage{.kernel = folder / "vmlinuz",
+                    .initramfs = folder / "initramfs",
+                    .kernel_version = info["kernel_version"],
+                    .key = info["key"]};
+}
+
+}  // namespace headcrash::vm

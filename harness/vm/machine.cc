@@ -1,0 +1,130 @@
+// Starting QEMU and watching it come up (machine.h).
+#include "harness/vm/machine.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace headcrash::vm {
+namespace {
+
+constexpr std::chrono::seconds kGreetingLimit{30};
+constexpr std::streamsize kLongestConsoleBytes = 4
+                                                 << 20;  // of a guest that prints without end: its beginning
+constexpr std::size_t kShownLines = 12;
+constexpr int kHelloId = -1;  // not one of Guest's own
+
+std::filesystem::path console_in(const std::filesystem::path& scratch) {
+  return scratch / "console.log";
+}
+std::filesystem::path log_in(const std::filesystem::path& scratch) {
+  return scratch / "qemu.log";
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLongestConsoleBytes, '\0');
+  file.read(text.data(), kLongestConsoleBytes);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace
+
+std::string last_lines(const std::string& text, std::size_t lines) {
+  std::size_t at = text.find_last_not_of("\r\n");
+  if (at == std::string::npos || lines == 0) return {};
+  const std::size_t end = at + 1;
+  while (lines > 0 && at != std::string::npos) {
+    at = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+    --lines;
+  }
+  const std::size_t start = at == std::string::npos ? 0 : at + 1;
+  std::string tail = text.substr(start, end - start);
+  std::erase(tail, '\r');
+  return tail;
+}
+
+Machine::Machine(Process process, JsonSocket agent, JsonSocket qmp, std::filesystem::path scratch)
+    : process_(std::move(process)),
+      agent_(std::move(agent)),
+      qmp_(std::move(qmp)),
+      scratch_(std::move(scratch)) {}
+
+Machine::~Machine() {
+  process_.kill();
+  std::error_code error;
+  std::filesystem::remove(console_in(scratch_), error);
+  std::filesystem::remove(log_in(scratch_), error);
+}
+
+Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const Launch& launch) {
+  auto agent = JsonSocket::make_pair();
+  if (!agent) return pass_on(agent);
+  auto qmp = JsonSocket::make_pair();
+  if (!qmp) return pass_on(qmp);
+  const guest::Descriptor log(
+      ::open(log_in(launch.scratch).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!log.is_open()) {
+    return fail(launch.scratch.string(), std::error_code(errno, std::generic_category()).message());
+  }
+
+  Wiring wiring{.disks = launch.disks,
+                .agent_socket = kFirstInherited,
+                .qmp_socket = kFirstInherited + 1,
+                .console = console_in(launch.scratch)};
+  ProcessSpec process{
+      .output = log.get(), .errors = log.get(), .inherit = {agent->second.get(), qmp->second.get()}};
+  if (launch.incoming >= 0) {
+    wiring.incoming = kFirstInherited + 2;
+    process.inherit.push_back(launch.incoming);
+  }
+  process.argv = qemu_command(spec, wiring);
+  auto started = Process::start(process);
+  if (!started) return pass_on(started);
+  agent->second.reset();  // QEMU's ends are QEMU's alone: its death is then seen as an end of file
+  qmp->second.reset();
+  std::unique_ptr<Machine> machine(
+      new Machine(std::move(*started), std::move(agent->first), std::move(qmp->first), launch.scratch));
+  if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
+    machine->process_.wait(std::chrono::seconds(1));  // its last words may still be on the way
+    return machine->failed("QEMU did not start");
+  }
+  return machine;
+}
+
+std::string Machine::console() const {
+  return contents(console_in(scratch_));
+}
+std::string Machine::log() const {
+  return contents(log_in(scratch_));
+}
+
+bool Machine::says_hello(std::chrono::milliseconds timeout) {
+  const Deadline deadline = after(timeout);
+  if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
+  for (;;) {
+    const auto message = agent_.receive(deadline);
+    if (!message && message.error() != Silence::malformed) return false;
+    if (message && message->value("id", 0) == kHelloId) return message->value("ok", false);
+  }
+}
+
+tl::unexpected<Error> Machine::failed(const std::string& what, const std::string& remedy) const {
+  std::string problem = what;
+  if (const auto status = process_.wait(std::chrono::milliseconds(0)))
+    problem += fmt::format(" (QEMU ended with {})", *status);
+  if (const std::string words = last_lines(log(), kShownLines); !words.empty())
+    problem += "; QEMU said: " + words;
+  if (const std::string words = last_lines(console(), kShownLines); !words.empty()) {
+    problem += "; the console ends with:\n" + words + "\n";
+  }
+  return fail("guest", problem, remedy);
+}
+
+}  // namespace headcrash::vm

@@ -1,0 +1,90 @@
+// Console patterns (oops.h), as Linux 6.1 prints them.
+#include "harness/vm/oops.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace headcrash::vm {
+namespace {
+
+// A line matches when it holds both words, the second after the first.
+struct Pattern {
+  std::string_view first, second;
+};
+
+constexpr std::array kOopses{
+    Pattern{"BUG: ", ""},  // NULL dereference, bad page, soft lockup, KASAN
+    Pattern{"kernel BUG at", ""},
+    Pattern{"Oops: ", "[#"},
+    Pattern{"Kernel panic - ", ""},
+    Pattern{"general protection fault", "[#"},
+    Pattern{"invalid opcode: ", "[#"},
+    Pattern{"divide error: ", "[#"},
+    Pattern{"WARNING: CPU: ", " at "},
+    Pattern{"watchdog: ", "LOCKUP"},
+    Pattern{"watchdog: ", "lockup"},
+    Pattern{"INFO: task ", " blocked for more than "},
+    Pattern{"rcu: INFO: ", "stall"},
+    Pattern{"XFS: Assertion failed", ""},
+    Pattern{"Assertion failure in ", ""},  // jbd2
+    Pattern{"VFS: Busy inodes after unmount", ""},
+    Pattern{"UBSAN: ", ""},
+    Pattern{"stack-protector: ", ""},
+};
+
+constexpr std::array kComplaints{
+    Pattern{"EXT4-fs error (device", ""},
+    Pattern{"EXT4-fs (", "error loading journal"},
+    Pattern{"EXT4-fs (", "group descriptors corrupted"},
+    Pattern{"JBD2: ", "recovery failed"},
+    Pattern{"JBD2: Invalid checksum", ""},
+    Pattern{"XFS (", "Metadata corruption detected"},
+    Pattern{"XFS (", "Metadata CRC error detected"},
+    Pattern{"XFS (", "Corruption of in-memory data"},
+    Pattern{"XFS (", "Corruption warning"},
+    Pattern{"XFS (", "Internal error"},
+    Pattern{"XFS (", "log mount/recovery failed"},
+    Pattern{"BTRFS error (", ""},
+    Pattern{"BTRFS critical (", ""},
+    Pattern{"F2FS-fs (", "nconsistent"},
+    Pattern{"F2FS-fs (", "orrupt"},
+    Pattern{"F2FS-fs (", "set SBI_NEED_FSCK"},
+    Pattern{"F2FS-fs (", "invalid"},
+    Pattern{"NILFS error (device", ""},
+    Pattern{"NILFS (", "orrupt"},
+    Pattern{"ERROR: (device ", ""},  // jfs
+    Pattern{"REISERFS error (", ""},
+    Pattern{"MINIX-fs: ", "corrupt"},
+    Pattern{"minix_free_", "already cleared"},
+};
+
+bool matches(std::string_view line, const Pattern& pattern) {
+  const std::size_t at = line.find(pattern.first);
+  return at != std::string_view::npos &&
+         line.find(pattern.second, at + pattern.first.size()) != std::string_view::npos;
+}
+
+std::optional<std::string> find(std::string_view console, std::span<const Pattern> patterns) {
+  while (!console.empty()) {
+    const std::size_t end = std::min(console.find('\n'), console.size());
+    std::string_view line = console.substr(0, end);
+    console.remove_prefix(std::min(end + 1, console.size()));
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return matches(line, p); })) {
+      return std::string(line);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> find_oops(std::string_view console) {
+  return find(console, kOopses);
+}
+std::optional<std::string> find_complaint(std::string_view console) {
+  return find(console, kComplaints);
+}
+
+}  // namespace headcrash::vm

@@ -1,0 +1,51 @@
+#pragma once
+// A child process that cannot outlive its owner.
+//
+// The destructor kills it and waits for it, so that no zombie stays; and the kernel kills it when the harness
+// itself is killed (PR_SET_PDEATHSIG). The latter is bound to the thread that started the process: that
+// thread must live as long as the process is needed.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/model/result.h"
+
+namespace headcrash::vm {
+
+/// The first entry of ProcessSpec::inherit is this descriptor in the child, the next one more, ...
+inline constexpr int kFirstInherited = 3;
+
+struct ProcessSpec {
+  std::vector<std::string> argv{};  ///< argv[0] is looked up in PATH
+  int output = -1, errors = -1;     ///< descriptors for stdout and stderr; -1 is /dev/null
+  std::vector<int> inherit{};       ///< all others are closed in the child
+};
+
+class Process {
+ public:
+  /// Fails, naming the program, when it cannot be executed.
+  static Result<Process> start(const ProcessSpec& spec);
+  ~Process() { kill(); }
+  Process(Process&& other) noexcept : pid_(other.pid_), status_(other.status_) { other.pid_ = -1; }
+  Process& operator=(Process&&) = delete;
+  Process(const Process&) = delete;
+
+  bool running() const { return !wait(std::chrono::milliseconds(0)).has_value(); }
+  /// The exit code, or 128 + signal; nothing when it still runs after the timeout.
+  std::optional<int> wait(std::chrono::milliseconds timeout) const;
+  /// SIGKILL, then waits for the end.
+  void kill();
+  pid_t pid() const { return pid_; }
+
+ private:
+  explicit Process(pid_t pid) : pid_(pid) {}
+
+  pid_t pid_ = -1;
+  mutable std::optional<int> status_;  // once known, the process is no zombie any more
+};
+
+}  // namespace headcrash::vm

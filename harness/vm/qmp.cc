@@ -1,0 +1,47 @@
+// QMP over a connected socket (qmp.h; QEMU's docs/interop/qmp-spec.txt).
+#include "harness/vm/qmp.h"
+
+namespace headcrash::vm {
+namespace {
+
+using nlohmann::json;
+
+tl::unexpected<Error> silent(const std::string& command, Silence silence) {
+  switch (silence) {
+    case Silence::timeout:
+      return fail("QEMU: " + command, "no answer in time");
+    case Silence::closed:
+      return fail("QEMU: " + command, "QEMU ended");
+    case Silence::malformed:
+      break;
+  }
+  return fail("QEMU: " + command, "the answer is no JSON object");
+}
+
+}  // namespace
+
+Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
+  const auto greeting = socket_.receive(after(timeout));
+  if (!greeting) return silent("greeting", greeting.error());
+  if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not that of QMP");
+  const auto ready = execute("qmp_capabilities", json::object(), timeout);
+  if (!ready) return pass_on(ready);
+  return {};
+}
+
+Result<json> Qmp::execute(const std::string& command, const json& arguments,
+                          std::chrono::milliseconds timeout) {
+  const Deadline deadline = after(timeout);
+  if (const auto sent = socket_.send({{"execute", command}, {"arguments", arguments}}, deadline); !sent) {
+    return silent(command, sent.error());
+  }
+  for (;;) {
+    const auto message = socket_.receive(deadline);
+    if (!message) return silent(command, message.error());
+    if (message->contains("return")) return (*message)["return"];
+    if (message->contains("error"))
+      return fail("QEMU: " + command, (*message)["error"].value("desc", "failed"));
+  }
+}
+
+}  // namespace headcrash::vm

@@ -1,0 +1,169 @@
+// Boot once, save, find again (saved_state.h).
+#include "harness/vm/saved_state.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "harness/vm/machine.h"
+
+namespace headcrash::vm {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kBootLimit{180};
+constexpr std::chrono::seconds kSaveLimit{60};
+constexpr std::chrono::seconds kQmpLimit{20};
+constexpr std::chrono::seconds kLockLimit{400};  // somebody else's boot and save
+constexpr std::size_t kKeptStates = 8;
+constexpr const char* kHalfMade = ".making.";
+
+std::string reason(int error) {
+  return std::error_code(error, std::generic_category()).message();
+}
+
+std::uint64_t fnv1a(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+Result<guest::Descriptor> lock(const fs::path& folder) {
+  guest::Descriptor file(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.is_open()) return fail((folder / ".lock").string(), reason(errno));
+  const Deadline deadline = after(kLockLimit);
+  while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return fail((folder / ".lock").string(), "somebody else holds the lock",
+                  "look for a headcrash that hangs");
+    }
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  return file;
+}
+
+guest::Descriptor open_if_key_matches(const fs::path& folder, const std::string& key) {
+  std::ifstream stored(folder / "key", std::ios::binary);
+  std::ostringstream text;
+  text << stored.rdbuf();
+  if (!stored || text.str() != key) return guest::Descriptor();
+  std::error_code error;
+  fs::last_write_time(folder, fs::file_time_type::clock::now(), error);  // for pruning
+  return guest::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+void prune(const fs::path& states) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(states, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kHalfMade))
+      fs::remove_all(entry.path(), error);  // we hold the lock: its maker is dead
+    if (!name.starts_with(".")) folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  for (std::size_t i = kKeptStates; i < folders.size(); ++i) fs::remove_all(folders[i].second, error);
+}
+
+// For the shell that QEMU's exec: runs.
+std::string shell_quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+Result<void> migrate(Machine& machine, const fs::path& file) {
+  Qmp& qmp = machine.qmp();
+  const std::pair<const char*, nlohmann::json> commands[] = {
+      {"migrate-set-parameters", {{"max-bandwidth", std::uint64_t{1} << 40}}},
+      {"stop", nlohmann::json::object()},
+      {"migrate", {{"uri", "exec:cat > " + shell_quoted(file.string())}}}};
+  for (const auto& [command, arguments] : commands) {
+    if (const auto done = qmp.execute(command, arguments, kQmpLimit); !done) return pass_on(done);
+  }
+  const Deadline deadline = after(kSaveLimit);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto asked = qmp.execute("query-migrate", nlohmann::json::object(), kQmpLimit);
+    if (!asked) return pass_on(asked);
+    const std::string status = asked->value("status", "");
+    if (status == "completed") return {};
+    if (status == "failed" || status == "cancelled") {
+      return fail(file.string(), "QEMU could not save the guest: " + asked->value("error-desc", status),
+                  "look for space in the cache");
+    }
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return fail(file.string(), "QEMU did not finish saving the guest");
+}
+
+Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
+  const auto machine = Machine::launch(spec, {.disks = Disks::blank, .scratch = folder});
+  if (!machine) return pass_on(machine);
+  if (!(*machine)->says_hello(kBootLimit)) {
+    (*machine)->process().wait(milliseconds(200));
+    return (*machine)->failed((*machine)->process().running()
+                                  ? fmt::format("did not boot within {} s", kBootLimit.count())
+                                  : "did not boot");
+  }
+  const auto saved = migrate(**machine, folder / "state");
+  if (!saved) return pass_on(saved);
+  return {};
+}
+
+}  // namespace
+
+Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache) {
+  const auto key = saved_state_key(spec);
+  if (!key) return pass_on(key);
+  const fs::path states = cache / "states";
+  const fs::path folder = states / fmt::format("{:016x}", fnv1a(*key));
+  if (auto file = open_if_key_matches(folder, *key); file.is_open())
+    return SavedState{std::move(file), folder, false};
+
+  std::error_code error;
+  fs::create_directories(states, error);
+  if (error) return fail(states.string(), error.message());
+  const auto locked = lock(states);
+  if (!locked) return pass_on(locked);
+  if (auto file = open_if_key_matches(folder, *key); file.is_open())
+    return SavedState{std::move(file), folder, false};
+  prune(states);
+
+  const fs::path making = states / (kHalfMade + folder.filename().string());
+  fs::create_directory(making, error);
+  if (error) return fail(making.string(), error.message());
+  auto made = boot_and_save(spec, making);
+  if (made) {
+    std::ofstream stored(making / "key", std::ios::binary);
+    stored << *key;
+    stored.close();
+    fs::remove_all(folder, error);
+    fs::rename(making, folder, error);
+    if (!stored || error) made = fail(folder.string(), "the saved state could not be written");
+  }
+  if (!made) {
+    fs::remove_all(making, error);
+    return pass_on(made);
+  }
+  auto file = open_if_key_matches(folder, *key);
+  if (!file.is_open()) return fail(folder.string(), "the saved state cannot be read back");
+  return SavedState{std::move(file), folder, true};
+}
+
+void discard_saved_state(const SavedState& state) {
+  std::error_code error;
+  std::filesystem::remove_all(state.folder, error);
+}
+
+}  // namespace headcrash::vm
