@@ -1,9 +1,10 @@
 #pragma once
-// The results database: SQLite in WAL mode, foreign keys on, schema in the numbered .sql files beside this header.
+// The results database: SQLite in WAL mode, foreign keys on, schema in the numbered .sql files beside this
+// header.
 //
-// A database is opened for writing by one campaign at a time per process; several processes may write, each trial in
-// one transaction. A database of an older schema version is migrated when it is opened for writing; one of a newer
-// version, a damaged one, or a file that is no database is refused and left as it was.
+// A database is opened for writing by one campaign at a time per process; several processes may write, each
+// trial in one transaction. A database of an older schema version is migrated when it is opened for writing;
+// one of a newer version, a damaged one, or a file that is no database is refused and left as it was.
 
 #include <cstdint>
 #include <filesystem>
@@ -50,7 +51,7 @@ struct PhaseRecord {
 struct IoRecord {
   double at_ms = 0;
   std::int64_t lba = 0, sectors = 0;
-  std::string op;   ///< read, write, flush, media
+  std::string op;  ///< read, write, flush, media
   std::optional<double> response_us;
 };
 
@@ -60,7 +61,7 @@ struct FindingRecord {
 
 struct ArtefactRecord {
   std::string kind;
-  std::filesystem::path path;   ///< relative to the database's folder
+  std::filesystem::path path;  ///< relative to the database's folder
   std::int64_t bytes = 0;
 };
 
@@ -73,7 +74,7 @@ struct TrialRecord {
   std::string verdict, expected, summary, started_at;
   double wall_ms = 0;
   bool late = false;
-  std::vector<PhaseRecord> phases;   ///< in order
+  std::vector<PhaseRecord> phases;  ///< in order
   std::vector<IoRecord> io;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
@@ -98,7 +99,7 @@ class Database {
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 
   const std::filesystem::path& path() const;
-  sqlite3* handle();   ///< for the report's named queries
+  sqlite3* handle();  ///< for the report's named queries
 
  private:
   struct State;

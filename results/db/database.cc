@@ -1,0 +1,290 @@
+// Opening and writing a results database.
+//
+// Opening looks before it touches: whose file it is, which version, and whether it is whole are all read
+// before the first pragma that could write. Then WAL (readers never wait for a campaign) with
+// synchronous=FULL: a recorded trial is on the disk, which a laboratory for power cuts owes its users and
+// which costs one fsync per trial. Where a file system cannot do WAL, SQLite stays with its rollback journal,
+// which is as safe and only slower.
+#include "results/db/database.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "results/db/migrations.h"
+#include "results/db/sqlite_error.h"
+#include "results/db/statement.h"
+
+namespace headcrash::db {
+namespace {
+
+constexpr int kBusyTimeoutMs = 30'000;
+
+struct CloseHandle {
+  void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+};
+using Handle = std::unique_ptr<sqlite3, CloseHandle>;
+
+Result<Handle> open_handle(const std::string& name, int flags) {
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+  Handle handle(raw);
+  if (code != SQLITE_OK) return tl::unexpected(sqlite_error(raw));
+  sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+  return handle;
+}
+
+/// A file name as a SQLite URI.
+std::string immutable_uri(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+/// Reading a WAL database needs a -shm file beside it. In a folder that may not be written there can be no
+/// writer either, so that without a log beside it the file can be read as it stands.
+bool must_read_as_it_stands(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  return faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0 &&
+         !std::filesystem::exists(path.string() + "-wal", ignored);
+}
+
+Result<Handle> open_for_reading(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return fail(path.string(), "there is no such file",
+                "run a campaign first, or name its database with --db");
+  }
+  auto handle = must_read_as_it_stands(path)
+                    ? open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                    : open_handle(path.string(), SQLITE_OPEN_READONLY);
+  if (!handle) return pass_on(handle);
+  const auto state = inspect(handle->get(), path, kSchemaVersion);
+  if (!state) return pass_on(state);
+  if (*state == FileState::fresh) {
+    return fail(path.string(), "is an empty file", "run a campaign first, or name its database with --db");
+  }
+  if (*state == FileState::older) {
+    return fail(path.string(), "has the schema of an older headcrash",
+                "let any command that writes open it once, that migrates it");
+  }
+  return handle;
+}
+
+Result<Handle> open_for_writing(const std::filesystem::path& path) {
+  std::error_code problem;
+  const auto folder = path.parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, problem);
+  if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
+  auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!handle) return pass_on(handle);
+  const auto state = inspect(handle->get(), path, kSchemaVersion);
+  if (!state) return pass_on(state);
+  if (sqlite3_db_readonly(handle->get(), "main") == 1) {
+    return fail(path.string(), "it cannot be written", "check the permissions of the file and of its folder");
+  }
+  if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"); !set) {
+    return pass_on(set);
+  }
+  if (auto migrated = migrate(handle->get(), path, known_migrations()); !migrated) return pass_on(migrated);
+  return handle;
+}
+
+std::optional<double> field(const std::optional<LatencySummary>& summary, double LatencySummary::*member) {
+  return summary ? std::optional(*summary.*member) : std::nullopt;
+}
+
+Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const TrialRecord& t) {
+  auto insert = Statement::prepare(
+      handle,
+      "INSERT INTO trial (run_id, key, filesystem, device, workload, seed, clock, cut, cut_at_ns, "
+      "after_persistence_ns, persisted_operation, operations, verdict, expected, summary, started_at, "
+      "wall_ms, late) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!insert) return pass_on(insert);
+  const auto done = insert
+                        ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
+                               t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
+                               t.verdict, t.expected, t.summary, t.started_at, t.wall_ms, t.late)
+                        .run();
+  if (!done) return pass_on(done);
+  return sqlite3_last_insert_rowid(handle);
+}
+
+Result<void> insert_buckets(Statement& insert, std::int64_t phase, const std::string& kind,
+                            const std::vector<LatencyBucket>& buckets) {
+  for (const auto& bucket : buckets) {
+    if (auto done = insert.bind(phase, kind, bucket.upper_us, bucket.count).run(); !done) return done;
+  }
+  return {};
+}
+
+Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vector<PhaseRecord>& phases) {
+  auto insert = Statement::prepare(
+      handle,
+      "INSERT INTO phase (trial_id, ordinal, name, clock, wall_ms, model_ms, exit_code, reads, writes, "
+      "flushes, "
+      "bytes_read, bytes_written, media_writes, media_bytes_written, cache_hits, seeks, busy_ms, "
+      "target_p50_us, "
+      "target_p99_us, target_mean_us, achieved_p50_us, achieved_p99_us, achieved_mean_us, lateness_p50_us, "
+      "lateness_p99_us, lateness_max_us) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!insert) return pass_on(insert);
+  auto bucket =
+      Statement::prepare(handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)");
+  if (!bucket) return pass_on(bucket);
+  using S = LatencySummary;
+  std::int64_t ordinal = 0;
+  for (const auto& p : phases) {
+    auto done =
+        insert
+            ->bind(trial, ordinal++, p.name, p.clock, p.wall_ms, p.model_ms, p.exit_code, p.reads, p.writes,
+                   p.flushes, p.bytes_read, p.bytes_written, p.media_writes, p.media_bytes_written,
+                   p.cache_hits, p.seeks, p.busy_ms, field(p.target, &S::p50_us), field(p.target, &S::p99_us),
+                   field(p.target, &S::mean_us), field(p.achieved, &S::p50_us), field(p.achieved, &S::p99_us),
+                   field(p.achieved, &S::mean_us), field(p.lateness, &S::p50_us),
+                   field(p.lateness, &S::p99_us), field(p.lateness, &S::max_us))
+            .run();
+    const std::int64_t phase = sqlite3_last_insert_rowid(handle);
+    if (done) done = insert_buckets(*bucket, phase, "target", p.target_buckets);
+    if (done) done = insert_buckets(*bucket, phase, "achieved", p.achieved_buckets);
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
+  auto io = Statement::prepare(
+      handle, "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us) VALUES (?, ?, ?, ?, ?, ?)");
+  if (!io) return pass_on(io);
+  for (const auto& r : record.io) {
+    auto done = io->bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us).run();
+    if (!done) return done;
+  }
+  auto finding = Statement::prepare(
+      handle, "INSERT INTO finding (trial_id, kind, tier, path, expected, found) VALUES (?, ?, ?, ?, ?, ?)");
+  if (!finding) return pass_on(finding);
+  for (const auto& f : record.findings) {
+    auto done = finding->bind(trial, f.kind, f.tier, f.path, f.expected, f.found).run();
+    if (!done) return done;
+  }
+  auto artefact =
+      Statement::prepare(handle, "INSERT INTO artefact (trial_id, kind, path, bytes) VALUES (?, ?, ?, ?)");
+  if (!artefact) return pass_on(artefact);
+  for (const auto& a : record.artefacts) {
+    auto done = artefact->bind(trial, a.kind, a.path.generic_string(), a.bytes).run();
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<std::optional<std::int64_t>> newest_where(sqlite3* handle, const std::string& condition,
+                                                 const std::string& value) {
+  auto select =
+      Statement::prepare(handle, "SELECT id FROM run WHERE " + condition + " ORDER BY id DESC LIMIT 1");
+  if (!select) return pass_on(select);
+  const auto row = select->bind(value).step();
+  if (!row) return pass_on(row);
+  return *row ? std::optional(select->integer(0)) : std::nullopt;
+}
+
+}  // namespace
+
+struct Database::State {
+  std::filesystem::path path;
+  Handle handle;
+};
+
+Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Result<Database> Database::open(const std::filesystem::path& path, Access access) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return fail(path.string(), "is a folder, not a database", "name a file in it");
+  }
+  auto handle = access == Access::read_only ? open_for_reading(path) : open_for_writing(path);
+  if (!handle) return pass_on(handle);
+  if (auto set = execute(handle->get(), "PRAGMA foreign_keys = ON"); !set) return pass_on(set);
+  return Database(std::make_unique<State>(State{path, std::move(*handle)}));
+}
+
+const std::filesystem::path& Database::path() const {
+  return state_->path;
+}
+sqlite3* Database::handle() {
+  return state_->handle.get();
+}
+
+Result<std::int64_t> Database::begin_run(const RunRecord& run) {
+  auto insert = Statement::prepare(
+      handle(),
+      "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, versions, "
+      "accelerator) VALUES (?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?)");
+  if (!insert) return pass_on(insert);
+  const auto done = insert
+                        ->bind(run.kind, run.name, run.configuration, run.digest, run.seed,
+                               run.trials_planned, run.host_json, run.versions_json, run.accelerator)
+                        .run();
+  if (!done) return pass_on(done);
+  return sqlite3_last_insert_rowid(handle());
+}
+
+Result<std::optional<std::int64_t>> Database::unfinished_run(const std::string& digest) {
+  return newest_where(handle(), "digest = ? AND finished_at IS NULL", digest);
+}
+
+Result<std::optional<std::int64_t>> Database::newest_run(const std::string& kind) {
+  return newest_where(handle(), "kind = ?", kind);
+}
+
+Result<std::set<std::string>> Database::finished_trials(std::int64_t run) {
+  auto select = Statement::prepare(handle(), "SELECT key FROM trial WHERE run_id = ?");
+  if (!select) return pass_on(select);
+  select->bind(run);
+  std::set<std::string> keys;
+  while (true) {
+    const auto row = select->step();
+    if (!row) return pass_on(row);
+    if (!*row) return keys;
+    keys.insert(select->text(0));
+  }
+}
+
+Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord& trial) {
+  auto transaction = Transaction::begin(handle());
+  if (!transaction) return pass_on(transaction);
+  const auto id = insert_trial(handle(), run, trial);
+  if (!id)
+    return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem, id.error().remedy);
+  auto done = insert_phases(handle(), *id, trial.phases);
+  if (done) done = insert_leaves(handle(), *id, trial);
+  if (done) done = transaction->commit();
+  if (!done)
+    return fail(done.error().subject, "trial " + trial.key + ": " + done.error().problem,
+                done.error().remedy);
+  return *id;
+}
+
+Result<void> Database::finish_run(std::int64_t run) {
+  auto update = Statement::prepare(
+      handle(), "UPDATE run SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?");
+  if (!update) return pass_on(update);
+  if (auto done = update->bind(run).run(); !done) return done;
+  if (sqlite3_changes(handle()) == 0) return fail(path().string(), fmt::format("has no run {}", run));
+  return {};
+}
+
+}  // namespace headcrash::db

@@ -1,0 +1,83 @@
+#pragma once
+// For the tests of this folder: a scratch folder, small records, and results that must be there.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "results/db/database.h"
+
+namespace headcrash::db {
+
+class ScratchFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "headcrash-db-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path file() const { return folder_ / "results.db"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The value, or a failure of the test with the error's own line.
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(*result);
+}
+
+inline RunRecord some_run() {
+  RunRecord run;
+  run.kind = "campaign";
+  run.name = "smoke";
+  run.digest = "abc";
+  run.trials_planned = 4;
+  run.host_json = run.versions_json = "{}";
+  run.accelerator = "tcg";
+  return run;
+}
+
+inline TrialRecord some_trial(const std::string& key) {
+  TrialRecord trial;
+  trial.key = key;
+  trial.filesystem = "ext4";
+  trial.device = "hp-c2447";
+  trial.workload = "small-files";
+  trial.clock = "real";
+  trial.cut = "after-mark:persisted 12+30";
+  trial.cut_at_ns = 5;
+  trial.verdict = "replayed";
+  trial.expected = "clean";
+  trial.summary = "everything persisted is there";
+  trial.started_at = "2026-01-02T03:04:05Z";
+  PhaseRecord workload;
+  workload.name = "workload";
+  workload.clock = "real";
+  workload.target = workload.achieved = LatencySummary{10, 9, 20, 30};
+  workload.lateness = LatencySummary{1, 1, 2, 40};
+  workload.target_buckets = {{10, 3}, {20, 4}};
+  PhaseRecord fsck;
+  fsck.name = "fsck";
+  fsck.clock = "off";
+  fsck.exit_code = 1;
+  trial.phases = {workload, fsck};
+  trial.io = {{0.5, 100, 8, "write", 900.0}, {0.7, 100, 8, "media", std::nullopt}};
+  trial.findings = {{"zero-length", "documented", "/a", "4096 bytes", "0 bytes"}};
+  trial.artefacts = {{"recording", "trial-1/recording.hcr", 4096}};
+  return trial;
+}
+
+inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace headcrash::db

@@ -1,0 +1,109 @@
+#include "results/db/database.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "results/db/database_fixture.h"
+#include "results/db/statement.h"
+
+namespace headcrash::db {
+namespace {
+
+class DatabaseTest : public ScratchFolder {};
+
+TEST_F(DatabaseTest, MakesFileAndFolderInWalModeWithForeignKeys) {
+  auto db = must(Database::open(folder() / "new" / "deep" / "r.db", Database::Access::read_write));
+  EXPECT_EQ(*query_integer(db.handle(), "PRAGMA user_version"), kSchemaVersion);
+  EXPECT_EQ(*query_integer(db.handle(), "PRAGMA foreign_keys"), 1);
+  EXPECT_EQ(*query_integer(db.handle(), "PRAGMA synchronous"), 2)
+      << "FULL: a recorded trial survives a power cut";
+  auto mode = must(Statement::prepare(db.handle(), "PRAGMA journal_mode"));
+  ASSERT_TRUE(*mode.step());
+  EXPECT_EQ(mode.text(0), "wal");
+}
+
+TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  const auto id = must(db.record_trial(run, some_trial("ext4/d/w/0")));
+  auto* handle = db.handle();
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM phase"), 2);
+  EXPECT_EQ(
+      *query_integer(handle, "SELECT count(*) FROM phase WHERE lateness_max_us = 40 AND exit_code IS NULL"),
+      1);
+  EXPECT_EQ(
+      *query_integer(handle, "SELECT count(*) FROM phase WHERE target_p50_us IS NULL AND exit_code = 1"), 1);
+  EXPECT_EQ(*query_integer(handle, "SELECT sum(count) FROM latency WHERE kind = 'target'"), 7);
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM io WHERE response_us IS NULL"), 1);
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM finding WHERE trial_id = " + std::to_string(id)), 1);
+  EXPECT_EQ(*query_integer(handle, "SELECT bytes FROM artefact WHERE path = 'trial-1/recording.hcr'"), 4096);
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM trial WHERE persisted_operation IS NULL AND cut_at_ns = 5"),
+            1);
+}
+
+TEST_F(DatabaseTest, ResumeFindsTheNewestUnfinishedRunOfTheSameDigest) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  EXPECT_FALSE(must(db.unfinished_run("abc")).has_value());
+  const auto first = must(db.begin_run(some_run()));
+  const auto second = must(db.begin_run(some_run()));
+  EXPECT_EQ(must(db.unfinished_run("abc")), second);
+  must(db.record_trial(second, some_trial("a")));
+  must(db.record_trial(second, some_trial("b")));
+  EXPECT_EQ(must(db.finished_trials(second)), (std::set<std::string>{"a", "b"}));
+  EXPECT_TRUE(must(db.finished_trials(first)).empty());
+  ASSERT_TRUE(db.finish_run(second));
+  EXPECT_EQ(must(db.unfinished_run("abc")), first);
+  EXPECT_EQ(must(db.newest_run("campaign")), second);
+  EXPECT_FALSE(must(db.newest_run("bench")).has_value());
+  EXPECT_FALSE(db.finish_run(999));
+}
+
+TEST_F(DatabaseTest, AFailingRowInTheMiddleLeavesNothingOfTheTrial) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  auto trial = some_trial("ext4/d/w/0");
+  trial.findings.push_back({"wrong-data", "no such tier", "/x", "a", "b"});
+  const auto refused = db.record_trial(run, trial);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("ext4/d/w/0"), std::string::npos) << refused.error().message();
+  for (const char* table : {"trial", "phase", "latency", "io", "finding", "artefact"}) {
+    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
+  }
+  must(db.record_trial(run, some_trial("ext4/d/w/0")));  // and the database is still of use
+}
+
+TEST_F(DatabaseTest, ATrialIsRecordedOnceAndOnlyForARunThatExists) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  must(db.record_trial(run, some_trial("k")));
+  EXPECT_FALSE(db.record_trial(run, some_trial("k")));
+  EXPECT_FALSE(db.record_trial(run + 1, some_trial("k")));
+  EXPECT_EQ(must(db.finished_trials(run)).size(), 1U);
+}
+
+TEST_F(DatabaseTest, ReadOnlyNeedsAFileAndCannotWrite) {
+  const auto missing = Database::open(file(), Database::Access::read_only);
+  ASSERT_FALSE(missing);
+  EXPECT_FALSE(std::filesystem::exists(file()));
+  { must(must(Database::open(file(), Database::Access::read_write)).begin_run(some_run())); }
+  auto db = must(Database::open(file(), Database::Access::read_only));
+  const auto refused = db.begin_run(some_run());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("cannot be written"), std::string::npos)
+      << refused.error().message();
+}
+
+TEST_F(DatabaseTest, AReaderSeesAWholeStateWhileAWriterWrites) {
+  auto writer = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(writer.begin_run(some_run()));
+  auto reader = must(Database::open(file(), Database::Access::read_only));
+  auto transaction = must(Transaction::begin(writer.handle()));
+  EXPECT_TRUE(must(reader.finished_trials(run)).empty());
+}
+
+}  // namespace
+}  // namespace headcrash::db

@@ -1,0 +1,88 @@
+#include "results/db/migrations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "headcrash_db_embedded.h"
+#include "results/db/sqlite_error.h"
+#include "results/db/statement.h"
+
+namespace headcrash::db {
+namespace {
+
+/// The first complaint of quick_check, empty if there is none. It reads every page but not every index entry,
+/// which is what can be afforded at each start.
+Result<std::string> quick_check(sqlite3* handle) {
+  auto check = Statement::prepare(handle, "PRAGMA quick_check(1)");
+  if (!check) return pass_on(check);
+  const auto row = check->step();
+  if (!row) return pass_on(row);
+  const std::string verdict = *row ? check->text(0) : "";
+  return verdict == "ok" ? std::string{} : verdict;
+}
+
+}  // namespace
+
+std::vector<Migration> known_migrations() {
+  std::vector<Migration> migrations;
+  for (const auto& file : embedded_files()) {
+    int version = 0;
+    std::from_chars(file.name.data(), file.name.data() + file.name.size(), version);
+    migrations.push_back({version, std::string(file.text)});
+  }
+  std::ranges::sort(migrations, {}, &Migration::version);
+  return migrations;
+}
+
+Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest) {
+  const auto application = query_integer(handle, "PRAGMA application_id");
+  if (!application) return pass_on(application);
+  const auto version = query_integer(handle, "PRAGMA user_version");
+  if (!version) return pass_on(version);
+  const auto objects = query_integer(handle, "SELECT count(*) FROM sqlite_schema");
+  if (!objects) return pass_on(objects);
+
+  if (*application == 0 && *version == 0 && *objects == 0) return FileState::fresh;
+  if (*application != kApplicationId) {
+    return fail(path.string(), "is a database of another program, not of headcrash",
+                "name another file; this one was left as it was");
+  }
+  if (*version > newest) {
+    return fail(
+        path.string(),
+        fmt::format("was written by a newer headcrash (schema {}, this one knows {})", *version, newest),
+        "use the newer headcrash; the file was left as it was");
+  }
+  const auto complaint = quick_check(handle);
+  if (!complaint) return pass_on(complaint);
+  if (!complaint->empty()) return tl::unexpected(damaged(path, *complaint));
+  return *version < newest ? FileState::older : FileState::current;
+}
+
+Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
+                     const std::vector<Migration>& migrations) {
+  for (const auto& migration : migrations) {
+    auto transaction = Transaction::begin(handle);
+    if (!transaction) return pass_on(transaction);
+    const auto version = query_integer(handle, "PRAGMA user_version");
+    if (!version) return pass_on(version);
+    if (*version >= migration.version) continue;
+    auto applied = execute(handle, migration.sql);
+    if (applied) {
+      applied = execute(handle, fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
+                                            kApplicationId, migration.version));
+    }
+    if (applied) applied = transaction->commit();
+    if (!applied) {
+      return fail(path.string(),
+                  fmt::format("migration {:04} failed: {}", migration.version, applied.error().problem),
+                  applied.error().remedy.empty() ? fmt::format("the file is still at schema {}", *version)
+                                                 : applied.error().remedy);
+    }
+  }
+  return {};
+}
+
+}  // namespace headcrash::db

@@ -1,0 +1,65 @@
+#include "results/db/migrations.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "results/db/database_fixture.h"
+#include "results/db/statement.h"
+
+namespace headcrash::db {
+namespace {
+
+class MigrationsTest : public ScratchFolder {
+ protected:
+  void SetUp() override {
+    ScratchFolder::SetUp();
+    sqlite3_open(file().c_str(), &handle_);
+  }
+  void TearDown() override {
+    sqlite3_close(handle_);
+    ScratchFolder::TearDown();
+  }
+  sqlite3* handle_ = nullptr;
+};
+
+TEST_F(MigrationsTest, TheEmbeddedFilesAreNumberedWithoutGapsUpToTheSchemaVersion) {
+  const auto known = known_migrations();
+  ASSERT_EQ(known.size(), static_cast<std::size_t>(kSchemaVersion));
+  for (std::size_t i = 0; i < known.size(); ++i) EXPECT_EQ(known[i].version, static_cast<int>(i) + 1);
+}
+
+TEST_F(MigrationsTest, FromNothingAndFromEachOlderVersion) {
+  auto migrations = known_migrations();
+  EXPECT_EQ(must(inspect(handle_, file(), 1)), FileState::fresh);
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
+  const int next = kSchemaVersion + 1;
+  migrations.push_back({next, "ALTER TABLE run ADD COLUMN note TEXT;"});
+  EXPECT_EQ(must(inspect(handle_, file(), next)), FileState::older);
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  ASSERT_TRUE(migrate(handle_, file(), migrations)) << "a second time changes nothing";
+  EXPECT_EQ(*query_integer(handle_, "PRAGMA user_version"), next);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"), 1);
+}
+
+TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
+  auto migrations = known_migrations();
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  migrations.push_back({kSchemaVersion + 1, "CREATE TABLE half (x); INSERT INTO no_such_table VALUES (1);"});
+  const auto failed = migrate(handle_, file(), migrations);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message().find("0002"), std::string::npos) << failed.error().message();
+  EXPECT_EQ(*query_integer(handle_, "PRAGMA user_version"), kSchemaVersion);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'"), 0);
+}
+
+TEST_F(MigrationsTest, AnUnknownVersionIsRefused) {
+  ASSERT_TRUE(migrate(handle_, file(), known_migrations()));
+  ASSERT_TRUE(execute(handle_, "PRAGMA user_version = 7"));
+  const auto refused = inspect(handle_, file(), kSchemaVersion);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("schema 7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headcrash::db

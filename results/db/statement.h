@@ -1,0 +1,93 @@
+#pragma once
+// A prepared statement and a transaction, owned by scope. Every failure is an Error that names the database
+// file.
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "plugin/model/result.h"
+
+namespace headcrash::db {
+
+class Statement {
+ public:
+  static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
+
+  /// Binds the parameters from the first on, in order. Supported: integers, double, text, and std::optional
+  /// of them (empty is NULL). Starts the statement anew, so one statement serves for many rows.
+  template <typename... Values>
+  Statement& bind(const Values&... values) {
+    sqlite3_reset(statement_.get());
+    int index = 0;
+    (bind_one(++index, values), ...);
+    return *this;
+  }
+  /// Binds `:name` where the statement has it; queries need not use every parameter.
+  Statement& bind_named(const std::string& name, std::int64_t value);
+
+  /// True: there is a row to read. False: done.
+  Result<bool> step();
+  /// For statements without rows.
+  Result<void> run();
+
+  int columns() const { return sqlite3_column_count(statement_.get()); }
+  std::string column_name(int column) const { return sqlite3_column_name(statement_.get(), column); }
+  bool is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+  double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+  std::string text(int column) const;
+  /// SQLite's type of the value: SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB or SQLITE_NULL.
+  int type(int column) const { return sqlite3_column_type(statement_.get(), column); }
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  void note(int code) {
+    if (bind_code_ == SQLITE_OK) bind_code_ = code;
+  }
+  void bind_one(int index, std::int64_t value) { note(sqlite3_bind_int64(statement_.get(), index, value)); }
+  void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }
+  void bind_one(int index, bool value) { bind_one(index, std::int64_t{value ? 1 : 0}); }
+  void bind_one(int index, double value) { note(sqlite3_bind_double(statement_.get(), index, value)); }
+  void bind_one(int index, const std::string& value);
+  template <typename T>
+  void bind_one(int index, const std::optional<T>& value) {
+    if (value) {
+      bind_one(index, *value);
+    } else {
+      note(sqlite3_bind_null(statement_.get(), index));
+    }
+  }
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int bind_code_ = SQLITE_OK;  ///< the first failed bind, reported by step()
+};
+
+/// Runs SQL without parameters or rows of interest; several statements may follow each other.
+Result<void> execute(sqlite3* handle, const std::string& sql);
+/// The first column of the first row.
+Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql);
+
+/// A write transaction: it takes the write lock at once, so that two processes queue up instead of failing
+/// half way, and rolls back unless commit() was reached.
+class Transaction {
+ public:
+  static Result<Transaction> begin(sqlite3* handle);
+  Transaction(Transaction&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  Result<void> commit();
+
+ private:
+  explicit Transaction(sqlite3* handle) : handle_(handle) {}
+  sqlite3* handle_;
+};
+
+}  // namespace headcrash::db
