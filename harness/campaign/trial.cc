@@ -189,6 +189,7 @@ Step TrialRun::start_guest(const std::string& phase) {
       .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
       .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = campaign_.size_bytes},
                 {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}};
+  guest_.reset();   // it owns the console log in the same folder
   auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
   if (!started) return broken(started.error());
   guest_ = std::move(*started);

@@ -24,6 +24,8 @@ struct ServedDeviceSpec {
   std::string cut;                                 ///< trigger in text form; empty for none
   std::optional<std::filesystem::path> store;      ///< folder; memory when absent
   std::optional<std::filesystem::path> recording;  ///< must not exist yet
+  std::optional<std::filesystem::path> socket;     ///< of NBD; default: nbd.sock in the scratch folder
+  std::optional<std::filesystem::path> control_socket;  ///< default: control.sock in the scratch folder
 };
 
 /// The plugin of this build; $HEADCRASH_PLUGIN overrides it.
