@@ -217,8 +217,9 @@ TEST_P(DiskHistory, KeepsTheRules) {
 }
 
 TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
-  const auto [cache, physical] = GetParam();
-  const auto run = [&](std::uint64_t seed) {
+  const bool cache = std::get<0>(GetParam());
+  const std::uint32_t physical = std::get<1>(GetParam());
+  const auto run = [cache, physical](std::uint64_t seed) {
     History history(seed, cache, physical);
     history.run(800);
     return history.log();

@@ -119,6 +119,28 @@ TEST(Disk, DestagesWhenIdleAndJoinsNeighbours) {
   EXPECT_EQ(b.on_medium(104, 4), Bench::pattern(4, 2));
 }
 
+TEST(Disk, AHostReadGoesAheadOfTheNextDestage) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 1);
+  for (const std::uint64_t lba : {100U, 500U, 900U}) b.finish(b.submit_write(lba, data));
+  b.run_for(20 * kMillisecondNs + 100'000);  // the first destage has begun
+  const Completion read = b.finish(b.submit(Op::read, 700, 4));
+  EXPECT_EQ(b.disk->counters().media_writes, 1U);
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 8U);
+  EXPECT_LT(read.breakdown.overhead_ns, kMillisecondNs) << "waiting for the destage is not overhead";
+  b.drain();
+  EXPECT_EQ(b.disk->counters().media_writes, 3U);
+}
+
+TEST(Disk, AboveHighWaterDestagesWhileTheHostIsBusy) {
+  Bench b(true);
+  const auto data = Bench::pattern(12, 1);
+  for (std::uint64_t i = 0; i < 4; ++i) b.finish(b.submit_write(i * 200, data));
+  EXPECT_EQ(b.disk->counters().media_writes, 0U);
+  b.run_for(15 * kMillisecondNs);  // less than the idle delay
+  EXPECT_GE(b.disk->counters().media_writes, 1U);
+}
+
 TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   Bench b(true);
   const auto data = Bench::pattern(16, 5);

@@ -157,9 +157,9 @@ TEST_P(DisksimAnswers, AreMetRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// The misses of `mixed_closed` are reads and writes right behind a write to neighbouring sectors, where
-// DiskSim keeps or gives up its read segment by rules that its answers do not tell, and writes that it lets
-// wait one revolution more.
+// The misses of `mixed_closed` (1.1 %) are short writes on the same track, of which DiskSim lets some wait
+// one revolution more, and reads right behind a write to neighbouring sectors, where it keeps or gives up its
+// read segment; by which rules, its answers do not tell.
 INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
                          testing::Values(Trace{"randread4k", 1.3142, 0.01, 0.99, false},
                                          Trace{"randwrite4k", 0.0899, 0.01, 0.99, false},
