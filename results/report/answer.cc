@@ -57,16 +57,29 @@ std::string unit(const Facts& facts, std::int64_t n) {
   return n == 1 ? "trial" : "trials";
 }
 
-std::string verdict_list(const Facts& facts, const std::string& filesystem, const std::string& expected) {
+std::string verdict_list(const Facts& facts, const std::string& filesystem, const std::string& outcome) {
   std::string text;
   for (const auto& v : facts.verdicts) {
-    if (v.filesystem != filesystem || v.expected != expected || v.outcome == "clean" ||
-        v.outcome == "replayed") {
-      continue;
-    }
+    if (v.filesystem != filesystem || v.expected != "clean" || v.outcome != outcome) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", v.trials, v.verdict);
   }
   return text;
+}
+
+/// "btrfs lost data it had promised to keep in 1 of 5 power cuts (1 unmountable) and ended otherwise in 1 (1
+/// hang)."
+std::string about_a_broken_promise(const Facts& facts, const Subject& s) {
+  const std::string of_all = fmt::format(" of {} {}", s.trials, unit(facts, s.trials));
+  std::string text = s.filesystem;
+  if (s.lost > 0) {
+    text += fmt::format(" lost data it had promised to keep in {}{} ({})", s.lost, of_all,
+                        verdict_list(facts, s.filesystem, "lost"));
+  }
+  if (const auto other = s.unexpected - s.lost; other > 0) {
+    text += fmt::format("{} came out neither clean nor as a loss in {}{} ({})", s.lost > 0 ? " and" : "",
+                        other, s.lost > 0 ? "" : of_all, verdict_list(facts, s.filesystem, "other"));
+  }
+  return text + ".";
 }
 
 std::string about_promises(const Facts& facts) {
@@ -79,12 +92,7 @@ std::string about_promises(const Facts& facts) {
       kept += s.trials;
       continue;
     }
-    const std::string what = s.lost == s.unexpected ? "lost data it had promised to keep"
-                             : s.lost > 0           ? "lost data or failed otherwise"
-                                                    : "did not come out as promised";
-    broken += fmt::format("{}{} {} in {} of {} {} ({}).", broken.empty() ? "" : " ", s.filesystem, what,
-                          s.unexpected, s.trials, unit(facts, s.trials),
-                          verdict_list(facts, s.filesystem, "clean"));
+    broken += (broken.empty() ? "" : " ") + about_a_broken_promise(facts, s);
   }
   if (keepers.empty()) return broken;
   const std::string whole = fmt::format("{} kept everything {} had promised in {} of {} {}.", listed(keepers),

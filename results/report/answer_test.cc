@@ -58,6 +58,18 @@ TEST(Answer, ABrokenPromiseComesFirst) {
   EXPECT_NE(said.controls.find("no control"), std::string::npos);
 }
 
+TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
+  auto f = facts({cell("btrfs", "clean", 4, 1)});
+  f.cells[0].replayed = 3;
+  f.cells[0].other = 1;
+  f.cells[0].unexpected = 2;
+  f.verdicts.push_back({"btrfs", "clean", "harness-error", "other", 1});
+  EXPECT_EQ(answer(f).paragraph,
+            "btrfs lost data it had promised to keep in 1 of 5 power cuts (1 lost-synced-data) and came out "
+            "neither clean "
+            "nor as a loss in 1 (1 harness-error).");
+}
+
 TEST(Answer, AControlThatDoesNotLoseMakesTheReportInvalid) {
   const auto said = answer(facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 3, 2)}));
   EXPECT_FALSE(said.valid);

@@ -1,5 +1,6 @@
 # What all plots share. Set before: width, height. Colours are those of palette.h, which the page replaces.
 set encoding utf8
+set micro
 set terminal svg size width,height dynamic noenhanced font "sans-serif,12"
 set border 3 lc rgb "#808081" lw 1
 set tics nomirror out scale 0.5 textcolor rgb "#808081"

@@ -27,7 +27,7 @@ std::string facts_line(const Facts& facts) {
   out += fact("trials",
               whole ? fmt::format("{}", run.recorded) : fmt::format("{} of {}", run.recorded, run.planned));
   out += fact("file systems", fmt::format("{}", facts.filesystems.size()));
-  out += fact("against what was expected", fmt::format("{}", facts.unexpected()));
+  out += fact("not as expected", fmt::format("{}", facts.unexpected()));
   out += fact("run", fmt::format("{}, {}", run.id, run.started_at));
   if (run.finished_at) out += fact("took", duration(run.seconds));
   out += fact("seed", fmt::format("{}", run.seed));

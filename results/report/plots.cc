@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "results/report/embedded_text.h"
@@ -73,6 +74,16 @@ std::string short_name(const Facts& facts, const Recovery& r) {
   return label(name);
 }
 
+/// The step of 1, 2 or 5 times a power of ten that puts at most five marks on an axis from 0 to `largest`.
+double tick_step(double largest) {
+  if (largest <= 0) return 1;
+  const double power = std::pow(10, std::floor(std::log10(largest / 5)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (largest <= 5 * factor * power) return factor * power;
+  }
+  return 10 * power;
+}
+
 Result<Plot> recovery_plot(const Facts& facts, const std::string& phase) {
   std::string lines;
   std::size_t margin = 4;
@@ -88,9 +99,11 @@ Result<Plot> recovery_plot(const Facts& facts, const std::string& phase) {
                          r.model_ms.max / 1e3, ++rows, rgb_number(colour_of(facts, r.filesystem)), name);
   }
   const bool logarithmic = smallest > 0 && largest / smallest > 30;
+  const bool seconds = largest >= 1000;
   const auto settings =
-      fmt::format("rows = {}\nmargin = {:.1f}\nlogarithmic = {}\n{}", rows,
-                  static_cast<double>(margin) * 0.92 + 2, logarithmic ? 1 : 0, block("data", lines));
+      fmt::format("rows = {}\nmargin = {:.1f}\nlogarithmic = {}\nunit = \"{}\"\nscale = {}\nstep = {}\n{}",
+                  rows, static_cast<double>(margin) * 0.92 + 2, logarithmic ? 1 : 0, seconds ? "s" : "ms",
+                  seconds ? 1 : 1000, tick_step(seconds ? largest / 1e3 : largest), block("data", lines));
   auto svg = draw(52 + 24 * rows, settings, "recovery.gp", phase + " time after the power cut, per cell");
   if (!svg) return pass_on(svg);
   return Plot{fmt::format("<b>{}</b>{}", escape(phase), logarithmic ? ", logarithmic" : ""), std::move(*svg)};
@@ -157,7 +170,7 @@ Result<std::vector<Plot>> io_plots(const Facts& facts) {
     }
     const auto settings = fmt::format(
         "x_max = {}\ny_max = {}\ncut = {}\n{}{}{}", std::max(last_ms * 1.02, 1.0) / 1e3,
-        std::max(static_cast<double>(last_lba) * 1.03, 1.0), panel.cut_ms ? *panel.cut_ms / 1e3 : -1.0,
+        std::max(static_cast<double>(last_lba) * 1.03, 1.0) / 1e6, panel.cut_ms ? *panel.cut_ms / 1e3 : -1.0,
         block("reads", reads), block("writes", writes), block("media", media));
     auto svg = draw(260, settings, "io.gp", "requests of " + panel.key + " over time");
     if (!svg) return pass_on(svg);

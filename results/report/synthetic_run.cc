@@ -122,7 +122,7 @@ db::TrialRecord make_trial(const SyntheticShape& shape, const SyntheticCell& cel
   t.started_at = "2026-03-14T09:26:53Z";
   t.wall_ms = 9000;
   t.late = shape.timings && uniform(random) < 0.06;
-  if (is_loss(t.verdict)) {
+  if (is_loss(t.verdict) && t.verdict != "harness-error") {
     t.findings.push_back({t.verdict, "posix", "/mail/inbox/17", "12288 bytes of version 4", "0 bytes"});
     t.findings.push_back({t.verdict, "documented", "/mail/inbox/18", "version 2 of block 1", "version 1"});
     t.artefacts.push_back({"recording", fmt::format("trial-{}/recording.hcr", index), 7'340'032});

@@ -158,9 +158,10 @@ std::string lateness_section(const Facts& facts) {
     const auto share = percent(l.share);
     rows.push_back(
         {cell_name(facts, l.filesystem, l.device, l.workload),
-         fmt::format("{}<small>{}</small>", escape(l.phase), escape(l.clock)), microseconds(l.target_mean_us),
-         microseconds(l.achieved_mean_us), microseconds(l.p50_us), microseconds(l.p99_us),
-         microseconds(l.max_us), l.share > 0.05 ? fmt::format("<b class=\"warn\">{}</b>", share) : share,
+         fmt::format("{}<small>clock={}</small>", escape(l.phase), escape(l.clock)),
+         microseconds(l.target_mean_us), microseconds(l.achieved_mean_us), microseconds(l.p50_us),
+         microseconds(l.p99_us), microseconds(l.max_us),
+         l.share > 0.05 ? fmt::format("<b class=\"warn\">{}</b>", share) : share,
          l.late_trials == 0 ? "<span class=\"muted\">0</span>" : fmt::format("{}", l.late_trials)});
   }
   out += html_table(columns, rows, "cards");
