@@ -1,0 +1,122 @@
+#pragma once
+// Everything the report says about one run, read from the database by the named queries and nothing else.
+// Page, answer and JSON are made of this and therefore agree.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/db/database.h"
+
+namespace headcrash::report {
+
+struct Run {
+  std::int64_t id = 0;
+  std::string kind, name, configuration, digest;
+  std::int64_t seed = 0, planned = 0, recorded = 0;
+  std::string started_at;
+  std::optional<std::string> finished_at;
+  std::int64_t seconds = 0;                 ///< from start to end; 0 without an end
+  std::string host, versions, accelerator;  ///< host and versions: JSON text as recorded
+  bool interrupted() const { return !finished_at.has_value(); }
+};
+
+/// Filesystem x device x workload (x expectation, should one cell ever hold two).
+struct Cell {
+  std::string filesystem, device, workload, expected;
+  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
+  std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
+  std::optional<bool> met;      ///< nothing where nothing is promised
+  std::int64_t unexpected = 0;  ///< trials against what was expected
+  bool is_control() const { return expected == "loss"; }
+};
+
+struct Finding {
+  std::string kind, tier, path, expected, found;
+};
+
+struct Artefact {
+  std::string kind, path;
+  std::int64_t bytes = 0;
+};
+
+struct Trial {
+  std::int64_t id = 0;
+  std::string key, filesystem, device, workload, expected;
+  std::int64_t seed = 0;
+  std::string clock, cut;
+  std::optional<double> cut_at_ms, after_persistence_ms;
+  std::optional<std::int64_t> persisted_operation;
+  std::int64_t operations = 0;
+  std::string verdict, outcome, summary;
+  bool late = false;
+  std::vector<Finding> findings;
+  std::vector<Artefact> artefacts;
+};
+
+/// How many trials of a file system came out with a verdict.
+struct VerdictCount {
+  std::string filesystem, expected, verdict, outcome;
+  std::int64_t trials = 0;
+};
+
+struct Spread {
+  double median = 0, min = 0, max = 0;
+};
+
+struct Recovery {
+  std::string filesystem, device, workload, phase;
+  std::int64_t trials = 0, unclocked = 0;
+  Spread model_ms, wall_ms;
+  double bytes_read = 0, bytes_written = 0;  ///< means
+};
+
+struct LatencyCurve {
+  std::string device, filesystem, kind;
+  std::int64_t requests = 0;
+  std::vector<std::pair<double, double>> points;  ///< (microseconds, share that took at most that)
+};
+
+struct IoPoint {
+  double at_ms = 0;
+  std::int64_t lba = 0;
+  std::string op;
+};
+struct IoPanel {
+  std::string filesystem, key;
+  std::optional<double> cut_ms;
+  std::vector<IoPoint> points;
+};
+
+struct Lateness {
+  std::string filesystem, device, workload, phase, clock;
+  std::int64_t phases = 0, late_trials = 0;
+  double target_mean_us = 0, achieved_mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0, share = 0;
+};
+
+struct Unclocked {
+  std::string phase, clock;
+  std::int64_t phases = 0;
+};
+
+struct Facts {
+  Run run;
+  std::vector<std::string> filesystems;  ///< sorted; the place is the colour
+  std::vector<Cell> cells;
+  std::vector<Trial> trials;  ///< in the order of the cells
+  std::vector<VerdictCount> verdicts;
+  std::vector<Recovery> recovery;
+  std::vector<LatencyCurve> latency;
+  std::vector<IoPanel> io;
+  std::vector<Lateness> lateness;
+  std::vector<Unclocked> unclocked;
+
+  std::int64_t unexpected() const;
+  std::size_t colour_of(const std::string& filesystem) const;
+};
+
+/// Errors: an empty database, no such run. All queries see one state, even while a campaign writes.
+Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run);
+
+}  // namespace headcrash::report

@@ -1,0 +1,129 @@
+#include "results/report/html.h"
+
+#include <fmt/format.h>
+
+#include "results/report/palette.h"
+#include "results/report/query.h"
+
+namespace headcrash::report {
+namespace {
+
+constexpr const char* kReplacement = "\xef\xbf\xbd";
+
+/// Length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of Unicode), 0 if there
+/// is none.
+std::size_t sequence_length(std::string_view s) {
+  const auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U; };
+  const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return tail(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    const bool overlong = lead == 0xe0 && byte(1) < 0xa0;
+    const bool surrogate = lead == 0xed && byte(1) > 0x9f;
+    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    const bool overlong = lead == 0xf0 && byte(1) < 0x90;
+    const bool beyond = lead == 0xf4 && byte(1) > 0x8f;
+    return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+bool is_unprintable(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7f;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    if (length == 0 || is_unprintable(text.front())) {
+      out += kReplacement;
+      text.remove_prefix(1);
+    } else {
+      out += text.substr(0, length);
+      text.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : valid_utf8(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string html_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+                       const std::string& css_class) {
+  const auto kind = [&](std::size_t i) {
+    return columns[i].kind == Column::Kind::number ? " class=\"n\"" : "";
+  };
+  std::string out =
+      fmt::format("<table{}>\n<thead><tr>", css_class.empty() ? "" : " class=\"" + css_class + "\"");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", kind(i), escape(columns[i].title));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : rows) {
+    out += "<tr>";
+    for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
+      out += fmt::format("<td{} data-label=\"{}\">{}</td>", kind(i), escape(columns[i].title), row[i]);
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table>\n";
+}
+
+std::string details(const std::string& summary, const std::string& html, const std::string& css_class,
+                    bool open) {
+  return fmt::format("<details{}{}><summary>{}</summary>\n{}</details>\n",
+                     css_class.empty() ? "" : " class=\"" + css_class + "\"", open ? " open" : "",
+                     escape(summary), html);
+}
+
+std::string query_note(const std::string& name, std::int64_t run) {
+  return details(
+      "query: " + name,
+      fmt::format("<pre><code>.parameter set :run {}\n{}</code></pre>\n", run, escape(query_text(name))),
+      "query");
+}
+
+std::string filesystem_name(const Facts& facts, const std::string& filesystem) {
+  return fmt::format("<span class=\"fs\"><i class=\"dot c{}\"></i>{}</span>",
+                     facts.colour_of(filesystem) % kFilesystemColours.size(), escape(filesystem));
+}
+
+std::string cell_name(const Facts& facts, const std::string& filesystem, const std::string& device,
+                      const std::string& workload) {
+  return fmt::format("{}<small>{} &middot; {}</small>", filesystem_name(facts, filesystem), escape(device),
+                     escape(workload));
+}
+
+}  // namespace headcrash::report

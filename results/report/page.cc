@@ -1,0 +1,38 @@
+#include "results/report/page.h"
+
+#include <fmt/format.h>
+
+#include "results/report/embedded_text.h"
+#include "results/report/html.h"
+#include "results/report/palette.h"
+#include "results/report/sections.h"
+
+namespace headcrash::report {
+
+Result<std::string> page(const Facts& facts) {
+  const auto recovery = recovery_plots(facts);
+  if (!recovery) return pass_on(recovery);
+  const auto latency = latency_plots(facts);
+  if (!latency) return pass_on(latency);
+  const auto io = io_plots(facts);
+  if (!io) return pass_on(io);
+
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>headcrash: {}</title>\n<style>\n",
+      escape(facts.run.name));
+  out += palette_css();
+  out += embedded_text("style.css");
+  out += "</style>\n</head>\n<body>\n<main>\n";
+  out += opening(facts, answer(facts));
+  out += verdict_section(facts);
+  out += recovery_section(facts, *recovery);
+  out += latency_section(facts, *latency);
+  out += io_section(facts, *io);
+  out += lateness_section(facts);
+  out += environment_section(facts);
+  return out + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace headcrash::report

@@ -1,0 +1,20 @@
+#pragma once
+// The report's plots, each a gnuplot template of this folder with data from the facts.
+
+#include <string>
+#include <vector>
+
+#include "results/report/facts.h"
+
+namespace headcrash::report {
+
+struct Plot {
+  std::string title;  ///< HTML
+  std::string svg;    ///< to stand in the page
+};
+
+Result<std::vector<Plot>> recovery_plots(const Facts& facts);  ///< one per phase: replay, fsck, mount
+Result<std::vector<Plot>> latency_plots(const Facts& facts);   ///< one per device
+Result<std::vector<Plot>> io_plots(const Facts& facts);        ///< one per file system, all on the same axes
+
+}  // namespace headcrash::report

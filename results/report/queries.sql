@@ -1,0 +1,123 @@
+-- Every figure of the report comes from one of these. A block starts with its name and may stand after another block,
+-- which is then set before it (shared WITH clauses). The one parameter is :run. The page prints each query as it ran,
+-- so that it can be pasted into the sqlite3 shell.
+
+-- name: newest_run
+SELECT max(id) AS id FROM run;
+
+-- name: run
+SELECT r.*, (SELECT count(*) FROM trial WHERE run_id = r.id) AS recorded,
+  CAST(round((julianday(r.finished_at) - julianday(r.started_at)) * 86400) AS INTEGER) AS seconds
+FROM run r WHERE r.id = :run;
+
+-- name: judged
+-- What a verdict says about the data. `other` is neither kept nor lost: repaired by fsck, hang, oops, a recovery
+-- that is not idempotent, or a failure of the harness.
+WITH judged AS (
+  SELECT *, CASE
+      WHEN verdict IN ('clean', 'replayed') THEN verdict
+      WHEN verdict IN ('lost-synced-data', 'silent-loss', 'wrong-data', 'stale-data', 'zero-length', 'resurrected',
+                       'non-atomic-rename', 'unmountable', 'not-repairable') THEN 'lost'
+      ELSE 'other' END AS outcome
+  FROM trial WHERE run_id = :run)
+
+-- name: cells
+-- after: judged
+-- A cell is judged as a whole. `clean` is met when every trial is clean or replayed; `loss`, a control, when at least
+-- three of its trials (all, if there are fewer) show loss; of `any` nothing is promised.
+, cell AS (
+  SELECT filesystem, device, workload, expected, count(*) AS trials,
+    sum(outcome = 'clean') AS clean, sum(outcome = 'replayed') AS replayed,
+    sum(outcome = 'lost') AS lost, sum(outcome = 'other') AS other,
+    sum(verdict IN ('lost-synced-data', 'silent-loss')) AS lost_synced,
+    sum(verdict = 'harness-error') AS harness_errors,
+    sum(cut_at_ns IS NULL) AS uncut, sum(late) AS late, min(3, count(*)) AS losses_needed
+  FROM judged GROUP BY filesystem, device, workload, expected)
+SELECT *,
+  CASE expected WHEN 'clean' THEN clean + replayed = trials WHEN 'loss' THEN lost >= losses_needed END AS met,
+  CASE WHEN expected = 'clean' THEN trials - clean - replayed
+       WHEN expected = 'loss' AND lost < losses_needed THEN trials - lost ELSE 0 END AS unexpected
+FROM cell ORDER BY filesystem, device, workload, expected;
+
+-- name: trials
+-- after: judged
+SELECT * FROM judged ORDER BY filesystem, device, workload, expected, id;
+
+-- name: verdicts
+-- after: judged
+SELECT filesystem, expected, verdict, outcome, count(*) AS trials
+FROM judged GROUP BY filesystem, expected, verdict ORDER BY filesystem, expected, trials DESC, verdict;
+
+-- name: findings
+SELECT f.* FROM finding f JOIN trial t ON t.id = f.trial_id WHERE t.run_id = :run ORDER BY f.trial_id, f.id;
+
+-- name: artefacts
+SELECT a.* FROM artefact a JOIN trial t ON t.id = a.trial_id WHERE t.run_id = :run ORDER BY a.trial_id, a.kind;
+
+-- name: recovery
+-- The first replay, fsck and mount after the cut, of each trial. Model time is the drive's own and does not depend on
+-- the host; wall time includes the guest's processor.
+WITH step AS (
+  SELECT t.filesystem, t.device, t.workload, p.name AS phase, p.model_ms, p.wall_ms, p.bytes_read, p.bytes_written,
+    p.clock, row_number() OVER (PARTITION BY t.id, p.name ORDER BY p.ordinal) AS turn
+  FROM trial t JOIN phase p ON p.trial_id = t.id
+  WHERE t.run_id = :run AND p.name IN ('replay', 'fsck', 'mount') AND p.ordinal >
+    coalesce((SELECT max(c.ordinal) FROM phase c WHERE c.trial_id = t.id AND c.name IN ('workload', 'cut')), -1)),
+ranked AS (
+  SELECT *, count(*) OVER cell AS n,
+    row_number() OVER (cell ORDER BY model_ms) AS model_rank, row_number() OVER (cell ORDER BY wall_ms) AS wall_rank
+  FROM step WHERE turn = 1 WINDOW cell AS (PARTITION BY filesystem, device, workload, phase))
+SELECT filesystem, device, workload, phase, n AS trials,
+  avg(model_ms) FILTER (WHERE model_rank IN ((n + 1) / 2, (n + 2) / 2)) AS model_median,
+  min(model_ms) AS model_min, max(model_ms) AS model_max,
+  avg(wall_ms) FILTER (WHERE wall_rank IN ((n + 1) / 2, (n + 2) / 2)) AS wall_median,
+  min(wall_ms) AS wall_min, max(wall_ms) AS wall_max,
+  avg(bytes_read) AS bytes_read, avg(bytes_written) AS bytes_written, sum(clock = 'off') AS unclocked
+FROM ranked GROUP BY filesystem, device, workload, phase
+ORDER BY phase = 'mount', phase = 'fsck', filesystem, device, workload;
+
+-- name: latency
+-- Cumulative share of the workload's requests that took at most upper_us.
+SELECT t.device, t.filesystem, l.kind, l.upper_us, sum(l.count) AS requests,
+  sum(sum(l.count)) OVER (PARTITION BY t.device, t.filesystem, l.kind ORDER BY l.upper_us) * 1.0 /
+    sum(sum(l.count)) OVER (PARTITION BY t.device, t.filesystem, l.kind) AS share
+FROM trial t JOIN phase p ON p.trial_id = t.id JOIN latency l ON l.phase_id = p.id
+WHERE t.run_id = :run AND p.name = 'workload'
+GROUP BY t.device, t.filesystem, l.kind, l.upper_us HAVING sum(l.count) > 0
+ORDER BY t.device, t.filesystem, l.kind, l.upper_us;
+
+-- name: io
+-- One trial of each file system (the first that has a sample and was cut), every n-th request of each kind so that
+-- the page holds at most 20 000.
+WITH candidate AS (
+  SELECT id, filesystem, key, cut_at_ns,
+    row_number() OVER (PARTITION BY filesystem ORDER BY cut_at_ns IS NULL, id) AS turn
+  FROM trial WHERE run_id = :run AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
+numbered AS (
+  SELECT c.filesystem, c.key, c.cut_at_ns, io.at_ms, io.lba, io.op,
+    row_number() OVER (PARTITION BY c.id, io.op ORDER BY io.rowid) AS number, count(*) OVER () AS total
+  FROM candidate c JOIN io ON io.trial_id = c.id WHERE c.turn = 1 AND io.op <> 'flush')
+SELECT filesystem, key, cut_at_ns / 1e6 AS cut_ms, at_ms, lba, op FROM numbered
+WHERE (number - 1) % ((total + 19899) / 19900) = 0
+ORDER BY filesystem, op, number LIMIT 20000;
+
+-- name: lateness
+-- How far what the client saw was from what the model said, per phase served under a real-time clock.
+WITH timed AS (
+  SELECT t.filesystem, t.device, t.workload, t.late, p.*,
+    row_number() OVER (PARTITION BY t.filesystem, t.device, t.workload, p.name ORDER BY p.lateness_p50_us) AS rank,
+    count(*) OVER (PARTITION BY t.filesystem, t.device, t.workload, p.name) AS n
+  FROM trial t JOIN phase p ON p.trial_id = t.id WHERE t.run_id = :run AND p.achieved_mean_us IS NOT NULL)
+SELECT filesystem, device, workload, name AS phase, n AS phases, min(clock) AS clock,
+  avg(target_mean_us) AS target_mean, avg(achieved_mean_us) AS achieved_mean,
+  avg(lateness_p50_us) FILTER (WHERE rank IN ((n + 1) / 2, (n + 2) / 2)) AS p50,
+  max(lateness_p99_us) AS p99, max(lateness_max_us) AS worst,
+  (avg(achieved_mean_us) - avg(target_mean_us)) / nullif(avg(target_mean_us), 0) AS share,
+  count(DISTINCT trial_id) FILTER (WHERE late) AS late_trials
+FROM timed GROUP BY filesystem, device, workload, phase ORDER BY filesystem, device, workload, min(ordinal);
+
+-- name: clocks
+-- Which phases ran without a real-time clock; there is nothing to be late for.
+SELECT p.name AS phase, p.clock, count(*) AS phases FROM trial t JOIN phase p ON p.trial_id = t.id
+WHERE t.run_id = :run AND p.achieved_mean_us IS NULL AND p.reads + p.writes + p.flushes > 0 AND p.clock IN ('off', 'virtual')
+GROUP BY p.name, p.clock ORDER BY min(p.ordinal), p.clock;

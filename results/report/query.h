@@ -1,0 +1,53 @@
+#pragma once
+// The report's named queries: parsed from the embedded queries.sql, run with one parameter, read by column
+// name.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "results/db/database.h"
+
+namespace headcrash::report {
+
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+/// One row of a Table; a column that is not there reads as NULL. Numbers of either kind convert, NULL is 0 or
+/// "".
+class Row {
+ public:
+  Row(const std::map<std::string, std::size_t>& columns, const std::vector<Value>& values)
+      : columns_(&columns), values_(&values) {}
+  std::int64_t integer(const std::string& column) const;
+  double real(const std::string& column) const;
+  std::string text(const std::string& column) const;
+  std::optional<std::int64_t> maybe_integer(const std::string& column) const;
+  std::optional<double> maybe_real(const std::string& column) const;
+
+ private:
+  const Value& at(const std::string& column) const;
+  const std::map<std::string, std::size_t>* columns_;
+  const std::vector<Value>* values_;
+};
+
+struct Table {
+  std::map<std::string, std::size_t> columns;
+  std::vector<std::vector<Value>> values;
+
+  std::size_t size() const { return values.size(); }
+  Row row(std::size_t index) const { return {columns, values[index]}; }
+};
+
+/// name -> SQL, `-- after:` blocks set before. Unknown or doubled names are an Error.
+Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
+
+/// The SQL of an embedded query as it runs; empty for an unknown name.
+std::string query_text(const std::string& name);
+
+Result<Table> run_query(db::Database& database, const std::string& name, std::int64_t run);
+
+}  // namespace headcrash::report

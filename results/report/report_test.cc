@@ -1,0 +1,217 @@
+// The page as a whole. The golden page (golden/report.html) is written anew with HEADCRASH_UPDATE_GOLDEN=1;
+// with HEADCRASH_SHOW_REPORT=FOLDER a realistic page is left there for a look.
+#include "results/report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+
+#include "results/db/database_fixture.h"
+#include "results/db/statement.h"
+#include "results/report/synthetic_run.h"
+
+namespace headcrash::report {
+namespace {
+
+using db::must;
+
+class ReportTest : public db::ScratchFolder {
+ protected:
+  db::Database database() { return must(db::Database::open(file(), db::Database::Access::read_write)); }
+  std::string page_of(db::Database& database, std::optional<std::int64_t> run = {}) {
+    return db::contents(must(write_report(database, {folder() / "out", run})).page);
+  }
+};
+
+/// A plot as what matters of it: its size, its texts and how many lines and marks it has. Positions depend on
+/// fonts.
+std::string plots_by_structure(const std::string& html) {
+  static const std::regex texts("<text>([^<]*)</text>"), shapes("<(path|circle)[ >]"),
+      colours("var\\(--[a-z0-9]+\\)");
+  std::string out;
+  std::size_t from = 0;
+  for (auto at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", from)) {
+    const auto end = html.find("</svg>", at);
+    const std::string svg = html.substr(at, end - at);
+    out += html.substr(from, at - from) + svg.substr(0, svg.find('\n')) + "\n";
+    std::set<std::string> used;
+    for (std::sregex_iterator i(svg.begin(), svg.end(), colours), none; i != none; ++i) used.insert(i->str());
+    for (const auto& colour : used) out += "colour " + colour + "\n";
+    for (std::sregex_iterator i(svg.begin(), svg.end(), texts), none; i != none; ++i)
+      out += "text " + (*i)[1].str() + "\n";
+    const auto n =
+        std::distance(std::sregex_iterator(svg.begin(), svg.end(), shapes), std::sregex_iterator());
+    out += (n > 8 ? "many shapes\n" : "few shapes\n");
+    from = end;
+  }
+  return out + html.substr(from);
+}
+
+TEST_F(ReportTest, GoldenPage) {
+  auto db = database();
+  fill(db, three_cells());
+  const auto page = plots_by_structure(page_of(db));
+  if (std::getenv("HEADCRASH_UPDATE_GOLDEN") != nullptr) std::ofstream(HEADCRASH_REPORT_GOLDEN) << page;
+  const auto golden = db::contents(HEADCRASH_REPORT_GOLDEN);
+  if (page != golden) {
+    const auto place =
+        std::mismatch(page.begin(), page.end(), golden.begin(), golden.end()).first - page.begin();
+    FAIL() << "differs from the golden page at byte " << place << ", near: "
+           << page.substr(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, place - 80)), 200);
+  }
+}
+
+TEST_F(ReportTest, CountsWhatWasNotExpectedAndLeavesNoDraft) {
+  auto db = database();
+  auto shape = three_cells();
+  shape.cells[0].verdicts[1] = "silent-loss";
+  shape.cells[1].verdicts = {"clean", "clean", "lost-synced-data"};
+  const auto run = fill(db, shape);
+  const auto result = must(write_report(db, {folder() / "a" / "b", std::nullopt}));
+  EXPECT_EQ(result.run, run);
+  EXPECT_EQ(result.trials, 13);
+  EXPECT_EQ(result.unexpected, 1 + 2);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder() / "a" / "b"), {}), 1);
+  const auto page = db::contents(result.page);
+  const auto invalid = page.find("This report is invalid."), title = page.find("<h1>");
+  ASSERT_NE(invalid, std::string::npos);
+  EXPECT_LT(invalid, title) << "a failed control is said first";
+}
+
+TEST_F(ReportTest, NeedsNothingFromOutside) {
+  auto db = database();
+  fill(db, three_cells());
+  const auto page = page_of(db);
+  for (const char* unwanted : {"http:", "https:", "src=", "<script", "<link", "@import", "url("}) {
+    EXPECT_EQ(page.find(unwanted), std::string::npos) << unwanted;
+  }
+  const std::regex tags("<(section|details|table|figure|svg|div)[ >]"),
+      ends("</(section|details|table|figure|svg|div)>");
+  const auto count = [&](const std::regex& what) {
+    return std::distance(std::sregex_iterator(page.begin(), page.end(), what), std::sregex_iterator());
+  };
+  EXPECT_EQ(count(tags), count(ends));
+}
+
+TEST_F(ReportTest, StrangeNamesAreShownAsTheyAre) {
+  auto db = database();
+  auto shape = three_cells();
+  shape.cells[0].filesystem = "<script>alert('x')</script>\"&\\ {_^@} \xff\n\t$d << END_OF_DATA";
+  shape.cells[1].device =
+      "a device whose name is so long that no margin of any plot could ever hold all of it";
+  shape.cells[2].workload = "na\xc3\xafve \xf0\x9f\x92\xbe \x1b[31m";
+  fill(db, shape);
+  const auto page = page_of(db);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert(&#39;x&#39;)"), std::string::npos);
+  EXPECT_EQ(page.find('\xff'), std::string::npos);
+  EXPECT_EQ(page.find('\x1b'), std::string::npos);
+  EXPECT_NO_THROW(must(report_summary(db, std::nullopt)).dump());
+}
+
+TEST_F(ReportTest, AnEmptyDatabaseAndAMissingRunAreErrors) {
+  auto db = database();
+  const auto empty = write_report(db, {folder() / "out", std::nullopt});
+  ASSERT_FALSE(empty);
+  EXPECT_NE(empty.error().message().find("no run yet"), std::string::npos) << empty.error().message();
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out"));
+  fill(db, three_cells());
+  const auto missing = report_summary(db, 77);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message().find("no run 77"), std::string::npos) << missing.error().message();
+}
+
+TEST_F(ReportTest, RunsWithoutTrialsInterruptedOrWithoutTimings) {
+  auto db = database();
+  SyntheticShape none;
+  none.planned = 15;
+  none.finished = false;
+  const auto without = page_of(db, fill(db, none));
+  EXPECT_NE(without.find("No trial of this run has finished"), std::string::npos);
+  EXPECT_NE(without.find("interrupted: 0 of 15 trials"), std::string::npos);
+
+  auto some = three_cells();
+  some.cells.resize(2);
+  some.cells[1].verdicts.resize(2);
+  some.planned = 15;
+  some.finished = false;
+  EXPECT_NE(page_of(db, fill(db, some)).find("interrupted: 7 of 15 trials"), std::string::npos);
+
+  auto bare = three_cells();
+  bare.timings = false;
+  const auto untimed = page_of(db, fill(db, bare));
+  EXPECT_EQ(untimed.find("<svg"), std::string::npos);
+  EXPECT_NE(untimed.find("No requests were sampled."), std::string::npos);
+  EXPECT_NE(untimed.find("kept everything they had promised in 10 of 10 power cuts"), std::string::npos);
+}
+
+TEST_F(ReportTest, AReadOnlyDatabaseWillDoAndAFolderThatCannotBeMadeIsSaid) {
+  {
+    auto db = database();
+    fill(db, three_cells());
+  }
+  auto db = must(db::Database::open(file(), db::Database::Access::read_only));
+  EXPECT_TRUE(write_report(db, {folder() / "out", std::nullopt}));
+  const auto refused = write_report(db, {file() / "below-a-file", std::nullopt});
+  ASSERT_FALSE(refused);
+  EXPECT_FALSE(refused.error().remedy.empty());
+}
+
+TEST_F(ReportTest, TheSummaryHasThePagesFigures) {
+  auto db = database();
+  const auto run = fill(db, three_cells());
+  const auto json = must(report_summary(db, std::nullopt));
+  EXPECT_EQ(json["run"], run);
+  EXPECT_EQ(json["trials"], 15);
+  EXPECT_EQ(json["unexpected"], 0);
+  EXPECT_EQ(json["valid"], true);
+  EXPECT_EQ(json["interrupted"], false);
+  ASSERT_EQ(json["cells"].size(), 3U);
+  EXPECT_EQ(json["cells"][1]["filesystem"], "ext4-nobarrier");
+  EXPECT_EQ(json["cells"][1]["lost"], 4);
+  EXPECT_EQ(json["cells"][1]["as_promised"], true);
+  EXPECT_EQ(json["trial_verdicts"].size(), 15U);
+  EXPECT_EQ(json["recovery"].size(), 9U);
+  const auto& replay = json["recovery"][0];
+  EXPECT_EQ(replay["phase"], "replay");
+  EXPECT_LE(replay["model_ms"]["min"], replay["model_ms"]["median"]);
+  EXPECT_LE(replay["model_ms"]["median"], replay["model_ms"]["max"]);
+  const auto sentence = json["answer"].get<std::string>();
+  EXPECT_NE(page_of(db).find(sentence), std::string::npos);
+}
+
+TEST_F(ReportTest, TheScatterIsBounded) {
+  auto db = database();
+  auto shape = three_cells();
+  for (auto& cell : shape.cells) cell.verdicts.resize(1);
+  shape.requests = 20'000;
+  fill(db, shape);
+  const auto page = page_of(db);
+  const auto marks = std::count(page.begin(), page.end(), 'h');
+  EXPECT_LT(marks, 60'000);
+  EXPECT_LT(page.size(), 1'200'000U);
+  static const std::regex points("same axes; ([0-9]+) requests");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(page, found, points));
+  EXPECT_GT(std::stoi(found[1]), 10'000);
+  EXPECT_LE(std::stoi(found[1]), 20'000);
+}
+
+TEST_F(ReportTest, ForALook) {
+  const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
+  if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
+  auto db = database();
+  fill(db, a_real_campaign());
+  EXPECT_TRUE(write_report(db, {where, std::nullopt}));
+  auto failed = three_cells();
+  failed.cells[1].verdicts = {"clean", "clean", "replayed", "lost-synced-data", "clean"};
+  failed.finished = false;
+  failed.planned = 20;
+  fill(db, failed);
+  EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
+}
+
+}  // namespace
+}  // namespace headcrash::report

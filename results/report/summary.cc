@@ -1,0 +1,109 @@
+// The page's figures as JSON, from the same facts and the same answer.
+#include <nlohmann/json.hpp>
+
+#include "results/report/answer.h"
+#include "results/report/facts.h"
+#include "results/report/html.h"
+#include "results/report/report.h"
+
+namespace headcrash::report {
+namespace {
+
+using nlohmann::json;
+
+json spread(const Spread& s) {
+  return {{"median", s.median}, {"min", s.min}, {"max", s.max}};
+}
+
+json cell_json(const Cell& c) {
+  json cell = {{"filesystem", valid_utf8(c.filesystem)},
+               {"device", valid_utf8(c.device)},
+               {"workload", valid_utf8(c.workload)},
+               {"expected", c.expected},
+               {"trials", c.trials},
+               {"clean", c.clean},
+               {"replayed", c.replayed},
+               {"lost", c.lost},
+               {"other", c.other},
+               {"uncut", c.uncut},
+               {"late", c.late},
+               {"unexpected", c.unexpected},
+               {"as_promised", nullptr}};
+  if (c.met) cell["as_promised"] = *c.met;
+  return cell;
+}
+
+json trial_json(const Trial& t) {
+  json trial = {{"key", valid_utf8(t.key)},      {"seed", t.seed},         {"verdict", valid_utf8(t.verdict)},
+                {"outcome", t.outcome},          {"expected", t.expected}, {"summary", valid_utf8(t.summary)},
+                {"findings", t.findings.size()}, {"late", t.late},         {"cut_at_ms", nullptr}};
+  if (t.cut_at_ms) trial["cut_at_ms"] = *t.cut_at_ms;
+  return trial;
+}
+
+json recovery_json(const Recovery& r) {
+  return {{"filesystem", valid_utf8(r.filesystem)},
+          {"device", valid_utf8(r.device)},
+          {"workload", valid_utf8(r.workload)},
+          {"phase", r.phase},
+          {"trials", r.trials},
+          {"model_ms", spread(r.model_ms)},
+          {"wall_ms", spread(r.wall_ms)}};
+}
+
+json lateness_json(const Lateness& l) {
+  return {{"filesystem", valid_utf8(l.filesystem)},
+          {"device", valid_utf8(l.device)},
+          {"workload", valid_utf8(l.workload)},
+          {"phase", l.phase},
+          {"target_mean_us", l.target_mean_us},
+          {"achieved_mean_us", l.achieved_mean_us},
+          {"p50_us", l.p50_us},
+          {"p99_us", l.p99_us},
+          {"max_us", l.max_us},
+          {"share", l.share},
+          {"late_trials", l.late_trials}};
+}
+
+template <typename T, typename ToJson>
+json array_of(const std::vector<T>& values, ToJson to_json) {
+  json array = json::array();
+  for (const auto& value : values) array.push_back(to_json(value));
+  return array;
+}
+
+json texts(const std::vector<std::string>& lines) {
+  return array_of(lines, [](const std::string& line) { return valid_utf8(line); });
+}
+
+}  // namespace
+
+Result<json> report_summary(db::Database& database, std::optional<std::int64_t> run) {
+  const auto facts = gather(database, run);
+  if (!facts) return pass_on(facts);
+  const auto said = answer(*facts);
+  const auto& r = facts->run;
+  json result = {{"run", r.id},
+                 {"kind", r.kind},
+                 {"name", valid_utf8(r.name)},
+                 {"seed", r.seed},
+                 {"started_at", r.started_at},
+                 {"finished_at", nullptr},
+                 {"interrupted", r.interrupted()},
+                 {"trials", r.recorded},
+                 {"trials_planned", r.planned},
+                 {"unexpected", facts->unexpected()},
+                 {"valid", said.valid},
+                 {"failed_controls", texts(said.failed_controls)},
+                 {"answer", valid_utf8(said.paragraph)},
+                 {"controls", valid_utf8(said.controls)},
+                 {"cautions", texts(said.cautions)},
+                 {"cells", array_of(facts->cells, cell_json)},
+                 {"trial_verdicts", array_of(facts->trials, trial_json)},
+                 {"recovery", array_of(facts->recovery, recovery_json)},
+                 {"lateness", array_of(facts->lateness, lateness_json)}};
+  if (r.finished_at) result["finished_at"] = *r.finished_at;
+  return result;
+}
+
+}  // namespace headcrash::report

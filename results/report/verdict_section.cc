@@ -1,0 +1,149 @@
+// The verdict table, one row per cell, and below it each cell's trials, folded; a cell that did not come out
+// as promised is open.
+#include <fmt/format.h>
+
+#include "results/report/figures.h"
+#include "results/report/html.h"
+#include "results/report/sections.h"
+
+namespace headcrash::report {
+namespace {
+
+constexpr std::size_t kFindingsPerTrial = 20;
+
+std::string bar_part(const char* css_class, std::int64_t n) {
+  return n == 0 ? std::string{} : fmt::format("<i class=\"{0}\" style=\"flex-grow:{1}\"></i>", css_class, n);
+}
+
+std::string outcome_bar(const Cell& cell) {
+  return fmt::format(
+      "<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} "
+      "other\">{}{}{}{}</span>",
+      cell.clean, cell.replayed, cell.lost, cell.other, bar_part("clean", cell.clean),
+      bar_part("replayed", cell.replayed), bar_part("lost", cell.lost), bar_part("other", cell.other));
+}
+
+std::string expectation(const Cell& cell) {
+  if (cell.expected == "clean") return "clean";
+  if (cell.expected == "loss")
+    return fmt::format("loss <small>control, &ge;&nbsp;{}</small>", cell.losses_needed);
+  return "any";
+}
+
+std::string as_promised(const Cell& cell) {
+  if (!cell.met) return "<span class=\"muted\">nothing promised</span>";
+  if (*cell.met) return "<span class=\"yes\">&#10003; yes</span>";
+  return fmt::format("<span class=\"no\">&#10007; no</span> <small>{} against</small>", cell.unexpected);
+}
+
+std::string count(std::int64_t n) {
+  return n == 0 ? "<span class=\"muted\">0</span>" : fmt::format("{}", n);
+}
+
+std::string cells_table(const Facts& facts) {
+  using Kind = Column::Kind;
+  const std::vector<Column> columns = {{"file system"},
+                                       {"outcomes"},
+                                       {"trials", Kind::number},
+                                       {"clean", Kind::number},
+                                       {"replayed", Kind::number},
+                                       {"lost", Kind::number},
+                                       {"other", Kind::number},
+                                       {"expected"},
+                                       {"came out as promised?"}};
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& cell : facts.cells) {
+    rows.push_back({cell_name(facts, cell.filesystem, cell.device, cell.workload), outcome_bar(cell),
+                    fmt::format("{}", cell.trials), count(cell.clean), count(cell.replayed),
+                    cell.lost == 0 ? count(0) : fmt::format("<b class=\"no\">{}</b>", cell.lost),
+                    count(cell.other), expectation(cell), as_promised(cell)});
+  }
+  return html_table(columns, rows, "cards verdicts");
+}
+
+std::string findings_list(const Trial& trial) {
+  std::string out;
+  for (std::size_t i = 0; i < trial.findings.size() && i < kFindingsPerTrial; ++i) {
+    const auto& f = trial.findings[i];
+    out += fmt::format("<li><code>{}</code> {}: expected {}, found {} <small>{}</small></li>\n",
+                       escape(f.path), escape(f.kind), escape(f.expected), escape(f.found), escape(f.tier));
+  }
+  if (trial.findings.size() > kFindingsPerTrial) {
+    out += fmt::format("<li>and {} more</li>\n", trial.findings.size() - kFindingsPerTrial);
+  }
+  if (out.empty()) return {};
+  const auto n = static_cast<std::int64_t>(trial.findings.size());
+  return details(counted(n, "finding", "findings"), "<ul>" + out + "</ul>", "findings");
+}
+
+std::string artefact_line(const Trial& trial) {
+  std::string out;
+  for (const auto& a : trial.artefacts) {
+    out += fmt::format("{}{} <code>{}</code> ({})", out.empty() ? "" : ", ", escape(a.kind), escape(a.path),
+                       bytes(static_cast<double>(a.bytes)));
+  }
+  return out.empty() ? out : "<small class=\"artefacts\">kept: " + out + "</small>";
+}
+
+std::vector<std::string> trial_row(const Trial& t) {
+  const std::string verdict_class = t.outcome == "lost" ? "no" : t.outcome == "other" ? "warn" : "yes";
+  std::string persisted = "<span class=\"muted\">none</span>";
+  if (t.persisted_operation) persisted = fmt::format("{}", *t.persisted_operation);
+  const auto time = [](const std::optional<double>& ms, const char* without) {
+    return ms ? milliseconds(*ms) : fmt::format("<span class=\"muted\">{}</span>", without);
+  };
+  return {fmt::format("{}<small>seed {}{}</small>", escape(t.key), t.seed, t.late ? " &middot; late" : ""),
+          time(t.cut_at_ms, "never"),
+          time(t.after_persistence_ms, "&ndash;"),
+          fmt::format("{}<small>of {}</small>", persisted, t.operations),
+          fmt::format("<b class=\"{}\">{}</b>", verdict_class, escape(t.verdict)),
+          fmt::format("{}<small>{}</small>{}{}", escape(t.summary), escape(t.cut), findings_list(t),
+                      artefact_line(t))};
+}
+
+bool belongs(const Trial& t, const Cell& c) {
+  return t.filesystem == c.filesystem && t.device == c.device && t.workload == c.workload &&
+         t.expected == c.expected;
+}
+
+std::string trials_of_cells(const Facts& facts) {
+  using Kind = Column::Kind;
+  const std::vector<Column> columns = {{"trial"},
+                                       {"power cut at", Kind::number},
+                                       {"after persistence point", Kind::number},
+                                       {"last persisted operation", Kind::number},
+                                       {"verdict"},
+                                       {"what happened"}};
+  std::string out;
+  std::size_t next = 0;  // trials stand in the order of the cells
+  for (const auto& cell : facts.cells) {
+    std::vector<std::vector<std::string>> rows;
+    for (; next < facts.trials.size() && belongs(facts.trials[next], cell); ++next) {
+      rows.push_back(trial_row(facts.trials[next]));
+    }
+    const bool open = cell.met.has_value() && !*cell.met;
+    out += details(fmt::format("{} on {} with {}: {}", cell.filesystem, cell.device, cell.workload,
+                               counted(cell.trials, "trial", "trials")),
+                   html_table(columns, rows, "cards trials"), "cell", open);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string verdict_section(const Facts& facts) {
+  std::string out = "<section>\n<h2>Verdicts</h2>\n";
+  if (facts.cells.empty()) return out + "<p class=\"muted\">No trial is finished.</p>\n</section>\n";
+  out +=
+      "<p class=\"legend\"><span><i class=\"box clean\"></i>clean</span> <span><i class=\"box "
+      "replayed\"></i>replayed: "
+      "recovered by its own journal</span> <span><i class=\"box lost\"></i>lost data</span> <span><i "
+      "class=\"box "
+      "other\"></i>other: repaired by fsck, hang, oops, harness error</span></p>\n";
+  out += cells_table(facts);
+  out += query_note("cells", facts.run.id);
+  out += "<h3>Trial by trial</h3>\n" + trials_of_cells(facts);
+  return out + query_note("trials", facts.run.id) + query_note("findings", facts.run.id) + "</section>\n";
+}
+
+}  // namespace headcrash::report
