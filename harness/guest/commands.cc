@@ -67,8 +67,10 @@ Answer hello(const json&, const Sender&) {
 Answer clock(const json& request, const Sender&) {
   const auto seed = parse_seed(text_of(request, "seed"));
   if (!seed) return refuse("seed", seed.error());
-  const auto set = set_clock_and_seed(request.at("unix_ns").get<std::int64_t>(), *seed);
-  if (!set) return refuse("clock", set.error());
+  if (const auto set = set_wall_clock(request.at("unix_ns").get<std::int64_t>()); !set) {
+    return refuse("clock", set.error());
+  }
+  if (const auto mixed = seed_random_pool(*seed); !mixed) return refuse("seed", mixed.error());
   return json::object();
 }
 

@@ -1,1 +1,95 @@
+#include "harness/guest/commands.h"
+
 #include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "harness/guest/temporary_folder.h"
+
+namespace headcrash::guest {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> answer(const std::string& text, bool too_long = false) {
+  std::vector<json> messages;
+  answer_line({.text = text, .too_long = too_long},
+              [&](const json& message) { messages.push_back(message); });
+  return messages;
+}
+
+json refused(const std::string& text) {
+  const auto messages = answer(text);
+  EXPECT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages.at(0)["ok"], false) << text;
+  return messages.at(0);
+}
+
+TEST(Commands, EveryLineGetsOneAnswer) {
+  for (const char* text : {"", "{", "[1]", "7", "null", "{\"id\":1}", R"({"id":1,"do":7})",
+                           R"({"id":1,"do":"fly"})", R"({"id":1,"do":"exec","argv":"ls","timeout_ms":1})",
+                           R"({"id":1,"do":"exec","argv":[],"timeout_ms":1})",
+                           R"({"id":1,"do":"exec","argv":["true"],"timeout_ms":-1})",
+                           R"({"id":1,"do":"run","root":"/","mark":"","operations":[7]})", "\xff\xfe"}) {
+    EXPECT_FALSE(refused(text)["error"].get<std::string>().empty()) << text;
+  }
+  EXPECT_EQ(answer("", true).at(0)["ok"], false);
+  EXPECT_TRUE(refused("{")["id"].is_null());
+  EXPECT_EQ(refused(R"({"id":42,"do":"fly"})")["id"], 42);
+}
+
+TEST(Commands, HelloTellsTheProtocol) {
+  const json hello = answer(R"({"id":3,"do":"hello"})").at(0);
+  EXPECT_EQ(hello["ok"], true);
+  EXPECT_EQ(hello["id"], 3);
+  EXPECT_EQ(hello["agent"], 1);
+  EXPECT_TRUE(hello["modules"].is_array());
+}
+
+TEST(Commands, ErrorsCarryTheirNumber) {
+  const json answer = refused(R"({"id":1,"do":"exec","argv":["no-such-program"],"timeout_ms":1000})");
+  EXPECT_EQ(answer["errno"], ENOENT);
+}
+
+TEST(Commands, RunStopsAtTheFirstFailure) {
+  const TemporaryFolder folder;
+  const json request{{"id", 9},
+                     {"do", "run"},
+                     {"root", folder.path().string()},
+                     {"mark", ""},
+                     {"operations", {"create a", "write a 0 1000 1 1", "fsync a", "unlink b", "create c"}}};
+  const auto messages = answer(request.dump());
+  ASSERT_EQ(messages.size(), 3U);
+  EXPECT_EQ(messages[0], (json{{"event", "persisted"}, {"operation", 2}, {"id", 9}}));
+  EXPECT_EQ(messages[1], (json{{"event", "failed"}, {"operation", 3}, {"errno", ENOENT}, {"id", 9}}));
+  EXPECT_EQ(messages[2]["done"], 3);
+  EXPECT_EQ(messages[2]["ok"], true);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
+
+  const auto dumped = answer(json{{"id", 10}, {"do", "dump"}, {"root", folder.path().string()}}.dump());
+  ASSERT_EQ(dumped.size(), 2U);
+  EXPECT_EQ(dumped[0]["runs"], json::parse(R"([[0,2,"stamp",1,1]])"));
+  EXPECT_EQ(dumped[1]["entries"], 1);
+}
+
+TEST(Commands, RunParsesEverythingBeforeItStarts) {
+  const TemporaryFolder folder;
+  const json request{{"id", 1},
+                     {"do", "run"},
+                     {"root", folder.path().string()},
+                     {"mark", ""},
+                     {"operations", {"create a", "frobnicate"}}};
+  EXPECT_NE(refused(request.dump())["error"].get<std::string>().find("operation 1"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Commands, RunNeedsItsMarkDisk) {
+  const json request{
+      {"id", 1}, {"do", "run"}, {"root", "/tmp"}, {"mark", "/dev/no-such-disk"}, {"operations", {"sync"}}};
+  EXPECT_EQ(refused(request.dump())["errno"], ENOENT);
+}
+
+}  // namespace
+}  // namespace headcrash::guest

@@ -1,1 +1,109 @@
+#include "harness/guest/dump.h"
+
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/guest/posix_vfs.h"
+#include "harness/guest/temporary_folder.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::guest {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::string stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::size_t bytes) {
+  std::vector<std::byte> data(bytes);
+  workload::write_stamps(file, version, offset, data);
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+class DumpTest : public testing::Test {
+ protected:
+  void put(const std::string& name, const std::string& content) {
+    std::ofstream(folder_.path() / name, std::ios::binary) << content;
+  }
+  std::vector<json> dump(const DumpLimits& limits = {}) {
+    std::vector<json> entries;
+    const auto count = dump_tree(
+        vfs_, [&](const json& entry) { entries.push_back(entry); }, limits);
+    EXPECT_TRUE(count);
+    EXPECT_EQ(count.value_or(0), entries.size());
+    return entries;
+  }
+
+  TemporaryFolder folder_;
+  PosixVfs vfs_{folder_.path().string()};
+};
+
+TEST_F(DumpTest, DescribesContentByRuns) {
+  std::string content = stamps(7, 1, 0, 1024) + std::string(1024, '\0') + stamps(7, 2, 2048, 512);
+  content += stamps(7, 1, 0, 1024);       // in blocks 5 and 6: moved, each alone
+  content += std::string(1024, '\x5a');   // blocks 7 and 8: foreign, joined
+  content += stamps(7, 3, 9 * 512, 100);  // a partial last block
+  put("f", content);
+  const auto entries = dump();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0]["event"], "entry");
+  EXPECT_EQ(entries[0]["type"], "file");
+  EXPECT_EQ(entries[0]["size"], content.size());
+  EXPECT_EQ(entries[0]["links"], 1);
+  std::string filler;
+  for (int i = 0; i < 32; ++i) filler += "5a";
+  const json expected{{0, 2, "stamp", 7, 1},    {2, 2, "zero"},           {4, 1, "stamp", 7, 2},
+                      {5, 1, "moved", 7, 1, 0}, {6, 1, "moved", 7, 1, 1}, {7, 2, "other", filler},
+                      {9, 1, "stamp", 7, 3}};
+  EXPECT_EQ(entries[0]["runs"], expected) << entries[0]["runs"].dump();
+  EXPECT_FALSE(entries[0].contains("cut"));
+}
+
+TEST_F(DumpTest, RunsGoOnAcrossReads) {
+  put("f", stamps(1, 1, 0, 3 << 20));
+  EXPECT_EQ(dump()[0]["runs"], json::parse(R"([[0,6144,"stamp",1,1]])"));
+}
+
+TEST_F(DumpTest, WalksInByteOrder) {
+  fs::create_directories(folder_.path() / "b" / "c");
+  put("b/c/x", "");
+  put("b-", "");
+  put("a", "");
+  fs::create_symlink("nowhere", folder_.path() / "s");
+  ::mkfifo((folder_.path() / "t").c_str(), 0600);  // must not be opened
+  std::vector<std::string> seen;
+  for (const json& entry : dump()) {
+    seen.push_back(entry["path"].get<std::string>() + " " + entry["type"].get<std::string>() +
+                   (entry.contains("target") ? " " + entry["target"].get<std::string>() : ""));
+  }
+  const std::vector<std::string> expected{"a file",  "b directory",       "b/c directory", "b/c/x file",
+                                          "b- file", "s symlink nowhere", "t other"};
+  EXPECT_EQ(seen, expected);
+}
+
+TEST_F(DumpTest, IsBounded) {
+  std::string content;
+  for (std::uint32_t i = 0; i < 10; ++i) content += stamps(1, i, i * 512, 512);
+  put("a", content);
+  put("b", "");
+  const auto runs = dump({.runs = 4});
+  EXPECT_EQ(runs[0]["runs"].size(), 4U);
+  EXPECT_EQ(runs[0]["cut"], true);
+  fs::resize_file(folder_.path() / "b", 1ULL << 40);
+  const auto files = dump({.file_bytes = 1 << 20});
+  EXPECT_EQ(files[1]["runs"], json::parse(R"([[0,2048,"zero"]])"));
+  EXPECT_EQ(files[1]["cut"], true);
+  const auto many = dump_tree(vfs_, [](const json&) {}, {.entries = 1});
+  EXPECT_EQ(many.error().value, EOVERFLOW);
+}
+
+TEST_F(DumpTest, SaysWhatCannotBeListed) {
+  PosixVfs nowhere((folder_.path() / "nowhere").string());
+  EXPECT_EQ(dump_tree(nowhere, [](const json&) {}).error().value, ENOENT);
+}
+
+}  // namespace
+}  // namespace headcrash::guest

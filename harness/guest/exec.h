@@ -17,8 +17,8 @@ namespace headcrash::guest {
 inline constexpr std::size_t kKeptOutputBytes = 64 << 10;
 
 struct Program {
-  std::vector<std::string> argv;  ///< argv[0] is looked up in PATH
-  std::string input;
+  std::vector<std::string> argv{};  ///< argv[0] is looked up in PATH
+  std::string input{};
   std::chrono::milliseconds timeout{0};
 };
 

@@ -1,1 +1,77 @@
+#include "harness/guest/exec.h"
+
 #include <gtest/gtest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <string>
+
+#include "harness/guest/temporary_folder.h"
+
+namespace headcrash::guest {
+namespace {
+
+using namespace std::chrono_literals;
+
+ProgramEnd run(const std::vector<std::string>& argv, const std::string& input = {},
+               std::chrono::milliseconds timeout = 20s) {
+  const auto end = run_program({.argv = argv, .input = input, .timeout = timeout});
+  EXPECT_TRUE(end);
+  return end.value_or(ProgramEnd{});
+}
+
+TEST(RunProgram, TellsOutputAndExit) {
+  const ProgramEnd end = run({"sh", "-c", "cat; echo wrong >&2; exit 3"}, "input");
+  EXPECT_EQ(end.exit, 3);
+  EXPECT_EQ(end.output, "input");
+  EXPECT_EQ(end.errors, "wrong\n");
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_EQ(run({"sh", "-c", "kill -TERM $$"}).exit, 128 + SIGTERM);
+  EXPECT_EQ(run({"cat"}).output, "");
+}
+
+TEST(RunProgram, TellsWhyItCannotStart) {
+  EXPECT_EQ(run_program({.argv = {"no-such-program"}, .timeout = 1s}).error().value, ENOENT);
+  EXPECT_EQ(run_program({.argv = {"/etc/passwd"}, .timeout = 1s}).error().value, EACCES);
+  EXPECT_EQ(run_program({.argv = {}, .timeout = 1s}).error().value, EINVAL);
+}
+
+TEST(RunProgram, KeepsTheEndOfLongOutput) {
+  const ProgramEnd end = run({"sh", "-c", "head -c 10000000 /dev/zero; echo last"});
+  EXPECT_EQ(end.output.size(), kKeptOutputBytes);
+  EXPECT_EQ(end.output.substr(end.output.size() - 5), "last\n");
+}
+
+TEST(RunProgram, KillsTheWholeGroup) {
+  const TemporaryFolder folder;
+  const std::string pid_file = (folder.path() / "pid").string();
+  const ProgramEnd end = run({"sh", "-c", "sleep 600 & echo $! > " + pid_file + "; sleep 600"}, "", 300ms);
+  EXPECT_TRUE(end.timed_out);
+  EXPECT_EQ(end.exit, 128 + SIGKILL);
+  EXPECT_LT(end.wall_ms, 2000);
+  std::ifstream file(pid_file);
+  pid_t grandchild = 0;
+  ASSERT_TRUE(file >> grandchild);
+  // Killed; where nobody reaps orphans it stays as a zombie.
+  std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
+  std::string number, name, state;
+  if (stat >> number >> name >> state) {
+    EXPECT_EQ(state, "Z");
+  }
+}
+
+TEST(RunProgram, StopsAnEndlessWriter) {
+  const ProgramEnd end = run({"sh", "-c", "exec cat /dev/zero"}, "", 300ms);
+  EXPECT_TRUE(end.timed_out);
+  EXPECT_EQ(end.output.size(), kKeptOutputBytes);
+}
+
+TEST(RunProgram, DoesNotWaitForADaemonThatKeepsThePipes) {
+  const ProgramEnd end = run({"sh", "-c", "sleep 3 & echo done"});
+  EXPECT_EQ(end.output, "done\n");
+  EXPECT_LT(end.wall_ms, 2500);
+}
+
+}  // namespace
+}  // namespace headcrash::guest

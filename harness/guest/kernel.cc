@@ -51,20 +51,6 @@ tl::unexpected<Errno> refuse(int error) {
   return tl::unexpected(Errno{.value = error});
 }
 
-VfsResult<void> reseed(const std::vector<std::byte>& seed) {
-  // struct rand_pool_info: two ints (bits of entropy, bytes), then the bytes.
-  alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes> request{};
-  const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
-  std::memcpy(request.data(), head.data(), sizeof head);
-  std::memcpy(request.data() + sizeof head, seed.data(), seed.size());
-  const Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
-  if (device.get() < 0 || ::ioctl(device.get(), RNDADDENTROPY, request.data()) != 0 ||
-      ::ioctl(device.get(), RNDRESEEDCRNG) != 0) {
-    return refuse(errno);
-  }
-  return {};
-}
-
 std::string printable(const char* bytes, std::size_t count) {
   std::string text(bytes, ::strnlen(bytes, count));
   std::replace_if(
@@ -121,11 +107,25 @@ VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
   return seed;
 }
 
-VfsResult<void> set_clock_and_seed(std::int64_t unix_ns, const std::vector<std::byte>& seed) {
-  const timespec now{.tv_sec = unix_ns / kNsPerSecond, .tv_nsec = unix_ns % kNsPerSecond};
+VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
+  // struct rand_pool_info: two ints (bits of entropy, bytes), then the bytes.
+  alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes> request{};
+  const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
+  std::memcpy(request.data(), head.data(), sizeof head);
+  std::memcpy(request.data() + sizeof head, seed.data(), seed.size());
+  const Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
+  if (device.get() < 0 || ::ioctl(device.get(), RNDADDENTROPY, request.data()) != 0 ||
+      ::ioctl(device.get(), RNDRESEEDCRNG) != 0) {
+    return refuse(errno);
+  }
+  return {};
+}
+
+VfsResult<void> set_wall_clock(std::int64_t unix_ns) {
+  const timespec now{.tv_sec = unix_ns / kNsPerSecond, .tv_nsec = unix_ns % kNsPerSecond};
   if (::clock_settime(CLOCK_REALTIME, &now) != 0) return refuse(errno);
-  return seed.empty() ? VfsResult<void>{} : reseed(seed);
+  return {};
 }
 
 VfsResult<BlockDevice> look_at_disk(const std::string& path) {

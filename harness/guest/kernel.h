@@ -25,9 +25,11 @@ VfsResult<void> unmount_file_system(const std::string& target);
 /// At most 64 digits, an even number of them; EINVAL otherwise.
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
 
-/// Sets the wall clock, mixes the seed into the kernel's random pool and lets the generators take a new key
-/// from it: two guests restored from one state must not make the same UUIDs.
-VfsResult<void> set_clock_and_seed(std::int64_t unix_ns, const std::vector<std::byte>& seed);
+/// Mixes the seed into the kernel's random pool, credits it, and lets the generators take a new key from the
+/// pool. Before the first credit getrandom(2) has nothing to give, and libuuid waits a second for every
+/// identifier.
+VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed);
+VfsResult<void> set_wall_clock(std::int64_t unix_ns);
 
 struct BlockDevice {
   std::uint64_t bytes = 0;

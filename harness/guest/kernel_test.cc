@@ -1,1 +1,42 @@
+#include "harness/guest/kernel.h"
+
 #include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+
+namespace headcrash::guest {
+namespace {
+
+// What really changes the kernel is tested inside a guest (harness/vm/guest_test.cc).
+
+TEST(MountOptions, SplitsFlagsFromData) {
+  const MountOptions options = parse_mount_options("ro,noatime,data=journal,commit=1,rw,,sync");
+  EXPECT_EQ(options.flags, MS_NOATIME | MS_SYNCHRONOUS);
+  EXPECT_EQ(options.data, "data=journal,commit=1");
+  EXPECT_EQ(parse_mount_options("").flags, 0U);
+  EXPECT_EQ(parse_mount_options("defaults").data, "");
+}
+
+TEST(Seed, ReadsHex) {
+  EXPECT_EQ(parse_seed("00fF").value(), (std::vector{std::byte{0}, std::byte{0xff}}));
+  EXPECT_TRUE(parse_seed("")->empty());
+  EXPECT_EQ(parse_seed(std::string(64, '1'))->size(), 32U);
+  for (const std::string& text :
+       {std::string("0"), std::string("0g"), std::string("-1"), std::string(66, '1')}) {
+    EXPECT_EQ(parse_seed(text).error().value, EINVAL) << text;
+  }
+}
+
+TEST(MarkDisk, NeedsADevice) {
+  MarkDisk mark;
+  EXPECT_EQ(mark.open("/dev/no-such-disk").error().value, ENOENT);
+  EXPECT_EQ(mark.write("persisted 1").error().value, EBADF);
+}
+
+TEST(BlockDevice, IsNotAFile) {
+  EXPECT_EQ(look_at_disk("/dev/null").error().value, ENOTTY);
+}
+
+}  // namespace
+}  // namespace headcrash::guest

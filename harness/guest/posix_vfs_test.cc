@@ -1,1 +1,158 @@
+#include "harness/guest/posix_vfs.h"
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "harness/guest/temporary_folder.h"
+
+namespace headcrash::guest {
+namespace {
+
+std::vector<std::byte> bytes(std::string_view text) {
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  return {data, data + text.size()};
+}
+
+// Every operation of vfs.h against the host's file system. (drop_caches and cpu touch the whole machine or
+// nothing.)
+class PosixVfsTest : public testing::Test {
+ protected:
+  FileHandle make(std::string_view path, std::string_view text) {
+    const auto file = vfs_.open(path, {.create = true, .exclusive = true});
+    EXPECT_TRUE(file);
+    EXPECT_TRUE(vfs_.pwrite(*file, 0, bytes(text)));
+    return *file;
+  }
+  std::string read(FileHandle file) {
+    std::vector<std::byte> buffer(10000);
+    const auto got = vfs_.pread(file, 0, buffer);
+    EXPECT_TRUE(got);
+    return {reinterpret_cast<const char*>(buffer.data()), got.value_or(0)};
+  }
+
+  TemporaryFolder folder_;
+  PosixVfs vfs_{folder_.path().string()};
+};
+
+TEST_F(PosixVfsTest, ReadsWritesAppendsTruncates) {
+  const FileHandle file = make("a", "hello");
+  EXPECT_TRUE(vfs_.append(file, bytes(" world")));
+  EXPECT_TRUE(vfs_.pwrite(file, 0, bytes("J")));
+  EXPECT_EQ(read(file), "Jello world");
+  EXPECT_TRUE(vfs_.truncate(file, 5));
+  EXPECT_EQ(read(file), "Jello");
+  EXPECT_TRUE(vfs_.fsync(file));
+  EXPECT_TRUE(vfs_.fdatasync(file));
+  std::vector<std::byte> beyond(4);
+  EXPECT_EQ(vfs_.pread(file, 100, beyond).value(), 0U);
+  EXPECT_EQ(vfs_.pwrite(file, ~0ULL, bytes("x")).error().value, EFBIG);
+  EXPECT_TRUE(vfs_.close(file));
+  EXPECT_EQ(vfs_.close(file).error().value, EBADF);
+}
+
+TEST_F(PosixVfsTest, OpensAsAsked) {
+  EXPECT_TRUE(vfs_.close(make("a", "text")));
+  EXPECT_EQ(vfs_.open("a", {.create = true, .exclusive = true}).error().value, EEXIST);
+  EXPECT_EQ(vfs_.open("b", {}).error().value, ENOENT);
+  const auto sync = vfs_.open("a", {.truncate = true, .sync = true});
+  ASSERT_TRUE(sync);
+  EXPECT_NE(::fcntl(static_cast<int>(*sync), F_GETFL) & O_SYNC, 0);
+  EXPECT_EQ(vfs_.stat("a")->size_bytes, 0U);
+  vfs_.close(*sync);
+  const auto direct = vfs_.open("a", {.direct = true});
+  if (direct) {  // tmpfs may refuse it
+    EXPECT_NE(::fcntl(static_cast<int>(*direct), F_GETFL) & O_DIRECT, 0);
+    vfs_.close(*direct);
+  }
+}
+
+TEST_F(PosixVfsTest, StoresThroughAMapping) {
+  const FileHandle file = make("a", std::string(9000, 'x'));
+  EXPECT_TRUE(vfs_.mmap_write_sync(file, 4090, bytes("across pages")));
+  EXPECT_EQ(read(file).substr(4088, 16), "xxacross pagesxx");
+  EXPECT_EQ(vfs_.mmap_write_sync(file, 8995, bytes("too long")).error().value, EINVAL);
+  vfs_.close(file);
+}
+
+TEST_F(PosixVfsTest, AllocatesAndPunches) {
+  const FileHandle file = make("a", std::string(8192, 'x'));
+  const auto punched = vfs_.fallocate(file, FallocateMode::punch_hole, 0, 4096);
+  if (!punched && punched.error().value == EOPNOTSUPP) GTEST_SKIP() << "no fallocate here";
+  EXPECT_EQ(read(file)[0], '\0');
+  EXPECT_EQ(read(file)[4096], 'x');
+  EXPECT_TRUE(vfs_.fallocate(file, FallocateMode::keep_size, 8192, 4096));
+  EXPECT_EQ(vfs_.stat("a")->size_bytes, 8192U);
+  EXPECT_TRUE(vfs_.fallocate(file, FallocateMode::allocate, 8192, 4096));
+  EXPECT_EQ(vfs_.stat("a")->size_bytes, 12288U);
+  vfs_.close(file);
+}
+
+TEST_F(PosixVfsTest, NamesAndLinks) {
+  ASSERT_TRUE(vfs_.mkdir("d", 0755));
+  EXPECT_TRUE(vfs_.close(make("d/a", "1")));
+  EXPECT_TRUE(vfs_.close(make("b", "22")));
+  EXPECT_TRUE(vfs_.link("b", "d/b"));
+  EXPECT_EQ(vfs_.stat("b")->links, 2U);
+  EXPECT_EQ(vfs_.stat("b")->inode, vfs_.stat("d/b")->inode);
+  EXPECT_TRUE(vfs_.symlink("../b", "d/s"));
+  EXPECT_EQ(vfs_.readlink("d/s").value(), "../b");
+  EXPECT_EQ(vfs_.stat("d/s")->type, FileType::symlink);
+  EXPECT_EQ(vfs_.rename("b", "d/a", RenameMode::no_replace).error().value, EEXIST);
+  EXPECT_TRUE(vfs_.rename("b", "d/a", RenameMode::exchange));
+  EXPECT_EQ(vfs_.stat("b")->size_bytes, 1U);
+  EXPECT_TRUE(vfs_.rename("b", "d/a", RenameMode::replace));
+  EXPECT_EQ(vfs_.stat("b").error().value, ENOENT);
+  auto names = vfs_.list("d").value();
+  std::sort(names.begin(), names.end(), [](const auto& x, const auto& y) { return x.name < y.name; });
+  ASSERT_EQ(names.size(), 3U);
+  EXPECT_EQ(names[0].name, "a");
+  EXPECT_EQ(names[2].type, FileType::symlink);
+  EXPECT_TRUE(vfs_.fsync_directory("d"));
+  EXPECT_TRUE(vfs_.fsync_directory(""));
+  EXPECT_EQ(vfs_.rmdir("d").error().value, ENOTEMPTY);
+  for (const char* name : {"d/a", "d/b", "d/s"}) EXPECT_TRUE(vfs_.unlink(name)) << name;
+  EXPECT_TRUE(vfs_.rmdir("d"));
+  EXPECT_EQ(vfs_.list("d").error().value, ENOENT);
+}
+
+TEST_F(PosixVfsTest, Attributes) {
+  EXPECT_TRUE(vfs_.close(make("a", "1")));
+  EXPECT_TRUE(vfs_.chmod("a", 0600));
+  EXPECT_EQ(vfs_.stat("a")->mode, 0600U);
+  for (const std::int64_t ns : {1'000'000'000'000'000'007LL, -1LL}) {
+    EXPECT_TRUE(vfs_.set_modified("a", ns));
+    EXPECT_EQ(vfs_.stat("a")->modified_ns, ns);
+  }
+  const auto set = vfs_.setxattr("a", "user.x", bytes("value"));
+  if (!set && set.error().value == EOPNOTSUPP) GTEST_SKIP() << "no extended attributes here";
+  EXPECT_EQ(vfs_.getxattr("a", "user.x").value(), bytes("value"));
+  EXPECT_TRUE(vfs_.removexattr("a", "user.x"));
+  EXPECT_EQ(vfs_.getxattr("a", "user.x").error().value, ENODATA);
+}
+
+TEST_F(PosixVfsTest, WholeFileSystem) {
+  EXPECT_TRUE(vfs_.syncfs());
+  const auto space = vfs_.space();
+  ASSERT_TRUE(space);
+  EXPECT_GT(space->total_bytes, 0U);
+  EXPECT_LE(space->free_bytes, space->total_bytes);
+  vfs_.cpu(1'000'000);
+}
+
+TEST_F(PosixVfsTest, NeverLeavesItsRoot) {
+  for (const char* path : {"..", "../x", "a/../../x", "a/..", "/.."}) {
+    EXPECT_EQ(vfs_.stat(path).error().value, EINVAL) << path;
+    EXPECT_EQ(vfs_.open(path, {.create = true}).error().value, EINVAL) << path;
+    EXPECT_EQ(vfs_.rename("a", path, RenameMode::replace).error().value, EINVAL) << path;
+    EXPECT_EQ(vfs_.link(path, "a").error().value, EINVAL) << path;
+  }
+  EXPECT_EQ(vfs_.stat(std::string_view("a\0b", 3)).error().value, EINVAL);
+  EXPECT_EQ(vfs_.stat("..a").error().value, ENOENT);  // only a whole component counts
+}
+
+}  // namespace
+}  // namespace headcrash::guest

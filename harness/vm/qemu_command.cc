@@ -28,13 +28,6 @@ constexpr const char* kKernelWords =
     "rcupdate.rcu_expedited=1";
 constexpr const char* kMachineWords = "q35,hpet=off,smbus=off,sata=off,usb=off,vmport=off,graphics=off";
 
-// In QEMU's key=value lists a comma inside a value is doubled.
-std::string quoted(const std::string& value) {
-  std::string text;
-  for (const char c : value) text += c == ',' ? ",," : std::string(1, c);
-  return text;
-}
-
 std::string device_words(std::size_t index) {
   return fmt::format(
       "virtio-blk-pci,id=hcdisk{0},drive=hcnode{0},serial=headcrash{0},num-queues=1,queue-size=128,"
@@ -74,10 +67,16 @@ std::string host_processor() {
 
 }  // namespace
 
+std::string quoted_value(const std::string& value) {
+  std::string text;
+  for (const char c : value) text += c == ',' ? ",," : std::string(1, c);
+  return text;
+}
+
 std::vector<std::string> qemu_disk_arguments(const GuestDisk& disk, std::size_t index) {
   return {"-blockdev",
           fmt::format("driver=nbd,node-name=hcnode{},server.type=unix,server.path={},export={},discard=unmap",
-                      index, quoted(disk.socket.string()), quoted(disk.export_name)),
+                      index, quoted_value(disk.socket.string()), quoted_value(disk.export_name)),
           "-device", device_words(index)};
 }
 
@@ -106,7 +105,8 @@ std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wirin
                                  "-append",
                                  kKernelWords};
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
-  add({"-chardev", "file,id=console,path=" + quoted(wiring.console.string()), "-serial", "chardev:console"});
+  add({"-chardev", "file,id=console,path=" + quoted_value(wiring.console.string()), "-serial",
+       "chardev:console"});
   add({"-chardev", fmt::format("socket,id=qmp,fd={}", wiring.qmp_socket), "-mon",
        "chardev=qmp,mode=control"});
   add({"-chardev", fmt::format("socket,id=agent,fd={}", wiring.agent_socket), "-device", "virtio-serial-pci",

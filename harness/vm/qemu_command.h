@@ -12,6 +12,9 @@ namespace headcrash::vm {
 
 inline constexpr const char* kQemu = "qemu-system-x86_64";
 
+/// A value for QEMU's key=value lists, where a comma is doubled.
+std::string quoted_value(const std::string& value);
+
 enum class Disks {
   attached,  ///< the NBD servers of the spec
   blank,     ///< zeroes of the same size: booting touches no server, and nothing of it is in a saved state

@@ -1,1 +1,69 @@
+#include "harness/vm/qemu_command.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace headcrash::vm {
+namespace {
+
+GuestSpec some_spec() {
+  return {.image = {.kernel = "/cache/vmlinuz",
+                    .initramfs = "/cache/initramfs",
+                    .kernel_version = "6.1",
+                    .key = "k"},
+          .disks = {{.socket = "/tmp/a,b.sock", .export_name = "mark", .size_bytes = 1 << 20}}};
+}
+
+bool has(const std::vector<std::string>& words, const std::string& part) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return word.find(part) != std::string::npos; });
+}
+
+TEST(QemuCommand, DiskArgumentsAreForPeopleToo) {
+  const auto words = qemu_disk_arguments(some_spec().disks[0], 2);
+  ASSERT_EQ(words.size(), 4U);
+  EXPECT_EQ(words[0], "-blockdev");
+  EXPECT_EQ(
+      words[1],
+      "driver=nbd,node-name=hcnode2,server.type=unix,server.path=/tmp/a,,b.sock,export=mark,discard=unmap");
+  EXPECT_EQ(words[2], "-device");
+  for (const char* part :
+       {"drive=hcnode2", "write-cache=on", "werror=report", "rerror=report", "num-queues=1"}) {
+    EXPECT_TRUE(has({words[3]}, part)) << part;
+  }
+}
+
+TEST(QemuCommand, BootingTouchesNoServer) {
+  const auto blank = qemu_command(some_spec(), {.disks = Disks::blank});
+  EXPECT_FALSE(has(blank, "nbd"));
+  EXPECT_TRUE(has(blank, "size=1048576"));
+  EXPECT_FALSE(has(blank, "-incoming"));
+  const auto attached = qemu_command(some_spec(), {.disks = Disks::attached, .incoming = 5});
+  EXPECT_TRUE(has(attached, "a,,b.sock"));
+  EXPECT_TRUE(has(attached, "fd:5"));
+}
+
+TEST(QemuCommand, KeyChangesWithWhatTheStateDependsOn) {
+  const auto key = saved_state_key(some_spec());
+  ASSERT_TRUE(key) << key.error().message();
+  GuestSpec same = some_spec();
+  same.image.kernel = "/elsewhere/vmlinuz";
+  same.disks[0].socket = "/tmp/other.sock";
+  same.disks[0].export_name = "";
+  EXPECT_EQ(*saved_state_key(same), *key);
+  const auto differs = [&](auto change) {
+    GuestSpec other = some_spec();
+    change(other);
+    return *saved_state_key(other) != *key;
+  };
+  EXPECT_TRUE(differs([](GuestSpec& s) { s.image.key = "l"; }));
+  EXPECT_TRUE(differs([](GuestSpec& s) { s.memory_mib = 512; }));
+  EXPECT_TRUE(differs([](GuestSpec& s) { s.disks[0].size_bytes += 512; }));
+  EXPECT_TRUE(differs([](GuestSpec& s) { s.disks.push_back(s.disks[0]); }));
+  EXPECT_TRUE(differs([](GuestSpec& s) { s.accelerator = Accelerator::kvm; }));
+}
+
+}  // namespace
+}  // namespace headcrash::vm
