@@ -1,0 +1,79 @@
+#pragma once
+// For tests: runs nbdkit with the plugin that was just built, in a temporary folder of its own, and talks to
+// it with libnbd and over the control socket. Whatever happens, the server is dead and the folder gone at the
+// end.
+
+#include <libnbd.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headcrash::nbd {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The outcome of a server that was to end by itself.
+struct Ended {
+  int exit_code = -1;
+  std::string stderr_text;
+};
+
+/// Runs nbdkit with these arguments until it ends.
+Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
+
+class ServedDisk {
+ public:
+  /// `arguments` are the plugin's; the control socket is added. Fails the test when the server does not come
+  /// up.
+  ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
+             const std::vector<std::string>& nbdkit_options = {});
+  ~ServedDisk();
+  ServedDisk(const ServedDisk&) = delete;
+  ServedDisk& operator=(const ServedDisk&) = delete;
+
+  const std::string& socket() const { return socket_; }
+  const std::string& control_path() const { return control_; }
+  /// One request on a connection of its own.
+  nlohmann::json control(const std::string& line) const;
+  /// Ends it with a signal and waits; seconds that it took.
+  double end(int signal);
+
+ private:
+  pid_t pid_ = -1;
+  std::string socket_;
+  std::string control_;
+};
+
+/// One NBD connection. Calls give 0 or the errno.
+class Client {
+ public:
+  explicit Client(const ServedDisk& disk, const char* export_name = "");
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  int write(std::uint64_t sector, const std::vector<char>& bytes, std::uint32_t flags = 0);
+  int read(std::uint64_t sector, std::vector<char>& bytes);
+  int flush();
+  int zero(std::uint64_t sector, std::uint64_t sectors);
+  nbd_handle* handle() { return handle_; }
+
+ private:
+  nbd_handle* handle_;
+};
+
+}  // namespace headcrash::nbd
