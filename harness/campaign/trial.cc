@@ -27,6 +27,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::uint64_t kMarkExportBytes = 4096;
+constexpr std::size_t kConsoleLines = 1000;
 constexpr std::size_t kIoSampleMost = 2000;
 constexpr const char* kDisk = "/dev/vda";
 constexpr const char* kMarks = "/dev/vdb";
@@ -71,6 +72,7 @@ class TrialRun {
   Step mount_and_dump();
   void judge();
   void keep_artefacts();
+  void end_guest();
 
   tl::expected<json, crash::Judgement> call(const json& request);
   tl::expected<ExecOutcome, crash::Judgement> exec(const std::vector<std::string>& argv);
@@ -189,7 +191,7 @@ Step TrialRun::start_guest(const std::string& phase) {
       .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
       .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = campaign_.size_bytes},
                 {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}};
-  guest_.reset();   // it owns the console log in the same folder
+  guest_.reset();  // it owns the console log in the same folder
   auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
   if (!started) return broken(started.error());
   guest_ = std::move(*started);
@@ -375,7 +377,10 @@ Step TrialRun::replay() {
     if (*mounted) {
       if (const Step unmounted = unmount(); !unmounted) return unmounted;
     }
-    output = guest_->console_tail(200);
+    // The console shows warnings only; a replay is told of in the kernel's log.
+    const auto messages = exec({"busybox", "dmesg"});
+    if (!messages) return tl::unexpected(messages.error());
+    output = messages->output;
   } else {
     const auto replayed = exec(adapters::fill_in(filesystem.replay.argv, kDisk, ""));
     if (!replayed) return tl::unexpected(replayed.error());
@@ -441,6 +446,7 @@ void TrialRun::judge() {
     record_.verdict = crash::name(crash::Verdict::harness_error);
     record_.summary = error.message();
   };
+  end_guest();  // nbdkit waits for its clients
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
   Result<RecordedRun> recorded = read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
   if (!recorded) return not_judged(recorded.error());
@@ -477,10 +483,15 @@ void TrialRun::keep(const std::string& kind, const std::string& file_name) {
                                static_cast<std::int64_t>(bytes)});
 }
 
+void TrialRun::end_guest() {
+  if (!guest_) return;
+  std::ofstream(context_.artefacts / "console.txt") << guest_->console_tail(kConsoleLines);
+  guest_.reset();
+}
+
 void TrialRun::keep_artefacts() {
   std::ofstream(context_.artefacts / "recovery.txt") << recovery_log_;
-  if (guest_) std::ofstream(context_.artefacts / "console.txt") << guest_->console_tail(1000);
-  guest_.reset();
+  end_guest();
   device_.reset();
   keep("recording", "recording.hcrec");
   keep("fsck-output", "recovery.txt");

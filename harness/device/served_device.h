@@ -21,10 +21,10 @@ struct ServedDeviceSpec {
   bool write_cache = true;
   std::string clock = "real";
   std::uint64_t seed = 1;
-  std::string cut;                                 ///< trigger in text form; empty for none
-  std::optional<std::filesystem::path> store;      ///< folder; memory when absent
-  std::optional<std::filesystem::path> recording;  ///< must not exist yet
-  std::optional<std::filesystem::path> socket;     ///< of NBD; default: nbd.sock in the scratch folder
+  std::string cut;                                      ///< trigger in text form; empty for none
+  std::optional<std::filesystem::path> store;           ///< folder; memory when absent
+  std::optional<std::filesystem::path> recording;       ///< must not exist yet
+  std::optional<std::filesystem::path> socket;          ///< of NBD; default: nbd.sock in the scratch folder
   std::optional<std::filesystem::path> control_socket;  ///< default: control.sock in the scratch folder
 };
 
