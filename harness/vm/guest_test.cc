@@ -37,6 +37,18 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Every process of a test has the scratch folder on its command line.
+bool some_process_names(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& process : fs::directory_iterator("/proc", error)) {
+    std::ifstream file(process.path() / "cmdline", std::ios::binary);
+    std::string words;
+    std::getline(file, words, '\n');
+    if (words.find(folder.string()) != std::string::npos) return true;
+  }
+  return false;
+}
+
 // An NBD server with a disk of zeroes.
 class MemoryDisk {
  public:
@@ -88,6 +100,7 @@ class GuestTest : public testing::Test {
     disk_.reset();
     mark_.reset();
     EXPECT_TRUE(fs::is_empty(scratch_ / "guest")) << "the guest left a file";
+    EXPECT_FALSE(some_process_names(scratch_)) << "the guest left a process";
     fs::remove_all(scratch_);
   }
 

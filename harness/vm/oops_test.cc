@@ -17,8 +17,7 @@ TEST(Oops, KnowsKernelDefects) {
            "[   99.1] watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [mount:140]",
            "[   99.1] watchdog: Watchdog detected hard LOCKUP on cpu 0",
            "[   99.1] rcu: INFO: rcu_preempt self-detected stall on CPU",
-           "[    9.1] WARNING: CPU: 0 PID: 88 at fs/btrfs/extent-tree.c:3061 __btrfs_free_extent+0x1/0x2 "
-           "[btrfs]",
+           "[    9.1] WARNING: CPU: 0 PID: 88 at fs/btrfs/inode.c:3061 btrfs_free+0x1/0x2 [btrfs]",
            "[    9.1] XFS: Assertion failed: 0, file: fs/xfs/xfs_log.c, line: 1",
            "[    9.1] BUG: Bad page state in process cat  pfn:00001",
        }) {

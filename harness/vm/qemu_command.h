@@ -25,8 +25,8 @@ struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;
   int qmp_socket = -1;
-  int incoming = -1;              ///< a saved state to start from; -1: boot
-  std::filesystem::path console;  ///< file that takes the serial console
+  int incoming = -1;                ///< a saved state to start from; -1: boot
+  std::filesystem::path console{};  ///< file that takes the serial console
 };
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring);
