@@ -4,8 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
 
+#include "harness/process/json_socket.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::device {
@@ -13,22 +13,17 @@ namespace headcrash::device {
 class ControlClient {
  public:
   static Result<ControlClient> connect(const std::filesystem::path& socket);
-  ControlClient(ControlClient&& other) noexcept;
-  ControlClient& operator=(ControlClient&& other) noexcept;
-  ~ControlClient();
 
   /// One request, one answer. An answer with "ok": false is an Error with the server's words.
   Result<nlohmann::json> request(const nlohmann::json& message,
                                  std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
  private:
-  ControlClient(int descriptor, std::filesystem::path socket);
-  Result<void> send_line(const std::string& line);
-  Result<std::string> receive_line(std::chrono::milliseconds timeout);
+  ControlClient(process::JsonSocket conversation, std::filesystem::path socket)
+      : conversation_(std::move(conversation)), socket_(std::move(socket)) {}
 
-  int descriptor_ = -1;
+  process::JsonSocket conversation_;
   std::filesystem::path socket_;
-  std::string pending_;  ///< received, but not yet a whole line
 };
 
 }  // namespace headcrash::device

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/vm/process.h"
+#include "harness/process/process.h"
 
 namespace headcrash::device {
 namespace {
@@ -66,7 +66,7 @@ std::string last_words(const fs::path& errors) {
 
 struct ServedDevice::State {
   fs::path scratch, socket, control_socket;
-  vm::Process server;
+  process::Process server;
   std::optional<ControlClient> control;
 };
 
@@ -98,8 +98,8 @@ Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec
   const fs::path errors = scratch / "nbdkit.log";
   const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (log < 0) return fail(errors.string(), "cannot be written", "make the folder writable");
-  Result<vm::Process> started =
-      vm::Process::start({.argv = nbdkit_command(spec, socket, control_socket), .errors = log});
+  Result<process::Process> started =
+      process::Process::start({.argv = nbdkit_command(spec, socket, control_socket), .errors = log});
   ::close(log);
   if (!started) return pass_on(started);
   std::unique_ptr<ServedDevice> device(new ServedDevice(

@@ -179,7 +179,7 @@ Answer act(const json& request, const Sender& send) {
   return tl::unexpected(Refusal{.text = "unknown command \"" + name.substr(0, 80) + "\""});
 }
 
-Answer act_on_line(const LineFramer::Line& line, json& id, const Sender& send) {
+Answer act_on_line(const process::LineFramer::Line& line, json& id, const Sender& send) {
   if (line.too_long) return tl::unexpected(Refusal{.text = "a line longer than 1 MiB"});
   try {
     const json request = json::parse(line.text);
@@ -196,7 +196,7 @@ Answer act_on_line(const LineFramer::Line& line, json& id, const Sender& send) {
 
 }  // namespace
 
-void answer_line(const LineFramer::Line& line, const Sender& send) {
+void answer_line(const process::LineFramer::Line& line, const Sender& send) {
   json id;  // null when the request has none
   const Answer answer = act_on_line(line, id, send);
   json message = answer ? *answer : json{{"error", answer.error().text}};

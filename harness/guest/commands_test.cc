@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/guest/temporary_folder.h"
+#include "harness/process/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -54,7 +54,7 @@ TEST(Commands, ErrorsCarryTheirNumber) {
 }
 
 TEST(Commands, RunStopsAtTheFirstFailure) {
-  const TemporaryFolder folder;
+  const process::TemporaryFolder folder;
   const json request{{"id", 9},
                      {"do", "run"},
                      {"root", folder.path().string()},
@@ -75,7 +75,7 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
 }
 
 TEST(Commands, RunParsesEverythingBeforeItStarts) {
-  const TemporaryFolder folder;
+  const process::TemporaryFolder folder;
   const json request{{"id", 1},
                      {"do", "run"},
                      {"root", folder.path().string()},

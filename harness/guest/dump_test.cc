@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "harness/guest/posix_vfs.h"
-#include "harness/guest/temporary_folder.h"
+#include "harness/process/temporary_folder.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::guest {
@@ -37,7 +37,7 @@ class DumpTest : public testing::Test {
     return entries;
   }
 
-  TemporaryFolder folder_;
+  process::TemporaryFolder folder_;
   PosixVfs vfs_{folder_.path().string()};
 };
 

@@ -18,7 +18,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/guest/descriptor.h"
+#include "harness/process/descriptor.h"
 
 namespace headcrash::guest {
 namespace {
@@ -114,7 +114,7 @@ VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
   std::memcpy(request.data(), head.data(), sizeof head);
   std::memcpy(request.data() + sizeof head, seed.data(), seed.size());
-  const Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
+  const process::Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
   if (device.get() < 0 || ::ioctl(device.get(), RNDADDENTROPY, request.data()) != 0 ||
       ::ioctl(device.get(), RNDRESEEDCRNG) != 0) {
     return refuse(errno);
@@ -131,13 +131,13 @@ VfsResult<void> set_wall_clock(std::int64_t unix_ns) {
 VfsResult<BlockDevice> look_at_disk(const std::string& path) {
   BlockDevice found;
   {
-    const Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const process::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
         ::ioctl(cached.get(), BLKGETSIZE64, &found.bytes) != 0) {
       return refuse(errno);
     }
   }
-  const Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  const process::Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   alignas(kAlignment) std::array<char, kAlignment> block{};
   if (direct.get() < 0) return refuse(errno);
   const ssize_t got = ::pread(direct.get(), block.data(), block.size(), 0);

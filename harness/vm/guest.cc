@@ -33,7 +33,7 @@ Result<void> check_disks(const GuestSpec& spec) {
 }
 
 Result<void> wait_until_loaded(Machine& machine) {
-  const Deadline deadline = after(kQmpLimit);
+  const process::Deadline deadline = process::after(kQmpLimit);
   while (std::chrono::steady_clock::now() < deadline) {
     const auto status = machine.qmp().execute("query-status", json::object(), kQmpLimit);
     if (!status) return pass_on(status);
@@ -101,25 +101,25 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::fi
 Result<void> Guest::send(const json& request) {
   json message = request;
   if (!message.contains("id")) message["id"] = ++state_->last_id;
-  if (!state_->machine->agent().send(message, after(kSendLimit)))
+  if (!state_->machine->agent().send(message, process::after(kSendLimit)))
     return fail("guest", "the agent takes no requests");
   return {};
 }
 
 std::optional<json> Guest::receive(milliseconds timeout) {
-  const Deadline deadline = after(timeout);
+  const process::Deadline deadline = process::after(timeout);
   for (;;) {
     auto message = state_->machine->agent().receive(deadline);
     if (message) return std::move(*message);
-    if (message.error() == Silence::malformed) continue;
-    state_->silent = message.error() == Silence::closed;
+    if (message.error() == process::Silence::malformed) continue;
+    state_->silent = message.error() == process::Silence::closed;
     return std::nullopt;
   }
 }
 
 tl::expected<json, CallError> Guest::call(const json& request, milliseconds timeout,
                                           const EventHandler& on_event) {
-  const Deadline deadline = after(timeout);
+  const process::Deadline deadline = process::after(timeout);
   const auto gone = [] {
     return tl::unexpected(CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
   };

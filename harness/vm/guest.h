@@ -1,8 +1,9 @@
 #pragma once
 // A running guest: QEMU restored from a saved state, with emulated disks attached and the agent answering.
 //
-// A guest is booted once per topology and its state saved (boot_and_save); every trial restores that state in a
-// fraction of a second. Destroying a Guest kills QEMU and waits for it: no process, socket or file stays behind.
+// A guest is booted once per topology and its state saved (boot_and_save); every trial restores that state in
+// a fraction of a second. Destroying a Guest kills QEMU and waits for it: no process, socket or file stays
+// behind.
 
 #include <chrono>
 #include <cstdint>
@@ -22,8 +23,8 @@ namespace headcrash::vm {
 struct GuestImage {
   std::filesystem::path kernel;
   std::filesystem::path initramfs;
-  std::string kernel_version;   ///< "6.1.0-99-amd64"
-  std::string key;              ///< digest of every input
+  std::string kernel_version;  ///< "6.1.0-99-amd64"
+  std::string key;             ///< digest of every input
 };
 
 /// Runs scripts/build-guest when an input changed (it prints what it does), then tells what it left.
@@ -33,16 +34,17 @@ Result<GuestImage> guest_image(const std::filesystem::path& cache);
 enum class Accelerator { kvm, tcg };
 struct AcceleratorProbe {
   Accelerator accelerator = Accelerator::tcg;
-  std::string reason;           ///< "a guest ran under KVM in 0.4 s", "a KVM guest did not start within 5 s"
+  std::string reason;  ///< "a guest ran under KVM in 0.4 s", "a KVM guest did not start within 5 s"
 };
-/// Runs a tiny guest under KVM with a time limit. The answer is kept in the cache until the next boot of the host.
+/// Runs a tiny guest under KVM with a time limit. The answer is kept in the cache until the next boot of the
+/// host.
 AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 
 /// A disk of the guest. The first is /dev/vda, the second /dev/vdb, ...
 struct GuestDisk {
-  std::filesystem::path socket;   ///< Unix socket of the NBD server
-  std::string export_name;        ///< "" is the first device, "mark" the marks
-  std::uint64_t size_bytes = 0;   ///< part of the saved state's key: a restored guest believes the old size
+  std::filesystem::path socket;  ///< Unix socket of the NBD server
+  std::string export_name;       ///< "" is the first device, "mark" the marks
+  std::uint64_t size_bytes = 0;  ///< part of the saved state's key: a restored guest believes the old size
 };
 
 struct GuestSpec {
@@ -58,20 +60,21 @@ using EventHandler = std::function<void(const nlohmann::json& event)>;
 enum class CallFailure { timeout, guest_died, refused };
 struct CallError {
   CallFailure failure = CallFailure::refused;
-  std::string text;   ///< refused: the agent's own words
+  std::string text;  ///< refused: the agent's own words
 };
 
 class Guest {
  public:
-  /// Restores the saved state for this spec, booting and saving it first if the cache has none. `scratch` is an
-  /// existing folder of this guest's own for console output. If the harness is killed, QEMU dies with the thread
-  /// that called this: call it from a thread that lives as long as the guest.
+  /// Restores the saved state for this spec, booting and saving it first if the cache has none. `scratch` is
+  /// an existing folder of this guest's own for console output. If the harness is killed, QEMU dies with the
+  /// thread that called this: call it from a thread that lives as long as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec, const std::filesystem::path& cache,
                                               const std::filesystem::path& scratch);
   ~Guest();
 
   /// One request to the agent and its answer (harness/guest/PROTOCOL.md); events go to `on_event` meanwhile.
-  tl::expected<nlohmann::json, CallError> call(const nlohmann::json& request, std::chrono::milliseconds timeout,
+  tl::expected<nlohmann::json, CallError> call(const nlohmann::json& request,
+                                               std::chrono::milliseconds timeout,
                                                const EventHandler& on_event = {});
 
   /// As call(), in two halves, so that the caller can watch something else in between.
@@ -82,8 +85,8 @@ class Guest {
   bool alive() const;
   /// The first line on the console that shows a defect of the kernel: an oops, a panic, a lockup, a warning.
   std::optional<std::string> oops() const;
-  /// The first line in which a file system reports damage of its structures. After a crash that is a finding, after
-  /// injected read errors it is what it should say (harness/vm/oops.h).
+  /// The first line in which a file system reports damage of its structures. After a crash that is a finding,
+  /// after injected read errors it is what it should say (harness/vm/oops.h).
   std::optional<std::string> complaint() const;
   std::string console_tail(std::size_t lines) const;
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "harness/process/process.h"
 #include "harness/vm/guest.h"
 #include "harness/vm/machine.h"
-#include "harness/vm/process.h"
 
 namespace headcrash::vm {
 namespace {
@@ -42,9 +42,10 @@ Result<GuestImage> guest_image(const fs::path& cache) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   if (!output || !errors) return fail(script.string(), "no temporary file for its output");
-  auto process = Process::start({.argv = {script.string(), "--agent", agent_path().string(), cache.string()},
-                                 .output = ::fileno(output.get()),
-                                 .errors = STDERR_FILENO});
+  auto process =
+      process::Process::start({.argv = {script.string(), "--agent", agent_path().string(), cache.string()},
+                               .output = ::fileno(output.get()),
+                               .errors = STDERR_FILENO});
   if (!process) return pass_on(process);
   const auto status = process->wait(kBuildLimit);
   if (!status) return fail(script.string(), "did not finish in time");

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "harness/vm/json_socket.h"
-#include "harness/vm/process.h"
+#include "harness/process/json_socket.h"
+#include "harness/process/process.h"
 #include "harness/vm/qemu_command.h"
 #include "harness/vm/qmp.h"
 
@@ -29,9 +29,9 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  Process& process() { return process_; }
-  const Process& process() const { return process_; }
-  JsonSocket& agent() { return agent_; }
+  process::Process& process() { return process_; }
+  const process::Process& process() const { return process_; }
+  process::JsonSocket& agent() { return agent_; }
   Qmp& qmp() { return qmp_; }
   std::string console() const;
   /// What QEMU printed.
@@ -43,10 +43,11 @@ class Machine {
   tl::unexpected<Error> failed(const std::string& what, const std::string& remedy = {}) const;
 
  private:
-  Machine(Process process, JsonSocket agent, JsonSocket qmp, std::filesystem::path scratch);
+  Machine(process::Process process, process::JsonSocket agent, process::JsonSocket qmp,
+          std::filesystem::path scratch);
 
-  Process process_;
-  JsonSocket agent_;
+  process::Process process_;
+  process::JsonSocket agent_;
   Qmp qmp_;
   std::filesystem::path scratch_;
 };

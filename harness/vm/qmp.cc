@@ -6,13 +6,13 @@ namespace {
 
 using nlohmann::json;
 
-tl::unexpected<Error> silent(const std::string& command, Silence silence) {
+tl::unexpected<Error> silent(const std::string& command, process::Silence silence) {
   switch (silence) {
-    case Silence::timeout:
+    case process::Silence::timeout:
       return fail("QEMU: " + command, "no answer in time");
-    case Silence::closed:
+    case process::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
-    case Silence::malformed:
+    case process::Silence::malformed:
       break;
   }
   return fail("QEMU: " + command, "the answer is no JSON object");
@@ -21,7 +21,7 @@ tl::unexpected<Error> silent(const std::string& command, Silence silence) {
 }  // namespace
 
 Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
-  const auto greeting = socket_.receive(after(timeout));
+  const auto greeting = socket_.receive(process::after(timeout));
   if (!greeting) return silent("greeting", greeting.error());
   if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not that of QMP");
   const auto ready = execute("qmp_capabilities", json::object(), timeout);
@@ -31,7 +31,7 @@ Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
 
 Result<json> Qmp::execute(const std::string& command, const json& arguments,
                           std::chrono::milliseconds timeout) {
-  const Deadline deadline = after(timeout);
+  const process::Deadline deadline = process::after(timeout);
   if (const auto sent = socket_.send({{"execute", command}, {"arguments", arguments}}, deadline); !sent) {
     return silent(command, sent.error());
   }

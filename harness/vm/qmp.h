@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "harness/vm/json_socket.h"
+#include "harness/process/json_socket.h"
 
 namespace headcrash::vm {
 
 class Qmp {
  public:
-  explicit Qmp(JsonSocket socket) : socket_(std::move(socket)) {}
+  explicit Qmp(process::JsonSocket socket) : socket_(std::move(socket)) {}
 
   /// Waits for QEMU's greeting and leaves the negotiation. Comes first.
   Result<void> greet(std::chrono::milliseconds timeout);
@@ -18,7 +18,7 @@ class Qmp {
                                  std::chrono::milliseconds timeout);
 
  private:
-  JsonSocket socket_;
+  process::JsonSocket socket_;
 };
 
 }  // namespace headcrash::vm

@@ -8,13 +8,13 @@
 
 #include <filesystem>
 
-#include "harness/guest/descriptor.h"
+#include "harness/process/descriptor.h"
 #include "harness/vm/guest.h"
 
 namespace headcrash::vm {
 
 struct SavedState {
-  guest::Descriptor file;  ///< positioned at the start
+  process::Descriptor file;  ///< positioned at the start
   std::filesystem::path folder;
   bool fresh = false;  ///< made by this call
 };

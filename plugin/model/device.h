@@ -7,18 +7,23 @@
 //                                    +--> SectorStore: bytes, at the instant they reach the medium
 //
 // Rules that every device keeps:
-//  * submit() takes the request at simulation.now() and never completes it before it returns; the completion comes
+//  * submit() takes the request at simulation.now() and never completes it before it returns; the completion
+//  comes
 //    from an event, exactly once, also when the power goes (Status::power_lost) or the device is off.
 //  * The buffers of a request stay valid until its completion; a device copies what it keeps for longer.
-//  * A read sees every write whose completion came before the read was submitted. Overlapping requests that are in
+//  * A read sees every write whose completion came before the read was submitted. Overlapping requests that
+//  are in
 //    flight together may be served in any order, as with real hardware.
-//  * flush completes when every write that had completed before the flush was submitted is durable. A write with
+//  * flush completes when every write that had completed before the flush was submitted is durable. A write
+//  with
 //    fua completes when it is itself durable.
 //  * Each device reports its own submissions, acknowledgements and media writes to the Witness under its own
-//    DeviceId, the members of an array included, so that a recording can rebuild every medium at every instant.
-//  * power_cut() freezes the device at simulation.now(): what had reached the medium stays, physical sector by
-//    physical sector; the sector being written is torn; the volatile cache is gone; requests in flight complete with
-//    power_lost. power_on() brings it back, after its own recovery if it has one.
+//    DeviceId, the members of an array included, so that a recording can rebuild every medium at every
+//    instant.
+//  * power_cut() freezes the device at simulation.now(): what had reached the medium stays, physical sector
+//  by
+//    physical sector; the sector being written is torn; the volatile cache is gone; requests in flight
+//    complete with power_lost. power_on() brings it back, after its own recovery if it has one.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,19 +35,19 @@
 
 namespace headcrash::model {
 
-using DeviceId = std::uint16_t;    ///< index into the machine's list of devices, members included
-using RequestId = std::uint64_t;   ///< unique in a machine, rising in order of submission; 0 means none
+using DeviceId = std::uint16_t;   ///< index into the machine's list of devices, members included
+using RequestId = std::uint64_t;  ///< unique in a machine, rising in order of submission; 0 means none
 
 enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 
 struct Request {
   RequestId id = 0;
   Op op = Op::read;
-  bool fua = false;                  ///< write, write_zeroes: complete only when durable
-  std::uint64_t lba = 0;             ///< first sector; 0 for flush
-  std::uint32_t sectors = 0;         ///< length; 0 for flush
-  std::span<std::byte> into;         ///< read: filled at completion; empty when only times matter
-  std::span<const std::byte> data;   ///< write: the bytes; empty when only times matter
+  bool fua = false;                 ///< write, write_zeroes: complete only when durable
+  std::uint64_t lba = 0;            ///< first sector; 0 for flush
+  std::uint32_t sectors = 0;        ///< length; 0 for flush
+  std::span<std::byte> into;        ///< read: filled at completion; empty when only times matter
+  std::span<const std::byte> data;  ///< write: the bytes; empty when only times matter
 };
 
 enum class Status : std::uint8_t {
@@ -55,19 +60,19 @@ enum class Status : std::uint8_t {
 
 /// Where the time of one request went. Sums to at most the response time; the rest is waiting in a queue.
 struct Breakdown {
-  TimeNs overhead_ns = 0;    ///< command, bus and controller
-  TimeNs seek_ns = 0;        ///< arm movement or head switch, with write settling
-  TimeNs rotation_ns = 0;    ///< waiting for the first sector
-  TimeNs transfer_ns = 0;    ///< at the medium, with track and cylinder switches on the way
+  TimeNs overhead_ns = 0;  ///< command, bus and controller
+  TimeNs seek_ns = 0;      ///< arm movement or head switch, with write settling
+  TimeNs rotation_ns = 0;  ///< waiting for the first sector
+  TimeNs transfer_ns = 0;  ///< at the medium, with track and cylinder switches on the way
   std::uint32_t seek_cylinders = 0;
-  bool cache_hit = false;    ///< served without the medium
+  bool cache_hit = false;  ///< served without the medium
 };
 
 struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;   ///< model time; the shim compares its own with this one
+  TimeNs completed_at = 0;  ///< model time; the shim compares its own with this one
   Breakdown breakdown;
 };
 
@@ -80,11 +85,12 @@ class Initiator {
 /// One run of sectors that has reached (or half reached) the medium.
 struct MediaWrite {
   enum class Outcome : std::uint8_t { written, torn };
-  RequestId source = 0;             ///< the write these bytes came from (of this device)
+  RequestId source = 0;  ///< the write these bytes came from (of this device)
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   Outcome outcome = Outcome::written;
-  std::span<const std::byte> bytes; ///< what the medium now holds; empty for zeroes and when only times matter
+  std::span<const std::byte>
+      bytes;  ///< what the medium now holds; empty for zeroes and when only times matter
 };
 
 /// Sees everything that happens, in order. Calls come from within submit(), events and power changes.
@@ -98,20 +104,20 @@ class Witness {
 
 /// What a host can ask a device about itself.
 struct Characteristics {
-  std::string profile;                         ///< "hp-c2447"
-  std::uint64_t sectors = 0;                   ///< capacity in sectors of 512 bytes
-  std::uint32_t physical_sector_sectors = 1;   ///< unit that is written whole, or torn
-  bool volatile_cache = false;                 ///< a flush is needed for durability
+  std::string profile;                        ///< "hp-c2447"
+  std::uint64_t sectors = 0;                  ///< capacity in sectors of 512 bytes
+  std::uint32_t physical_sector_sectors = 1;  ///< unit that is written whole, or torn
+  bool volatile_cache = false;                ///< a flush is needed for durability
   bool trim = false;
   bool rotational = true;
-  std::uint32_t queue_depth = 1;               ///< requests that the device itself looks at together
+  std::uint32_t queue_depth = 1;  ///< requests that the device itself looks at together
 };
 
 /// Totals since the device was made. Busy: at least one request was inside, or the mechanism was moving.
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  std::uint64_t media_writes = 0, media_sectors_written = 0;   ///< operations of the mechanism
+  std::uint64_t media_writes = 0, media_sectors_written = 0;  ///< operations of the mechanism
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
 };

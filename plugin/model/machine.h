@@ -1,8 +1,9 @@
 #pragma once
 // A machine: the named devices that share one clock, one recording and one power cord.
 //
-// The machine is what the outside talks to. It numbers requests, passes them to the device, watches for the instant
-// of an armed cut, and pulls the plug of everything at once. It is as pure as the devices: no threads, no wall clock.
+// The machine is what the outside talks to. It numbers requests, passes them to the device, watches for the
+// instant of an armed cut, and pulls the plug of everything at once. It is as pure as the devices: no
+// threads, no wall clock.
 
 #include <cstdint>
 #include <functional>
@@ -25,9 +26,9 @@ namespace headcrash::model {
 struct CutTrigger {
   enum class Kind : std::uint8_t { after_writes, at_flush, after_time, after_mark };
   Kind kind = Kind::after_time;
-  std::uint64_t count = 0;   ///< after_writes, at_flush: at least 1
-  TimeNs delay_ns = 0;       ///< after_time, after_mark
-  std::string mark;          ///< after_mark
+  std::uint64_t count = 0;  ///< after_writes, at_flush: at least 1
+  TimeNs delay_ns = 0;      ///< after_time, after_mark
+  std::string mark;         ///< after_mark
 };
 Result<CutTrigger> parse_cut_trigger(std::string_view text);
 
@@ -54,20 +55,20 @@ class Machine : public EventTarget {
   const std::string& device_name(std::size_t index) const;
   Device& device(std::size_t index);
 
-  /// Submits to a device and calls `initiator` once; fills in the id, which it returns. When the power is off the
-  /// request completes with power_lost in the next event.
+  /// Submits to a device and calls `initiator` once; fills in the id, which it returns. When the power is off
+  /// the request completes with power_lost in the next event.
   RequestId submit(std::size_t device_index, Request request, Initiator& initiator);
 
   void mark(std::string_view text);
 
   PowerState power() const;
-  std::uint64_t power_cuts() const;            ///< how often the power has gone so far
+  std::uint64_t power_cuts() const;  ///< how often the power has gone so far
   std::optional<TimeNs> last_cut_at() const;
-  void arm(CutTrigger trigger);                ///< replaces an armed trigger
+  void arm(CutTrigger trigger);  ///< replaces an armed trigger
   void disarm();
   const std::optional<CutTrigger>& armed() const;
-  void power_cut();                            ///< no effect when already off
-  void power_on();                             ///< no effect when already on
+  void power_cut();  ///< no effect when already off
+  void power_on();   ///< no effect when already on
 
   void on_event(std::uint64_t tag) override;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Expected failures are values, everywhere in headcrash. An Error names the thing it is about (a file, a socket, a
-// key) and what the user can do, so that the command line can print one line and exit with 2.
+// Expected failures are values, everywhere in headcrash. An Error names the thing it is about (a file, a
+// socket, a key) and what the user can do, so that the command line can print one line and exit with 2.
 
 #include <string>
 #include <tl/expected.hpp>

@@ -9,7 +9,8 @@ namespace headcrash::model {
 
 void Simulation::schedule(TimeNs at, EventTarget& target, std::uint64_t tag) {
   if (at < now_) {
-    std::fprintf(stderr, "headcrash: an event was scheduled %lld ns in the past\n", static_cast<long long>(now_ - at));
+    std::fprintf(stderr, "headcrash: an event was scheduled %lld ns in the past\n",
+                 static_cast<long long>(now_ - at));
     std::abort();
   }
   heap_.push_back({at, next_sequence_++, &target, tag});

@@ -73,8 +73,7 @@ void record_short_run(RecordingWriter& writer) {
                        {1, 7, 1, model::MediaWrite::Outcome::written, std::span(data).first(kSectorBytes)});
   writer.media_written(0, 210,
                        {1, 8, 1, model::MediaWrite::Outcome::torn, std::span(data).first(kSectorBytes)});
-  writer.acknowledged(
-      0, {1, model::Status::power_lost, 100, 210, {}});
+  writer.acknowledged(0, {1, model::Status::power_lost, 100, 210, {}});
   writer.marked(220, "persisted 1");
   writer.power_changed(230, model::PowerState::off);
   writer.power_changed(240, model::PowerState::on);

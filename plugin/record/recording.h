@@ -10,8 +10,9 @@
 
 namespace headcrash::record {
 
-/// A witness that appends everything it sees to a file. Buffers at most 1 MiB; writes the rest when it is destroyed
-/// or told to. A host error (disk full) is kept and told by error(): the caller decides; nothing is thrown.
+/// A witness that appends everything it sees to a file. Buffers at most 1 MiB; writes the rest when it is
+/// destroyed or told to. A host error (disk full) is kept and told by error(): the caller decides; nothing is
+/// thrown.
 class RecordingWriter : public model::MachineWitness {
  public:
   /// Refuses an existing file. The path is used as given.
@@ -25,8 +26,8 @@ class RecordingWriter : public model::MachineWitness {
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
-  Result<void> flush();                          ///< hands everything to the kernel
-  const std::optional<Error>& error() const;     ///< the first host error; later events are dropped
+  Result<void> flush();                       ///< hands everything to the kernel
+  const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
 
  private:
   struct State;
@@ -47,7 +48,8 @@ class RecordingReader {
   /// The next event; nothing at the end of the readable part.
   Result<std::optional<Event>> next();
 
-  /// Bytes after the last whole event: 0 for a log that was closed properly. Known once next() has returned nothing.
+  /// Bytes after the last whole event: 0 for a log that was closed properly. Known once next() has returned
+  /// nothing.
   std::uint64_t truncated_bytes() const;
 
  private:

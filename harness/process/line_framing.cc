@@ -1,7 +1,7 @@
 // Bounded line framing (line_framing.h).
-#include "harness/guest/line_framing.h"
+#include "harness/process/line_framing.h"
 
-namespace headcrash::guest {
+namespace headcrash::process {
 
 std::optional<LineFramer::Line> LineFramer::next() {
   const std::size_t end = buffer_.find('\n', searched_);
@@ -29,4 +29,4 @@ void LineFramer::reset() {
   skipping_ = false;
 }
 
-}  // namespace headcrash::guest
+}  // namespace headcrash::process

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace headcrash::guest {
+namespace headcrash::process {
 
 class TemporaryFolder {
  public:
@@ -26,4 +26,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace headcrash::guest
+}  // namespace headcrash::process

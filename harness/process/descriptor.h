@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace headcrash::guest {
+namespace headcrash::process {
 
 class Descriptor {
  public:
@@ -33,4 +33,4 @@ class Descriptor {
   int fd_;
 };
 
-}  // namespace headcrash::guest
+}  // namespace headcrash::process

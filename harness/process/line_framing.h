@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace headcrash::guest {
+namespace headcrash::process {
 
 inline constexpr std::size_t kLongestLineBytes = 1 << 20;  ///< PROTOCOL.md
 
@@ -36,4 +36,4 @@ class LineFramer {
   bool skipping_ = false;     ///< the beginning of the current line was thrown away
 };
 
-}  // namespace headcrash::guest
+}  // namespace headcrash::process

@@ -1,8 +1,8 @@
-#include "harness/guest/line_framing.h"
+#include "harness/process/line_framing.h"
 
 #include <gtest/gtest.h>
 
-namespace headcrash::guest {
+namespace headcrash::process {
 namespace {
 
 TEST(LineFramer, JoinsPiecesAndSplitsLines) {
@@ -49,4 +49,4 @@ TEST(LineFramer, ForgetsHalfALineOnReset) {
 }
 
 }  // namespace
-}  // namespace headcrash::guest
+}  // namespace headcrash::process

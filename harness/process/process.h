@@ -14,7 +14,7 @@
 
 #include "plugin/model/result.h"
 
-namespace headcrash::vm {
+namespace headcrash::process {
 
 /// The first entry of ProcessSpec::inherit is this descriptor in the child, the next one more, ...
 inline constexpr int kFirstInherited = 3;
@@ -48,4 +48,4 @@ class Process {
   mutable std::optional<int> status_;  // once known, the process is no zombie any more
 };
 
-}  // namespace headcrash::vm
+}  // namespace headcrash::process

@@ -1,4 +1,4 @@
-#include "harness/vm/process.h"
+#include "harness/process/process.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <thread>
 #include <utility>
 
-#include "harness/guest/descriptor.h"
-#include "harness/guest/temporary_folder.h"
+#include "harness/process/descriptor.h"
+#include "harness/process/temporary_folder.h"
 
-namespace headcrash::vm {
+namespace headcrash::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,11 +89,10 @@ TEST(Process, DiesWithAKilledHarness) {
 }
 
 TEST(Process, InheritsExactlyWhatWasGiven) {
-  const guest::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string path = (folder.path() / "out").string();
-  const guest::Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
-  const guest::Descriptor kept(
-      ::open("/dev/null", O_RDWR));  // not close-on-exec, and still not for the child
+  const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
+  const Descriptor kept(::open("/dev/null", O_RDWR));  // not close-on-exec, and still not for the child
   auto process =
       Process::start({.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},
                       .output = out.get(),
@@ -112,4 +111,4 @@ TEST(Process, InheritsExactlyWhatWasGiven) {
 }
 
 }  // namespace
-}  // namespace headcrash::vm
+}  // namespace headcrash::process

@@ -1,5 +1,5 @@
 // fork and exec with everything tied to the parent (process.h).
-#include "harness/vm/process.h"
+#include "harness/process/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,12 +14,10 @@
 #include <csignal>
 #include <system_error>
 
-#include "harness/guest/descriptor.h"
+#include "harness/process/descriptor.h"
 
-namespace headcrash::vm {
+namespace headcrash::process {
 namespace {
-
-using guest::Descriptor;
 
 // What the child needs between fork and exec, made before: the parent may have threads, so the child only
 // makes system calls.
@@ -115,4 +113,4 @@ void Process::kill() {
   status_ = 128 + SIGKILL;
 }
 
-}  // namespace headcrash::vm
+}  // namespace headcrash::process

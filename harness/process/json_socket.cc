@@ -1,5 +1,5 @@
 // JSON lines with deadlines (json_socket.h).
-#include "harness/vm/json_socket.h"
+#include "harness/process/json_socket.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace headcrash::vm {
+namespace headcrash::process {
 namespace {
 
 /// True when ready; false at the deadline. At least one look is taken, so that a zero timeout polls.
@@ -27,12 +27,12 @@ bool wait_for(int socket, short what, Deadline deadline) {
 
 }  // namespace
 
-Result<std::pair<JsonSocket, guest::Descriptor>> JsonSocket::make_pair() {
+Result<std::pair<JsonSocket, Descriptor>> JsonSocket::make_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return fail("socketpair", std::error_code(errno, std::generic_category()).message());
   }
-  return std::pair(JsonSocket(guest::Descriptor(ends[0])), guest::Descriptor(ends[1]));
+  return std::pair(JsonSocket(Descriptor(ends[0])), Descriptor(ends[1]));
 }
 
 tl::expected<void, Silence> JsonSocket::send(const nlohmann::json& message, Deadline deadline) {
@@ -64,4 +64,4 @@ tl::expected<nlohmann::json, Silence> JsonSocket::receive(Deadline deadline) {
   }
 }
 
-}  // namespace headcrash::vm
+}  // namespace headcrash::process

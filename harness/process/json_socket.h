@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "harness/guest/descriptor.h"
-#include "harness/guest/line_framing.h"
+#include "harness/process/descriptor.h"
+#include "harness/process/line_framing.h"
 #include "plugin/model/result.h"
 
-namespace headcrash::vm {
+namespace headcrash::process {
 
 using Deadline = std::chrono::steady_clock::time_point;
 inline Deadline after(std::chrono::milliseconds timeout) {
@@ -21,16 +21,16 @@ enum class Silence { timeout, closed, malformed };
 
 class JsonSocket {
  public:
-  explicit JsonSocket(guest::Descriptor socket) : socket_(std::move(socket)) {}
+  explicit JsonSocket(Descriptor socket) : socket_(std::move(socket)) {}
   /// Two connected ends; the second is for a child process.
-  static Result<std::pair<JsonSocket, guest::Descriptor>> make_pair();
+  static Result<std::pair<JsonSocket, Descriptor>> make_pair();
 
   tl::expected<void, Silence> send(const nlohmann::json& message, Deadline deadline);
   tl::expected<nlohmann::json, Silence> receive(Deadline deadline);
 
  private:
-  guest::Descriptor socket_;
-  guest::LineFramer framer_;
+  Descriptor socket_;
+  LineFramer framer_;
 };
 
-}  // namespace headcrash::vm
+}  // namespace headcrash::process
