@@ -138,9 +138,10 @@ void judge_controls(const Facts& facts, Answer& answer) {
   const auto n = static_cast<std::int64_t>(good.size());
   good.erase(std::unique(good.begin(), good.end()), good.end());
   if (n > 0 && answer.valid) {
-    answer.controls =
-        n == 1 ? fmt::format("The control came out as it must: {} lost data.", good.front())
-               : fmt::format("All {} controls came out as they must: {} lost data.", n, listed(good));
+    const std::string who = n == 1   ? "The control came out as it must"
+                            : n == 2 ? "Both controls came out as they must"
+                                     : fmt::format("All {} controls came out as they must", n);
+    answer.controls = fmt::format("{}: {} lost data.", who, listed(good));
   } else if (n > 0) {
     answer.controls = fmt::format("{} came out as {} must.", counted(n, "other control", "other controls"),
                                   n == 1 ? "it" : "they");

@@ -70,6 +70,13 @@ TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
             "nor as a loss in 1 (1 harness-error).");
 }
 
+TEST(Answer, TwoControlsAreBothAndMoreAreCounted) {
+  std::vector<Cell> cells = {cell("a", "loss", 0, 3), cell("b", "loss", 0, 3)};
+  EXPECT_EQ(answer(facts(cells)).controls, "Both controls came out as they must: a and b lost data.");
+  cells.push_back(cell("c", "loss", 0, 3));
+  EXPECT_EQ(answer(facts(cells)).controls, "All 3 controls came out as they must: a, b and c lost data.");
+}
+
 TEST(Answer, AControlThatDoesNotLoseMakesTheReportInvalid) {
   const auto said = answer(facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 3, 2)}));
   EXPECT_FALSE(said.valid);

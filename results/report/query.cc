@@ -68,7 +68,7 @@ Result<std::map<std::string, std::string>> parse_queries(std::string_view text) 
       const auto before = result.find(block.after);
       if (before == result.end())
         return fail("queries.sql: " + block.name, "stands after unknown " + block.after);
-      sql = before->second + "\n" + sql;
+      sql.insert(0, before->second + "\n");
     }
     if (!result.emplace(block.name, std::move(sql)).second)
       return fail("queries.sql: " + block.name, "is there twice");

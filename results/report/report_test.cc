@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <regex>
+#include <set>
 
 #include "results/db/database_fixture.h"
 #include "results/db/statement.h"
@@ -25,25 +25,35 @@ class ReportTest : public db::ScratchFolder {
   }
 };
 
-/// A plot as what matters of it: its size, its texts and how many lines and marks it has. Positions depend on
-/// fonts.
+/// What stands between `from` and `to`, each time.
+std::vector<std::string> all_between(const std::string& text, const std::string& from,
+                                     const std::string& to) {
+  std::vector<std::string> found;
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) {
+    const auto start = at + from.size();
+    found.push_back(text.substr(start, text.find(to, start) - start));
+  }
+  return found;
+}
+
+std::size_t times(const std::string& text, const std::string& what) {
+  return all_between(text, what, "").size();
+}
+
+/// A plot as what matters of it: its size, colours and texts, and whether it has few shapes or many.
+/// Positions depend on fonts.
 std::string plots_by_structure(const std::string& html) {
-  static const std::regex texts("<text>([^<]*)</text>"), shapes("<(path|circle)[ >]"),
-      colours("var\\(--[a-z0-9]+\\)");
   std::string out;
   std::size_t from = 0;
   for (auto at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", from)) {
     const auto end = html.find("</svg>", at);
     const std::string svg = html.substr(at, end - at);
     out += html.substr(from, at - from) + svg.substr(0, svg.find('\n')) + "\n";
-    std::set<std::string> used;
-    for (std::sregex_iterator i(svg.begin(), svg.end(), colours), none; i != none; ++i) used.insert(i->str());
-    for (const auto& colour : used) out += "colour " + colour + "\n";
-    for (std::sregex_iterator i(svg.begin(), svg.end(), texts), none; i != none; ++i)
-      out += "text " + (*i)[1].str() + "\n";
-    const auto n =
-        std::distance(std::sregex_iterator(svg.begin(), svg.end(), shapes), std::sregex_iterator());
-    out += (n > 8 ? "many shapes\n" : "few shapes\n");
+    const auto colours = all_between(svg, "var(", ")");
+    for (const auto& colour : std::set<std::string>(colours.begin(), colours.end()))
+      out += "colour " + colour + "\n";
+    for (const auto& text : all_between(svg, "<text>", "</text>")) out += "text " + text + "\n";
+    out += times(svg, "<path") + times(svg, "<circle") > 8 ? "many shapes\n" : "few shapes\n";
     from = end;
   }
   return out + html.substr(from);
@@ -87,12 +97,11 @@ TEST_F(ReportTest, NeedsNothingFromOutside) {
   for (const char* unwanted : {"http:", "https:", "src=", "<script", "<link", "@import", "url("}) {
     EXPECT_EQ(page.find(unwanted), std::string::npos) << unwanted;
   }
-  const std::regex tags("<(section|details|table|figure|svg|div)[ >]"),
-      ends("</(section|details|table|figure|svg|div)>");
-  const auto count = [&](const std::regex& what) {
-    return std::distance(std::sregex_iterator(page.begin(), page.end(), what), std::sregex_iterator());
-  };
-  EXPECT_EQ(count(tags), count(ends));
+  for (const std::string tag :
+       {"section", "details", "table", "figure", "svg", "div", "g", "tr", "td", "span"}) {
+    EXPECT_EQ(times(page, "<" + tag + ">") + times(page, "<" + tag + " "), times(page, "</" + tag + ">"))
+        << tag;
+  }
 }
 
 TEST_F(ReportTest, StrangeNamesAreShownAsTheyAre) {
@@ -189,14 +198,11 @@ TEST_F(ReportTest, TheScatterIsBounded) {
   shape.requests = 20'000;
   fill(db, shape);
   const auto page = page_of(db);
-  const auto marks = std::count(page.begin(), page.end(), 'h');
-  EXPECT_LT(marks, 60'000);
   EXPECT_LT(page.size(), 1'200'000U);
-  static const std::regex points("same axes; ([0-9]+) requests");
-  std::smatch found;
-  ASSERT_TRUE(std::regex_search(page, found, points));
-  EXPECT_GT(std::stoi(found[1]), 10'000);
-  EXPECT_LE(std::stoi(found[1]), 20'000);
+  const auto points = all_between(page, "same axes; ", " requests");
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_GT(std::stoi(points[0]), 10'000);
+  EXPECT_LE(std::stoi(points[0]), 20'000);
 }
 
 TEST_F(ReportTest, ForALook) {

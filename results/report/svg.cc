@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <regex>
 #include <sstream>
+#include <vector>
 
 #include "results/report/html.h"
 #include "results/report/palette.h"
@@ -28,6 +29,40 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);
   }
+}
+
+/// Removes each stretch from `from` to the next `to`, both included.
+void drop_stretches(std::string& text, const std::string& from, const std::string& to) {
+  std::string kept;
+  std::size_t done = 0;
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, done)) {
+    const auto end = text.find(to, at + from.size());
+    if (end == std::string::npos) break;
+    kept.append(text, done, at - done);
+    done = end + to.size();
+  }
+  text = kept.append(text, done);
+}
+
+/// gnuplot opens a group for each change of its pen, most of them without content.
+std::string without_empty_groups(const std::string& text) {
+  std::vector<std::string> kept;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto start = line.find_first_not_of(" \t");
+    if (start == std::string::npos) continue;
+    line.erase(0, start);
+    if (line.starts_with("</g>") && !kept.empty() && kept.back().starts_with("<g") &&
+        kept.back().ends_with(">") && std::ranges::count(kept.back(), '<') == 1) {
+      kept.pop_back();
+      line.erase(0, 4);
+      if (line.empty()) continue;
+    }
+    kept.push_back(line);
+  }
+  std::string out;
+  for (const auto& line : kept) out.append(line).append("\n");
+  return out;
 }
 
 /// gnuplot writes "rgb(  0, 114, 178)" for lines and "rgb(0,114,178)" for text.
@@ -99,12 +134,11 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
     marks.flush();
     body += line + "\n";
   }
-  static const std::regex ids(" id=\"[^\"]*\"| font-family=\"[^\"]*\"| stroke-linejoin=\"[^\"]*\"");
-  static const std::regex titles("<title>[^<]*</title>");
-  static const std::regex empty_groups("<g [^>]*>\\s*</g>\\s*");
-  body = std::regex_replace(body, ids, "");
-  body = std::regex_replace(body, titles, "");
-  body = std::regex_replace(body, empty_groups, "");
+  for (const char* attribute : {" id=\"", " font-family=\"", " stroke-linejoin=\""}) {
+    drop_stretches(body, attribute, "\"");
+  }
+  drop_stretches(body, "<title>", "</title>");
+  body = without_empty_groups(body);
   replace_all(body, " color=\"black\"", "");
   replace_all(body, " color=\"gray\"", "");
   replace_all(body, "fill=\"black\"", "fill=\"currentColor\"");
