@@ -19,6 +19,7 @@ TEST(Nearest, FindsATypoAndNothingFarOff) {
   const std::vector<std::string> known{"profile", "size", "write-cache"};
   EXPECT_EQ(nearest("profil", known), "profile");
   EXPECT_EQ(nearest("wirte-cache", known), "write-cache");
+  EXPECT_EQ(nearest("szie", known), "size");
   EXPECT_EQ(nearest("banana", known), "");
 }
 

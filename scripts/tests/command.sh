@@ -11,7 +11,7 @@ done
 "$headcrash" list campaigns | grep -q demo || failed "list campaigns"
 "$headcrash" list workloads | grep -q small-files || failed "list workloads"
 
-refuses 2 Usage -- "$headcrash"
+refuses 2 "subcommand is required" -- "$headcrash"
 refuses 2 "" -- "$headcrash" fly
 refuses 2 'did you mean "demo"' -- "$headcrash" campaign dmo
 refuses 2 "no/such.toml" -- "$headcrash" campaign no/such.toml

@@ -39,7 +39,7 @@ stop
 start --size 64M --store other
 refuses 2 other -- "$headcrash" serve --size 64M --store other
 stop
-refuses 2 size -- "$headcrash" serve --size 32M --store other
+refuses 2 store.json sectors -- "$headcrash" serve --size 32M --store other
 
 # the printed line is one that QEMU takes: a paused machine with the disk
 "$headcrash" serve --size 64M --clock off --profile hp-c2447 -- timeout 5 qemu-system-x86_64 -accel tcg -M q35 -m 64 -S -display none -nodefaults 2>qemu.err || [ $? -eq 124 ] ||
