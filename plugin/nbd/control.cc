@@ -180,8 +180,8 @@ struct Doer {
     const auto over = std::chrono::steady_clock::now() + wait.timeout;
     while (!given_up()) {
       const auto left = over - std::chrono::steady_clock::now();
-      if (emulation.wait_power_off(std::clamp<std::chrono::nanoseconds>(left, milliseconds(0), kWaitStep)))
-        break;
+      const auto step = std::clamp<std::chrono::nanoseconds>(left, milliseconds(0), kWaitStep);
+      if (emulation.wait_power_off(step) != Pacer::PowerWait::time_over) break;
       if (left <= milliseconds(0)) break;
     }
     return describe(emulation.power_status());

@@ -76,7 +76,9 @@ class Emulation {
   void arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
-  bool wait_power_off(std::chrono::nanoseconds timeout) { return pacer_->wait_power_off(timeout); }
+  Pacer::PowerWait wait_power_off(std::chrono::nanoseconds timeout) {
+    return pacer_->wait_power_off(timeout);
+  }
   bool wait_for_long_request() { return pacer_->wait_for_long_request(); }
   void set_clock(const Clock& clock) { pacer_->set_clock(clock); }
 

@@ -10,7 +10,8 @@
 namespace headcrash::nbd {
 namespace {
 
-constexpr WallNs kSpinNs = 30 * model::kMicrosecondNs;
+constexpr WallNs kSpinMinNs = 30 * model::kMicrosecondNs;
+constexpr WallNs kSpinMaxNs = 150 * model::kMicrosecondNs;
 constexpr WallNs kBackgroundStepNs =
     model::kMillisecondNs;  ///< the background runs events at most this often
 constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
@@ -87,11 +88,13 @@ void Pacer::set_clock(const Clock& clock) {
   after_change();
 }
 
-bool Pacer::wait_power_off(std::chrono::nanoseconds timeout) {
+Pacer::PowerWait Pacer::wait_power_off(std::chrono::nanoseconds timeout) {
   Lock lock(mutex_);
   catch_up();
   const auto off = [this] { return machine_.power() == model::PowerState::off; };
-  return power_off_.wait_for(lock, timeout, [&] { return shutting_down_ || off(); }) && off();
+  power_off_.wait_for(lock, timeout, [&] { return shutting_down_ || off(); });
+  if (off()) return PowerWait::off;
+  return shutting_down_ ? PowerWait::stopping : PowerWait::time_over;
 }
 
 // ---- running the model
@@ -185,7 +188,8 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
   }
 }
 
-/// Sleeps until the next event is due, or somebody rouses it, then runs what is due.
+/// Sleeps until the next event is due, or somebody rouses it, then runs what is due. How early it wakes up to
+/// spin follows from how late it has woken up lately: an idle host sleeps deeply.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
   model::invariant(next.has_value(),
@@ -194,8 +198,10 @@ void Pacer::lead(Lock& lock, Waiter& waiter) {
   leader_roused_.store(false, std::memory_order_relaxed);
   const WallNs deadline = anchor_.wall_at(*next);
   const WallNs now = wall_now();
-  if (deadline - now > kSpinNs) {
-    waiter.wake.wait_until(lock, time_point(deadline - kSpinNs));
+  const WallNs spin = std::clamp(oversleep_ns_ + oversleep_ns_ / 2, kSpinMinNs, kSpinMaxNs);
+  if (deadline - now > spin) {
+    if (waiter.wake.wait_until(lock, time_point(deadline - spin)) == std::cv_status::timeout)
+      oversleep_ns_ += (wall_now() - (deadline - spin) - oversleep_ns_) / 8;
   } else if (deadline > now) {
     lock.unlock();
     while (wall_now() < deadline && !leader_roused_.load(std::memory_order_relaxed)) relax_processor();

@@ -4,8 +4,8 @@
 // One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and everybody
 // who takes the mutex first lets the events happen that are due. Threads that wait for a request follow the
 // leader/follower pattern: one of them, the leader, sleeps until the next event of the model is due (the last
-// 30 us it spins), runs it, and wakes the owners of the requests that are complete; when its own is, it names
-// the next leader. A client with one request in flight thus never waits for a thread switch.
+// 30 to 150 us it spins), runs it, and wakes the owners of the requests that are complete; when its own is,
+// it names the next leader. A client with one request in flight thus never waits for a thread switch.
 //
 //   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> name a leader]
 //                     [submit .. follow: sleep until done or named .......... done]
@@ -69,8 +69,9 @@ class Pacer {
   Clock clock() const;
   void set_clock(const Clock& clock);  ///< model time goes on from where it is
 
-  /// Waits until the power is off; false when the time is over or the server is stopping.
-  bool wait_power_off(std::chrono::nanoseconds timeout);
+  enum class PowerWait : std::uint8_t { off, time_over, stopping };
+  /// Waits until the power is off. From shut_down() on it answers `stopping` at once: do not ask again.
+  PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
   /// Waits until some request has waited for long (kLongWaitNs); false at stop(). For the watcher of the
   /// server's end.
@@ -126,6 +127,7 @@ class Pacer {
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
   std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
+  WallNs oversleep_ns_ = 0;                  ///< by how much leaders wake up late: a moving average
   bool shutting_down_ = false;
 
   std::uint64_t power_cuts_seen_ = 0;

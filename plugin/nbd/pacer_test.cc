@@ -95,6 +95,7 @@ TEST_F(PacerTest, SlowedClockTakesKTimesAsLong) {
 TEST_F(PacerTest, ManyThreadsAllCompleteNoneEarly) {
   make("real");
   std::vector<std::thread> threads;
+  threads.reserve(16);
   std::atomic<int> early = 0;
   std::atomic<int> served = 0;
   for (unsigned t = 0; t < 16; ++t)
@@ -141,6 +142,7 @@ TEST_F(PacerTest, ClockOffDoesNotWaitAndDoesNotPassWhenIdle) {
 TEST_F(PacerTest, ClockCanChangeWhileRequestsWait) {
   make("real:1000000");
   std::vector<std::thread> threads;
+  threads.reserve(16);
   for (unsigned t = 0; t < 8; ++t)
     threads.emplace_back([&, t] { EXPECT_EQ(serve(1'000'000 * (t + 1)).status, model::Status::ok); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -173,9 +175,11 @@ TEST_F(PacerTest, SpeedingUpWakesTheLeader) {
 TEST_F(PacerTest, PowerCutEndsWaitsAndIsSeen) {
   make("real:1000000");
   std::vector<std::thread> threads;
+  threads.reserve(16);
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] { EXPECT_EQ(serve(1'000'000).status, model::Status::power_lost); });
-  std::thread watcher([&] { EXPECT_TRUE(pacer_->wait_power_off(std::chrono::hours(1))); });
+  std::thread watcher(
+      [&] { EXPECT_EQ(pacer_->wait_power_off(std::chrono::hours(1)), Pacer::PowerWait::off); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const WallNs before = wall_now();
   pacer_->with_machine([](model::Machine& machine) { machine.power_cut(); });
@@ -190,20 +194,22 @@ TEST_F(PacerTest, ArmedCutHappensWhileIdle) {
   make("real");
   pacer_->with_machine(
       [](model::Machine& machine) { machine.arm(*model::parse_cut_trigger("after-ms:30")); });
-  EXPECT_TRUE(pacer_->wait_power_off(std::chrono::minutes(1)));
+  EXPECT_EQ(pacer_->wait_power_off(std::chrono::minutes(1)), Pacer::PowerWait::off);
   EXPECT_EQ(pacer_->with_machine([](model::Machine& machine) { return machine.power_cuts(); }), 1U);
 }
 
 TEST_F(PacerTest, WaitForPowerOffTimesOut) {
   make("real");
-  EXPECT_FALSE(pacer_->wait_power_off(std::chrono::milliseconds(5)));
+  EXPECT_EQ(pacer_->wait_power_off(std::chrono::milliseconds(5)), Pacer::PowerWait::time_over);
 }
 
 TEST_F(PacerTest, ShutDownEndsEverything) {
   make("real:1000000");
   std::vector<std::thread> threads;
+  threads.reserve(16);
   for (int t = 0; t < 6; ++t) threads.emplace_back([&] { EXPECT_TRUE(serve(1'000'000).shut_down); });
-  std::thread watcher([&] { EXPECT_FALSE(pacer_->wait_power_off(std::chrono::hours(1))); });
+  std::thread watcher(
+      [&] { EXPECT_EQ(pacer_->wait_power_off(std::chrono::hours(1)), Pacer::PowerWait::stopping); });
   EXPECT_TRUE(pacer_->wait_for_long_request());
   const WallNs before = wall_now();
   pacer_->shut_down();
@@ -222,6 +228,7 @@ TEST_F(PacerTest, NobodyIsForgottenInAStorm) {
   make("real");
   std::atomic<bool> over = false;
   std::vector<std::thread> threads;
+  threads.reserve(16);
   std::atomic<int> returned = 0;
   for (unsigned t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {

@@ -85,7 +85,7 @@ int answer_errno(int error) {
 // -----------------------------------------------------------------------------------------------
 
 void on_load() noexcept {
-  guarded([] { server = new Server(); });
+  guarded([] { server = std::make_unique<Server>().release(); });
 }
 
 void on_unload() noexcept {
@@ -247,7 +247,7 @@ void* on_open(int) noexcept {
     const char* name = nbdkit_export_name();
     if (name == nullptr) return nullptr;
     const auto found = find_export(name);
-    if (found) return new Export(*found);
+    if (found) return std::make_unique<Export>(*found).release();
     nbdkit_error("export \"%.64s\": there is no such export; use \"\", \"disk/%s\" or \"%s\"", name,
                  server->emulation->device_name(0).c_str(), kMarkExport);
     return nullptr;

@@ -171,7 +171,8 @@ TEST(Plugin, TornSectorIsAMixOfOldAndNew) {
   bool seen_torn = false;
   for (int attempt = 0; attempt < 20 && !seen_torn; ++attempt) {
     ASSERT_EQ(client.write(0, block('o', 256)), 0);
-    disk.control(json{{"power", "cut"}, {"when", "after-ms:" + std::to_string(25 + attempt) + ".137"}}.dump());
+    disk.control(
+        json{{"power", "cut"}, {"when", "after-ms:" + std::to_string(25 + attempt) + ".137"}}.dump());
     EXPECT_EQ(client.write(0, block('n', 256)), EIO);
     EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
     std::vector<char> sector(512);
@@ -206,6 +207,7 @@ TEST(Plugin, CutAbortsRequestsInFlight) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=real:100000"});
   std::vector<std::thread> threads;
+  threads.reserve(16);
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       Client client(disk);
@@ -401,6 +403,7 @@ TEST(Plugin, ManyConnectionsInRealTime) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=real:0.05"}, {"-t", "32"});
   std::vector<std::thread> threads;
+  threads.reserve(16);
   for (unsigned t = 0; t < 16; ++t)
     threads.emplace_back([&, t] {
       Client client(disk);

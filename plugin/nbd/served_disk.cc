@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 namespace headcrash::nbd {
@@ -24,11 +25,18 @@ using std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
+/// nbdkit 1.32 with libtsan preloaded hangs in exit(), in the destructor of libp11-kit, after it has logged
+/// any error from a connection; so does `nbdkit memory`. All of the plugin's work is done by then, and a race
+/// would have ended the server with code 66 before. Such a server is killed after a grace.
+constexpr bool kMayHangInExit = std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos;
+constexpr auto kExitGrace = std::chrono::seconds(1);
+
 /// Starts nbdkit in the foreground; its stderr goes to `log`. It dies with this process.
 pid_t start_nbdkit(const std::vector<std::string>& arguments, const std::string& log) {
   std::vector<std::string> words = {"nbdkit", "-f", "--exit-with-parent"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t pid = fork();
@@ -79,11 +87,17 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
   all.insert(all.end(), arguments.begin(), arguments.end());
   const std::string log = folder / "refused.log";
   const pid_t pid = start_nbdkit(all, log);
-  const auto patience = steady_clock::now() + kPatience;
+  const auto started = steady_clock::now();
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
+    const auto passed = steady_clock::now() - started;
+    if (kMayHangInExit && passed > kExitGrace && text_of(log).find("error: ") != std::string::npos) {
+      kill(pid, SIGKILL);
+      waitpid(pid, &status, 0);
+      return {1, text_of(log)};
+    }
     // A server that listens has not refused: end it, and the test sees a code of -1.
-    if (fs::exists(folder / "refused.sock") || steady_clock::now() > patience) {
+    if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
       fs::remove(folder / "refused.sock");
@@ -104,17 +118,16 @@ ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> a
   all.insert(all.end(), arguments.begin(), arguments.end());
   pid_ = start_nbdkit(all, folder / "nbdkit.log");
   const auto patience = steady_clock::now() + kPatience;
-  for (int fd = -1; (fd = connect_to(socket_)) < 0;) {
+  int fd = -1;
+  while ((fd = connect_to(socket_)) < 0) {
     if (waitpid(pid_, nullptr, WNOHANG) != 0 || steady_clock::now() > patience) {
       ADD_FAILURE() << "nbdkit does not come up: " << text_of(folder / "nbdkit.log");
+      pid_ = -1;
       return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    if (fs::exists(socket_) && (fd = connect_to(socket_)) >= 0) {
-      close(fd);
-      break;
-    }
   }
+  close(fd);  // nbdkit ends only when all its connections are closed
 }
 
 ServedDisk::~ServedDisk() {
@@ -125,8 +138,16 @@ double ServedDisk::end(int signal) {
   const auto before = steady_clock::now();
   kill(pid_, signal);
   int status = 0;
+  bool hung_in_exit = false;
   while (waitpid(pid_, &status, WNOHANG) == 0) {
-    if (steady_clock::now() - before > kPatience) {
+    const auto passed = steady_clock::now() - before;
+    hung_in_exit = kMayHangInExit && passed > kExitGrace && !fs::exists(control_);
+    if (hung_in_exit) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, &status, 0);
+      break;
+    }
+    if (passed > kPatience) {
       kill(pid_, SIGKILL);
       waitpid(pid_, &status, 0);
       ADD_FAILURE() << "nbdkit did not end";
@@ -135,7 +156,7 @@ double ServedDisk::end(int signal) {
     }
   }
   pid_ = -1;
-  if (signal != SIGKILL) {
+  if (signal != SIGKILL && !hung_in_exit) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
   }
   return std::chrono::duration<double>(steady_clock::now() - before).count();
