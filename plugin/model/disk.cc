@@ -7,10 +7,11 @@
 //                             |bus bus bus bus|
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //
-// The time of each piece is in OverheadProfile. Commands are served first come, first served. With the cache
-// on, the mechanism has a second user, the destage: it starts when the host has been quiet for a while, when
-// the cache is above its high-water mark, or when somebody waits for it (a flush, a write that needs room). A
-// host command that needs the mechanism takes it at the end of the mechanical write under way.
+// The time of each piece is in OverheadProfile. Commands are served first come, first served; how many may
+// wait is the host's to bound (nbdkit by its threads). With the cache on, the mechanism has a second user,
+// the destage: it starts when the host has been quiet for a while, when the cache is above its high-water
+// mark, or when somebody waits for it (a flush, a write that needs room). A host command that needs the
+// mechanism takes it at the end of the mechanical write under way.
 //
 // Durability:
 //  * A flush waits until the cache is clean. Being served in order it stands behind all writes submitted
@@ -29,6 +30,7 @@
 
 #include <algorithm>
 
+#include "plugin/model/bus.h"
 #include "plugin/model/invariant.h"
 
 namespace headcrash::model {
@@ -258,10 +260,12 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// When the arm may move for the command at the head of the queue, `command_ns` after its turn came.
+/// When the arm may move for the command at the head of the queue, `command_ns` after its turn came. A switch
+/// of the read-ahead that was under way then is finished before the command is looked at (so DiskSim's
+/// answers say).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
-  return to_ps(std::max({begun_at + command_ns, simulation_.now(), arm_free_at_}) - begun_at);
+  return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) - begun_at);
 }
 
 void Disk::travel_for(const Transfer& transfer) {
@@ -296,34 +300,11 @@ void Disk::start_media_read() {
   media_user_ = MediaUser::host_read;
   read_ahead_.begin(travel_, transfer.lbn, transfer.sectors);
   const TimeNs done =
-      command.begun_at + to_ns_up(media_read_sent_ps(transfer.sectors)) + o.read_completion_ns;
+      command.begun_at +
+      to_ns_up(read_sent_ps(o, travel_, transfer.sectors, mechanism_.rotation().revolution_ps())) +
+      o.read_completion_ns;
   account(command, done, transfer.ready_ps, o.read_miss_command_ns);
   finish_at(std::max(done, command.begun_at + to_ns_up(travel_.end_ps)));
-}
-
-/// When the bus has sent what travel_ reads. The bus is asked for when the watermark is reached, and then
-/// sends without a pause unless it catches up with the medium. (A request larger than the buffer would make
-/// the medium pause; the bus, the slower of the two, has enough to send all the same.)
-OffsetPs Disk::media_read_sent_ps(std::uint32_t sectors) const {
-  const OverheadProfile& o = profile_.overhead;
-  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
-  const OffsetPs bus_ps = to_ps(o.bus_read_sector_ns);
-  const auto watermark = std::max<std::uint32_t>(
-      1, static_cast<std::uint32_t>(std::uint64_t{sectors} * o.read_watermark_permille / 1000));
-  OffsetPs sent_ps = 0;
-  std::uint32_t done = 0;
-  for (const TrackPass& pass : travel_.passes) {
-    if (done < watermark && watermark <= done + pass.sectors) {
-      const OffsetPs on_bus_ps = pass.after_ps(watermark - done, revolution_ps) +
-                                 to_ps(o.read_data_preparation_ns + o.read_reselect_ns);
-      sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
-    }
-    const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * (sectors - done);
-    done += pass.sectors;
-    const OffsetPs last_ps = pass.after_ps(pass.sectors, revolution_ps) + bus_ps * (sectors - done + 1);
-    sent_ps = std::max({sent_ps, first_ps, last_ps});
-  }
-  return sent_ps;
 }
 
 Extent Disk::extent_of(const Request& request) const {

@@ -73,7 +73,6 @@ class Disk final : public Device, private EventTarget {
   void travel_for(const Transfer& transfer);
   void account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const;
   void start_media_read();
-  OffsetPs media_read_sent_ps(std::uint32_t sectors) const;
   void start_media_write();
   void media_done();
   std::span<const Extent> extents_under_way() const;

@@ -6,6 +6,8 @@
 // A ticket stands between the device and the host for the life of one request. Tickets are pooled and never
 // move, so a request costs no allocation once as many tickets exist as there were ever requests in flight.
 //
+// A request that reaches beyond the end of its device is refused here: neither device nor witness sees it.
+//
 // Order at a cut: the devices freeze first (they report what the head had passed), then the witness hears
 // that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks about one life of the
 // machine.

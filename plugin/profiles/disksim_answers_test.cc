@@ -157,13 +157,16 @@ TEST_P(DisksimAnswers, AreMetRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
+// The misses of `mixed_closed` (1.1 %) are short writes on the same track, of which DiskSim lets some wait
+// one revolution more, and reads right behind a write to neighbouring sectors, where it keeps or gives up its
+// read segment; by which rules, its answers do not tell.
 INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
                          testing::Values(Trace{"randread4k", 1.3142, 0.01, 0.99, false},
                                          Trace{"randwrite4k", 0.0899, 0.01, 0.99, false},
-                                         Trace{"seqread4k", 1.3142, 0.1, 0.95, false},
-                                         Trace{"seqwrite64k", 3.05, 0.1, 0.95, false},
-                                         Trace{"mixed_closed", 1.6, 0.1, 0.95, false},
-                                         Trace{"queued45.clook", 0.68, 0.1, 0.95, true}),
+                                         Trace{"seqread4k", 1.3142, 0.01, 0.99, false},
+                                         Trace{"seqwrite64k", 3.05, 0.01, 0.99, false},
+                                         Trace{"mixed_closed", 1.6, 0.1, 0.985, false},
+                                         Trace{"queued45.clook", 0.68, 0.01, 0.99, true}),
                          [](const auto& param) {
                            std::string name = param.param.name;
                            for (char& c : name) c = c == '.' ? '_' : c;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "headcrash_profiles_embedded.h"
@@ -183,7 +185,7 @@ class ProfileReader {
                   "give fewer spares or unused sectors");
     } else if (slips.size() > zone.spare_tracks) {
       errors_.add(name + "slipped-tracks", "are more than the spare tracks", "raise spare-tracks");
-    } else if (!std::is_sorted(slips.begin(), slips.end(), std::less_equal<>()) ||
+    } else if (std::adjacent_find(slips.begin(), slips.end(), std::greater_equal<>()) != slips.end() ||
                (!slips.empty() && slips.back() >= tracks)) {
       errors_.add(name + "slipped-tracks",
                   fmt::format("must rise and stay below the zone's {} tracks", tracks),

@@ -42,9 +42,7 @@ void ReadErrors::add(std::string_view key, std::string problem, std::string reme
 }
 
 TomlTable::TomlTable(const toml::table* table, std::string path, ReadErrors& errors)
-    : table_(table), path_(std::move(path)), errors_(errors) {
-  if (table_ == nullptr) errors_.add(path_, "this table is missing", fmt::format("add [{}]", path_));
-}
+    : table_(table), path_(std::move(path)), errors_(errors) {}
 
 std::string TomlTable::full(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
@@ -61,7 +59,7 @@ const toml::node* TomlTable::take(std::string_view key) {
       errors_.add(full(other.str()), "this key is unknown", fmt::format("did you mean '{}'?", key));
     }
   }
-  errors_.add(full(key), "this key is missing", "add it; every number of a profile must be given");
+  errors_.add(full(key), "this is missing", "add it; a profile leaves nothing out");
   return nullptr;
 }
 
@@ -146,9 +144,10 @@ bool TomlTable::boolean(std::string_view key) {
 }
 
 const toml::table* TomlTable::table(std::string_view key) {
-  known_.emplace_back(key);
-  const toml::node* node = table_ == nullptr ? nullptr : table_->get(key);
-  return node == nullptr ? nullptr : node->as_table();
+  const toml::node* node = take(key);
+  if (node == nullptr) return nullptr;
+  if (!node->is_table()) errors_.add(full(key), "must be a table", fmt::format("write [{}]", full(key)));
+  return node->as_table();
 }
 
 std::vector<const toml::table*> TomlTable::tables(std::string_view key) {

@@ -1,0 +1,14 @@
+#pragma once
+// The bus between drive and host, as far as it decides when a read is complete.
+
+#include <cstdint>
+
+#include "plugin/model/mechanism.h"
+
+namespace headcrash::model {
+
+/// When, counted as `travel` counts, the last of the `sectors` that `travel` reads has crossed the bus.
+OffsetPs read_sent_ps(const OverheadProfile& overhead, const Travel& travel, std::uint32_t sectors,
+                      std::int64_t revolution_ps);
+
+}  // namespace headcrash::model

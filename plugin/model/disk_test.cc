@@ -1,0 +1,235 @@
+// Disk: times of single commands, durability of each kind of write, what a power cut leaves.
+#include "plugin/model/disk.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/model/test_bench.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::Bench;
+
+TEST(Disk, ReadMissAndHitCostWhatTheProfileSays) {
+  Bench b(false);
+  const Completion miss = b.finish(b.submit(Op::read, 0, 4));
+  // Arm ready at 0.5 ms, slot 4 comes at 2.5 ms, three of four sectors are buffered at 4.375 ms, four times
+  // the bus.
+  EXPECT_EQ(miss.completed_at, 2'500'000 + 3 * 625'000 + 4 * 100'000 + 625'000 - 400'000 + 100'000 + 50'000);
+  EXPECT_FALSE(miss.breakdown.cache_hit);
+  EXPECT_EQ(miss.breakdown.rotation_ns, 2'000'000);
+  EXPECT_EQ(miss.breakdown.transfer_ns, 2'500'000);
+  EXPECT_EQ(miss.breakdown.overhead_ns + miss.breakdown.seek_ns + miss.breakdown.rotation_ns +
+                miss.breakdown.transfer_ns,
+            miss.completed_at);
+  b.run_for(100 * kMillisecondNs);
+  const Completion hit = b.finish(b.submit(Op::read, 4, 4));
+  EXPECT_TRUE(hit.breakdown.cache_hit);
+  EXPECT_EQ(hit.completed_at - hit.submitted_at, 400'000 + 4 * 100'000 + 50'000);
+  EXPECT_EQ(b.disk->counters().cache_hits, 1U);
+}
+
+TEST(Disk, ReadAheadDeliversAsTheHeadDoes) {
+  Bench b(false);
+  b.finish(b.submit(Op::read, 0, 4));
+  b.run_for(kMillisecondNs);  // sector 4 is in, the others are still to come
+  const Completion next = b.finish(b.submit(Op::read, 4, 8));
+  EXPECT_TRUE(next.breakdown.cache_hit);
+  // Sector 11 ends when the track does, at 10 ms; the bus sends it after that.
+  EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
+}
+
+TEST(Disk, TheSectorUnderTheHeadIsNotYetAHit) {
+  Bench b(false);
+  const Completion first = b.finish(b.submit(Op::read, 0, 4));
+  EXPECT_EQ(first.completed_at, 5'150'000);  // sector 4 passes from 5 to 5.625 ms
+  const Completion next = b.finish(b.submit(Op::read, 4, 8));
+  EXPECT_FALSE(next.breakdown.cache_hit);
+  EXPECT_EQ(next.completed_at, 20'150'000) << "it is cut and read again one revolution later";
+}
+
+TEST(Disk, WithoutCacheCompletionMeansDurable) {
+  Bench b(false);
+  EXPECT_FALSE(b.disk->characteristics().volatile_cache);
+  const auto data = Bench::pattern(3, 9);
+  const Completion done = b.finish(b.submit_write(100, data));
+  b.machine.power_cut();
+  EXPECT_EQ(b.on_medium(100, 3), data);
+  EXPECT_GT(done.breakdown.seek_ns, 0);
+  EXPECT_EQ(b.disk->counters().media_sectors_written, 3U);
+}
+
+TEST(Disk, WithCacheAWriteIsQuickAndLostByACut) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 9);
+  const Completion done = b.finish(b.submit_write(100, data));
+  EXPECT_EQ(done.completed_at, 600'000 + 50'000);
+  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
+  std::vector<std::byte> seen(4 * kSectorBytes);
+  EXPECT_TRUE(b.finish(b.submit_read(100, seen)).breakdown.cache_hit);
+  EXPECT_EQ(seen, data);
+  b.machine.power_cut();
+  b.machine.power_on();
+  b.finish(b.submit_read(100, seen));
+  EXPECT_EQ(seen, Bench::pattern(4, 0));
+}
+
+TEST(Disk, FlushAndFuaMakeDurable) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 9);
+  b.finish(b.submit_write(100, data));
+  b.finish(b.submit_write(300, data));
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
+  EXPECT_EQ(b.on_medium(100, 4), data);
+  EXPECT_EQ(b.on_medium(300, 4), data);
+  const auto newer = Bench::pattern(2, 10);
+  b.finish(b.submit_write(100, newer));
+  b.finish(b.submit_write(101, Bench::pattern(1, 11), true));
+  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11));
+  b.finish(b.submit(Op::flush));
+  EXPECT_EQ(b.on_medium(100, 1), Bench::pattern(1, 10));
+  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11)) << "the older cached version must not come back";
+}
+
+TEST(Disk, AWriteOverASectorBeingDestagedIsNewerThanIt) {
+  Bench b(true);
+  const auto old = Bench::pattern(4, 1);
+  const auto fresh = Bench::pattern(4, 2);
+  b.finish(b.submit_write(100, old));
+  b.run_for(20 * kMillisecondNs + 100'000);  // the destage has begun
+  ASSERT_EQ(b.witness.log.back().find("media"), std::string::npos);
+  const RequestId write = b.submit_write(100, fresh);
+  const RequestId flush = b.submit(Op::flush);
+  b.finish(write);
+  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
+  b.finish(flush);
+  EXPECT_EQ(b.on_medium(100, 4), fresh);
+  EXPECT_EQ(b.disk->counters().media_writes, 2U);
+}
+
+TEST(Disk, DestagesWhenIdleAndJoinsNeighbours) {
+  Bench b(true);
+  b.finish(b.submit_write(104, Bench::pattern(4, 2)));
+  b.finish(b.submit_write(100, Bench::pattern(4, 1)));
+  b.finish(b.submit_write(500, Bench::pattern(1, 3)));
+  b.drain();
+  EXPECT_EQ(b.disk->counters().media_writes, 2U);
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
+  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 1));
+  EXPECT_EQ(b.on_medium(104, 4), Bench::pattern(4, 2));
+}
+
+TEST(Disk, AHostReadGoesAheadOfTheNextDestage) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 1);
+  for (const std::uint64_t lba : {100U, 500U, 900U}) b.finish(b.submit_write(lba, data));
+  b.run_for(20 * kMillisecondNs + 100'000);  // the first destage has begun
+  const Completion read = b.finish(b.submit(Op::read, 700, 4));
+  EXPECT_EQ(b.disk->counters().media_writes, 1U);
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 8U);
+  EXPECT_LT(read.breakdown.overhead_ns, kMillisecondNs) << "waiting for the destage is not overhead";
+  b.drain();
+  EXPECT_EQ(b.disk->counters().media_writes, 3U);
+}
+
+TEST(Disk, AboveHighWaterDestagesWhileTheHostIsBusy) {
+  Bench b(true);
+  const auto data = Bench::pattern(12, 1);
+  for (std::uint64_t i = 0; i < 4; ++i) b.finish(b.submit_write(i * 200, data));
+  EXPECT_EQ(b.disk->counters().media_writes, 0U);
+  b.run_for(15 * kMillisecondNs);  // less than the idle delay
+  EXPECT_GE(b.disk->counters().media_writes, 1U);
+}
+
+TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
+  Bench b(true);
+  const auto data = Bench::pattern(16, 5);
+  std::vector<RequestId> ids;
+  for (std::uint64_t i = 0; i < 12; ++i) ids.push_back(b.submit_write(i * 100, data));
+  std::uint64_t most = 0;
+  while (b.machine.simulation().run_next()) most = std::max(most, b.disk->cached_dirty_sectors());
+  EXPECT_LE(most, b.profile.write_cache.capacity_sectors);
+  EXPECT_GT(most, 40U);
+  for (const RequestId id : ids) EXPECT_EQ(b.host.done[id].status, Status::ok);
+  const auto large = Bench::pattern(65, 6);
+  b.finish(b.submit_write(200, large));
+  EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: straight through";
+}
+
+TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
+  Bench b(false);
+  const auto data = Bench::pattern(12, 9);
+  b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms each
+  b.run_for(2'500'000 + 3 * 625'000 + 300'000);
+  b.machine.power_cut();
+  b.drain();
+  EXPECT_EQ(b.on_medium(0, 3), Bench::pattern(3, 9));
+  EXPECT_EQ(b.on_medium(4, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.witness.torn, 1U);
+  const auto torn = b.on_medium(3, 1);
+  const auto first_old = std::find(torn.begin(), torn.end(), std::byte{0});
+  EXPECT_TRUE(std::all_of(first_old, torn.end(), [](std::byte x) { return x == std::byte{0}; }));
+}
+
+TEST(Disk, APhysicalSectorIsTornAsAWhole) {
+  DiskProfile profile = bench::small_profile();
+  profile.physical_sector_sectors = 4;
+  Bench b(false, 3, profile);
+  const auto data = Bench::pattern(12, 9);
+  b.submit_write(0, data);
+  b.run_for(2'500'000 + 6 * 625'000 + 300'000);
+  b.machine.power_cut();
+  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 9));
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, 0));
+  EXPECT_EQ(b.witness.torn, 1U);
+  EXPECT_NE(b.witness.log[b.witness.log.size() - 2].find("4+4 outcome1"), std::string::npos);
+}
+
+TEST(Disk, ZeroesAndTrim) {
+  Bench b(true);
+  const auto data = Bench::pattern(8, 9);
+  b.finish(b.submit_write(10, data));
+  b.finish(b.submit(Op::write_zeroes, 12, 2));
+  std::vector<std::byte> seen(8 * kSectorBytes);
+  b.finish(b.submit_read(10, seen));
+  EXPECT_EQ(seen[1 * kSectorBytes], std::byte{9});
+  EXPECT_EQ(seen[2 * kSectorBytes], std::byte{0});
+  EXPECT_EQ(seen[4 * kSectorBytes], std::byte{9});
+  EXPECT_EQ(b.finish(b.submit(Op::trim, 10, 8)).status, Status::ok);
+  b.finish(b.submit(Op::flush));
+  EXPECT_EQ(b.on_medium(10, 8), seen) << "a trim does nothing";
+}
+
+TEST(Disk, AFailingStoreIsReportedAndStaysReported) {
+  Bench b(false);
+  b.store.broken = true;
+  EXPECT_EQ(b.finish(b.submit_write(0, Bench::pattern(1, 1))).status, Status::store_error);
+  b.store.broken = false;
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::store_error);
+}
+
+TEST(Disk, LargeRequestsAndASmallerSize) {
+  bench::LogWitness witness;
+  Simulation simulation;
+  const DiskProfile profile = bench::small_profile();
+  DiskOptions options{profile, simulation, witness};
+  options.sectors = 1500;
+  Disk disk(options);
+  EXPECT_EQ(disk.characteristics().sectors, 1500U);
+  bench::Host host;
+  for (const Op op : {Op::read, Op::write, Op::write_zeroes}) {
+    Request request;
+    request.id = static_cast<RequestId>(op) + 1;
+    request.op = op;
+    request.sectors = 1500;
+    disk.submit(request, host);
+  }
+  while (simulation.run_next()) {
+  }
+  EXPECT_EQ(host.done.size(), 3U);
+  EXPECT_EQ(disk.counters().sectors_written, 3000U);
+  EXPECT_LE(disk.counters().busy_ns, simulation.now());
+}
+
+}  // namespace
+}  // namespace headcrash::model

@@ -1,0 +1,188 @@
+#pragma once
+// What the tests of this folder share: a small drive, memory, a witness that keeps all, a host that counts
+// answers.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugin/model/disk.h"
+#include "plugin/model/machine.h"
+
+namespace headcrash::model::bench {
+
+/// 2 zones, 4 heads, 40 cylinders, 2060 sectors, 10 ms per revolution.
+inline DiskProfile small_profile() {
+  DiskProfile p;
+  p.name = "small";
+  p.heads = 4;
+  p.cylinders = 40;
+  p.revolution_ps = 10'000'000'000;
+  ZoneProfile outer;
+  outer.track_sectors = 16;
+  outer.track_skew_sectors = 3;
+  outer.cylinder_skew_sectors = 5;
+  outer.front_unused_sectors = 4;
+  outer.spare_tracks = 4;
+  outer.slipped_tracks = {2, 3};
+  ZoneProfile inner;
+  inner.first_cylinder = 20;
+  inner.track_sectors = 10;
+  inner.track_skew_sectors = 2;
+  inner.cylinder_skew_sectors = 3;
+  inner.start_offset_sectors = 1;
+  p.zones = {outer, inner};
+  p.capacity_sectors = (20 * 4 - 4) * 16 - 4 + 20 * 4 * 10;
+  p.seek.short_ns = {1'000'000, 1'500'000};
+  p.seek.linear_from_cylinders = 20;
+  p.seek.root_base_ns = 1'500'000;
+  p.seek.root_factor_ns = 500'000;
+  p.seek.linear_base_ns = 3'000'000;
+  p.seek.linear_per_cylinder_ns = 50'000;
+  p.seek.head_switch_ns = 500'000;
+  p.seek.write_settle_ns = 200'000;
+  p.overhead.read_miss_command_ns = 500'000;
+  p.overhead.read_hit_command_ns = 400'000;
+  p.overhead.read_completion_ns = 50'000;
+  p.overhead.write_command_ns = 600'000;
+  p.overhead.write_completion_ns = 50'000;
+  p.overhead.bus_read_sector_ns = 100'000;
+  p.overhead.bus_write_sector_ns = 100'000;
+  p.overhead.read_watermark_permille = 750;
+  p.read_buffer = {64, 32};
+  p.write_cache = {64, 48, 32, 20 * kMillisecondNs};
+  return p;
+}
+
+class MemoryStore final : public SectorStore {
+ public:
+  explicit MemoryStore(std::uint64_t sectors) : bytes_(sectors * kSectorBytes) {}
+  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    if (broken) return fail("memory", "broken");
+    std::memcpy(into.data(), bytes_.data() + lba * kSectorBytes, into.size());
+    return {};
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    if (broken) return fail("memory", "broken");
+    std::memcpy(bytes_.data() + lba * kSectorBytes, data.data(), data.size());
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    if (broken) return fail("memory", "broken");
+    std::memset(bytes_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
+    return {};
+  }
+  bool broken = false;
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Every call as one line of text, so that two runs can be compared.
+class LogWitness final : public MachineWitness {
+ public:
+  void submitted(DeviceId device, TimeNs at, const Request& request) override {
+    log.push_back(fmt::format("{} submit {} {} op{} {}+{}", at, device, request.id,
+                              static_cast<int>(request.op), request.lba, request.sectors));
+  }
+  void acknowledged(DeviceId device, const Completion& c) override {
+    log.push_back(
+        fmt::format("{} ack {} {} status{}", c.completed_at, device, c.id, static_cast<int>(c.status)));
+  }
+  void media_written(DeviceId device, TimeNs at, const MediaWrite& m) override {
+    std::uint64_t sum = 0;
+    for (const std::byte b : m.bytes) sum = sum * 31 + static_cast<std::uint64_t>(b);
+    log.push_back(fmt::format("{} media {} {} {}+{} outcome{} {:x}", at, device, m.source, m.lba, m.sectors,
+                              static_cast<int>(m.outcome), sum));
+    torn += m.outcome == MediaWrite::Outcome::torn ? 1 : 0;
+  }
+  void marked(TimeNs at, std::string_view text) override {
+    log.push_back(fmt::format("{} mark {}", at, text));
+  }
+  void power_changed(TimeNs at, PowerState state) override {
+    log.push_back(fmt::format("{} power {}", at, state == PowerState::on ? "on" : "off"));
+  }
+  std::vector<std::string> log;
+  std::uint64_t torn = 0;
+};
+
+class Host final : public Initiator {
+ public:
+  void completed(const Completion& completion) override { done[completion.id] = completion; }
+  bool has(RequestId id) const { return done.count(id) > 0; }
+  std::map<RequestId, Completion> done;
+};
+
+/// A machine with one disk.
+struct Bench {
+  explicit Bench(bool write_cache, std::uint64_t seed = 1, DiskProfile p = small_profile())
+      : profile(std::move(p)), store(profile.capacity_sectors), machine(witness) {
+    DiskOptions options{profile, machine.simulation(), witness};
+    options.store = &store;
+    options.seed = seed;
+    options.write_cache = write_cache;
+    auto made = std::make_unique<Disk>(options);
+    disk = made.get();
+    machine.add_device("disk", std::move(made));
+  }
+
+  static std::vector<std::byte> pattern(std::uint32_t sectors, int value) {
+    return std::vector<std::byte>(std::size_t{sectors} * kSectorBytes, std::byte(value));
+  }
+
+  RequestId submit(Op op, std::uint64_t lba = 0, std::uint32_t sectors = 0, bool fua = false) {
+    Request request;
+    request.op = op;
+    request.lba = lba;
+    request.sectors = sectors;
+    request.fua = fua;
+    return machine.submit(0, request, host);
+  }
+  RequestId submit_write(std::uint64_t lba, const std::vector<std::byte>& data, bool fua = false) {
+    Request request;
+    request.op = Op::write;
+    request.lba = lba;
+    request.sectors = static_cast<std::uint32_t>(data.size() / kSectorBytes);
+    request.data = data;
+    request.fua = fua;
+    return machine.submit(0, request, host);
+  }
+  RequestId submit_read(std::uint64_t lba, std::vector<std::byte>& into) {
+    Request request;
+    request.op = Op::read;
+    request.lba = lba;
+    request.sectors = static_cast<std::uint32_t>(into.size() / kSectorBytes);
+    request.into = into;
+    return machine.submit(0, request, host);
+  }
+  /// Runs until the request is complete.
+  Completion finish(RequestId id) {
+    while (!host.has(id) && machine.simulation().run_next()) {
+    }
+    return host.done[id];
+  }
+  std::vector<std::byte> on_medium(std::uint64_t lba, std::uint32_t sectors) {
+    std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
+    if (!store.read(lba, bytes)) bytes.clear();
+    return bytes;
+  }
+  void run_for(TimeNs ns) { machine.simulation().run_until(machine.simulation().now() + ns); }
+  void drain() {
+    while (machine.simulation().run_next()) {
+    }
+  }
+
+  DiskProfile profile;
+  MemoryStore store;
+  LogWitness witness;
+  Machine machine;
+  Host host;
+  Disk* disk = nullptr;
+};
+
+}  // namespace headcrash::model::bench

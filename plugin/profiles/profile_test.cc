@@ -1,0 +1,106 @@
+// Profiles: the built-in one, and an error that names file, key and remedy for each way to get one wrong.
+#include "plugin/profiles/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "headcrash_profiles_embedded.h"
+
+namespace headcrash::profiles {
+namespace {
+
+std::string c2447() {
+  return std::string(embedded_files().front().text);
+}
+
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = c2447();
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Profile, TheC2447IsWhatItsNumbersSay) {
+  const auto profile = load_profile("hp-c2447");
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(profile->name, "hp-c2447");
+  EXPECT_EQ(profile->capacity_sectors, 2'054'864U);
+  EXPECT_EQ(profile->zones.size(), 8U);
+  EXPECT_EQ(profile->zones[0].slipped_tracks.size(), 12U);
+  EXPECT_EQ(profile->overhead.read_miss_command_ns, 558'210);
+  EXPECT_EQ(profile->seek.linear_per_cylinder_ns, 5'900);
+  EXPECT_EQ(profile->revolution_ps, 11'111'125'700);
+}
+
+TEST(Profile, TheListTellsWhatPeopleAskFor) {
+  const auto list = list_profiles();
+  ASSERT_EQ(list.size(), embedded_files().size()) << "a built-in profile does not parse";
+  const ProfileSummary& c2447 = list.front();
+  EXPECT_EQ(c2447.rpm, 5400);
+  EXPECT_NEAR(c2447.average_seek_ms, 11.5, 0.5);
+  EXPECT_NEAR(c2447.outer_bytes_per_second / c2447.inner_bytes_per_second, 96.0 / 56, 1e-9);
+  ASSERT_GE(c2447.origins.size(), 8U);
+  EXPECT_EQ(c2447.origins[0].table, "geometry");
+  EXPECT_EQ(c2447.origins[0].kind, "measured");
+  EXPECT_EQ(c2447.origins[1].kind, "calibration");
+}
+
+TEST(Profile, LoadsAFileAndNamesWhatIsMissing) {
+  const auto file = std::filesystem::temp_directory_path() / "headcrash_profile_test.toml";
+  std::ofstream(file) << changed("name = \"hp-c2447\"", "name = \"mine\"");
+  const auto profile = load_profile(file.string());
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(profile->name, "mine");
+  std::filesystem::remove(file);
+  EXPECT_EQ(load_profile(file.string()).error().subject, file.string());
+  EXPECT_NE(load_profile("hp-c2448").error().remedy.find("hp-c2447"), std::string::npos);
+}
+
+struct Wrong {
+  const char* from;
+  const char* to;
+  const char* key;   ///< in the subject
+  const char* said;  ///< in problem or remedy
+};
+
+class ProfileErrors : public testing::TestWithParam<Wrong> {};
+
+TEST_P(ProfileErrors, NameFileKeyAndRemedy) {
+  const Wrong& wrong = GetParam();
+  const auto profile = parse_profile(changed(wrong.from, wrong.to), "drive.toml");
+  ASSERT_FALSE(profile);
+  const Error& error = profile.error();
+  EXPECT_EQ(error.subject.rfind("drive.toml: ", 0), 0U) << error.message();
+  EXPECT_NE(error.subject.find(wrong.key), std::string::npos) << error.message();
+  EXPECT_NE((error.problem + error.remedy).find(wrong.said), std::string::npos) << error.message();
+  EXPECT_FALSE(error.remedy.empty()) << error.message();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ProfileErrors,
+    testing::Values(
+        Wrong{"heads = 13", "", "geometry.heads", "missing"},
+        Wrong{"heads = 13", "haeds = 13", "geometry.haeds", "did you mean 'heads'"},
+        Wrong{"heads = 13", "heads = 13\nheight-mm = 41", "geometry.height-mm", "unknown"},
+        Wrong{"heads = 13", "heads = \"13\"", "geometry.heads", "whole number"},
+        Wrong{"heads = 13", "heads = 13.5", "geometry.heads", "whole number"},
+        Wrong{"= 2_054_864", "= 2_054_865", "geometry.capacity-sectors", "zones hold"},
+        Wrong{"heads = 13", "heads = ", "line", "correct"},
+        Wrong{"[rotation]", "[rotations]", "rotations", "did you mean 'rotation'"},
+        Wrong{"period-ps = 11_111_125_700", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
+        Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms", "milliseconds"},
+        Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms", "milliseconds"},
+        Wrong{"short-ms = [2.89", "short-ms = [\"2.89\"", "seek.short-ms", "milliseconds"},
+        Wrong{"\"estimate: size", "\"guess: size", "write-cache.origin", "calibration"},
+        Wrong{"trim = false", "trim = 0", "features.trim", "true or false"},
+        Wrong{"slipped-tracks = [468", "slipped-tracks = [4680", "zone[0].slipped-tracks", "rise"},
+        Wrong{"first-cylinder = 559", "first-cylinder = 1559", "first-cylinder", "order"},
+        Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no data"},
+        Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors", "below"},
+        Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water", "marks"}));
+
+}  // namespace
+}  // namespace headcrash::profiles
