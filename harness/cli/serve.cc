@@ -89,6 +89,7 @@ void tell_how_to_attach(const device::ServedDevice& served, const std::vector<st
 int run_command(std::vector<std::string> command, const std::vector<std::string>& disk) {
   command.insert(command.end(), disk.begin(), disk.end());
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t child = ::fork();

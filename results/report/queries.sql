@@ -88,16 +88,16 @@ ORDER BY t.device, t.filesystem, l.kind, l.upper_us;
 
 -- name: io
 -- One trial of each file system (the first that has a sample and was cut), every n-th request of each kind so that
--- the page holds at most 20 000.
+-- the page holds at most 20 000. Times count from the first one.
 WITH candidate AS (
   SELECT id, filesystem, key, cut_at_ns,
     row_number() OVER (PARTITION BY filesystem ORDER BY cut_at_ns IS NULL, id) AS turn
   FROM trial WHERE run_id = :run AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
 numbered AS (
-  SELECT c.filesystem, c.key, c.cut_at_ns, io.at_ms, io.lba, io.op,
+  SELECT c.filesystem, c.key, c.cut_at_ns, io.at_ms, io.lba, io.op, min(io.at_ms) OVER (PARTITION BY c.id) AS first_ms,
     row_number() OVER (PARTITION BY c.id, io.op ORDER BY io.rowid) AS number, count(*) OVER () AS total
   FROM candidate c JOIN io ON io.trial_id = c.id WHERE c.turn = 1 AND io.op <> 'flush')
-SELECT filesystem, key, cut_at_ns / 1e6 AS cut_ms, at_ms, lba, op FROM numbered
+SELECT filesystem, key, cut_at_ns / 1e6 - first_ms AS cut_ms, at_ms - first_ms AS at_ms, lba, op FROM numbered
 WHERE (number - 1) % ((total + 19899) / 19900) = 0
 ORDER BY filesystem, op, number LIMIT 20000;
 
