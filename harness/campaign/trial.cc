@@ -98,6 +98,7 @@ class TrialRun {
   crash::Recovery recovery_;
   std::vector<crash::ObservedObject> tree_;
   std::string recovery_log_;
+  std::optional<Error> unusable_;
   bool dumped_ = false;
 };
 
@@ -129,6 +130,7 @@ Result<db::TrialRecord> TrialRun::run() {
   if (const auto started = start_device(); !started) return pass_on(started);
   const Step worked = work_to_verdict();
   if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
+  if (unusable_) return tl::unexpected(*unusable_);
   if (worked) {
     judge();
   } else {
@@ -193,7 +195,8 @@ Step TrialRun::start_guest(const std::string& phase) {
                 {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}};
   guest_.reset();  // it owns the console log in the same folder
   auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
-  if (!started) return broken(started.error());
+  if (!started && record_.phases.empty()) unusable_ = started.error();  // no trial can get further
+  if (!started) return stop(crash::Verdict::hang, started.error().message());
   guest_ = std::move(*started);
   if (const auto hello = call({{"do", "hello"}}); !hello) return tl::unexpected(hello.error());
   const auto unix_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);

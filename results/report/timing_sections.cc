@@ -121,7 +121,8 @@ std::string io_section(const Facts& facts, const std::vector<Plot>& plots) {
       "write\"></i>write</span> "
       "<span><i class=\"box media\"></i>written to the medium</span> <span><i class=\"stroke cut\"></i>power "
       "cut</span>"
-      "</p>\n<p class=\"note\">First logical block (up) over model time since the workload began, one trial per file system, all on "
+      "</p>\n<p class=\"note\">First logical block (up) over model time since the workload began, one trial "
+      "per file system, all on "
       "the same axes; "
       "{} requests.</p>\n",
       points);

@@ -33,6 +33,28 @@ grep -q '"trials_done_before": 1' outcome.json || failed "the finished trial was
   restore,mkfs,workload,cut,restore,replay,fsck,mount,verify ] || failed "the phases are not what they should be"
 [ "$(sqlite3 smoke.db 'PRAGMA foreign_key_check' | wc -l)" = 0 ] || failed "foreign keys"
 
+# a step that hangs is a verdict, and the campaign ends by itself
+cat >hang.toml <<'EOF'
+base = "ext4"
+[check]
+command = ["busybox", "sleep", "1000"]
+EOF
+cat >hangs.toml <<EOF
+trials = 1
+filesystems = ["$scratch/hang.toml"]
+[device]
+profiles = ["hp-c2447"]
+size = "64M"
+[workload]
+rounds = 20
+[guest]
+step-timeout-s = 15
+EOF
+status=0
+"$headcrash" campaign hangs.toml --db hangs.db >/dev/null 2>err || status=$?
+[ "$status" -eq 1 ] || failed "a hang gave exit code $status: $(cat err)"
+[ "$(sqlite3 hangs.db 'SELECT verdict FROM trial')" = hang ] || failed "a hang is told as: $(sqlite3 hangs.db 'SELECT verdict, summary FROM trial')"
+
 "$headcrash" report --db smoke.db -o report >/dev/null || [ $? -eq 1 ] || failed "report"
 grep -q '<svg' report/report.html || failed "the report has no plot"
 ! grep -qE '(src|href)="https?:' report/report.html || failed "the report reaches out of itself"

@@ -34,6 +34,10 @@ refuses 2 text.db -- "$headcrash" report --db text.db
 refuses 2 text.db -- "$headcrash" campaign demo --db text.db
 grep -q "no database" text.db || failed "a file that is no database was changed"
 
+sqlite3 newer.db 'PRAGMA application_id = 0x68637231; PRAGMA user_version = 99; CREATE TABLE run (id)'
+refuses 2 newer.db newer -- "$headcrash" report --db newer.db
+refuses 2 newer.db newer -- "$headcrash" campaign demo --db newer.db
+
 # stores and sockets
 refuses 2 store -- "$headcrash" serve --size 64M --store /proc/nowhere
 touch taken.sock
