@@ -2,63 +2,23 @@
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <set>
-#include <string_view>
 #include <thread>
 
 #include "harness/campaign/environment.h"
 #include "harness/campaign/trial.h"
+#include "harness/process/scratch_folder.h"
 
 namespace headcrash::campaign {
 namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
-
-constexpr std::string_view kScratchPrefix = "headcrash-";
-
-/// Removes what a killed campaign has left: scratch folders whose process is gone.
-void sweep_scratch(const fs::path& temporary) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(temporary, error)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(kScratchPrefix)) continue;
-    pid_t owner = 0;
-    const char* end = name.data() + name.size();
-    const auto parsed = std::from_chars(name.data() + kScratchPrefix.size(), end, owner);
-    if (parsed.ec != std::errc{} || owner <= 0) continue;
-    if (::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), error);
-  }
-}
-
-/// A folder of this trial's own, gone at the end of its scope.
-class ScratchFolder {
- public:
-  explicit ScratchFolder(std::size_t number)
-      : path_(fs::temp_directory_path() / fmt::format("{}{}-{}", kScratchPrefix, ::getpid(), number)) {
-    fs::create_directories(path_);
-    fs::permissions(path_, fs::perms::owner_all);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 class Runner {
  public:
@@ -71,7 +31,7 @@ class Runner {
       Result<vm::GuestImage> image = vm::guest_image(options_.cache);
       if (!image) return pass_on(image);
       image_ = std::move(*image);
-      sweep_scratch(fs::temp_directory_path());
+      process::sweep_scratch_folders();
       began_ = steady_clock::now();
       std::vector<std::thread> workers;
       for (std::size_t i = 0; i < std::min(options_.jobs, todo_.size()); ++i)
@@ -137,14 +97,15 @@ class Runner {
         if (stopped() || next_ == todo_.size()) return;
         index = next_++;
       }
-      const Result<void> done = run_one(*todo_[index], index);
+      const Result<void> done = run_one(*todo_[index]);
       const std::lock_guard lock(mutex_);
       if (!done && !stopped()) error_ = done.error();
     }
   }
 
-  Result<void> run_one(const TrialPlan& plan, std::size_t index) {
-    const ScratchFolder scratch(index);
+  Result<void> run_one(const TrialPlan& plan) {
+    const Result<process::ScratchFolder> scratch = process::ScratchFolder::make();
+    if (!scratch) return pass_on(scratch);
     const fs::path folder = fs::absolute(database_.path()).parent_path();
     std::string leaf = plan.key;
     std::replace(leaf.begin(), leaf.end(), '/', '.');
@@ -159,7 +120,7 @@ class Runner {
                          .image = image_,
                          .accelerator = accelerator_,
                          .cache = options_.cache,
-                         .scratch = scratch.path(),
+                         .scratch = scratch->path(),
                          .artefacts = artefacts,
                          .database_folder = folder,
                          .interrupted = options_.interrupted,

@@ -11,6 +11,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/device/served_device.h"
+#include "harness/process/scratch_folder.h"
 #include "harness/vm/guest.h"
 #include "plugin/config/size.h"
 
@@ -25,25 +26,6 @@ struct ServeArguments {
   std::uint64_t seed = 1;
   bool as_json = false;
   std::vector<std::string> command;
-};
-
-/// Sockets that were not named lie in a folder of their own, gone at the end.
-class RunFolder {
- public:
-  RunFolder() : path_(fs::temp_directory_path() / fmt::format("headcrash-{}", ::getpid())) {
-    fs::create_directories(path_);
-    fs::permissions(path_, fs::perms::owner_all);
-  }
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-  ~RunFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 Result<device::ServedDeviceSpec> specification(const ServeArguments& arguments) {
@@ -109,8 +91,10 @@ int serve(const ServeArguments& arguments) {
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
   if (!spec) return tell(spec.error(), arguments.as_json);
   catch_interrupts();
-  const RunFolder folder;
-  auto served = device::ServedDevice::start(*spec, folder.path());
+  // Sockets that were not named lie in a folder that goes with the server.
+  const Result<process::ScratchFolder> folder = process::ScratchFolder::make();
+  if (!folder) return tell(folder.error(), arguments.as_json);
+  auto served = device::ServedDevice::start(*spec, folder->path());
   if (!served) return tell(served.error(), arguments.as_json);
   const std::vector<std::string> disk = vm::qemu_disk_arguments({.socket = (*served)->socket()}, 0);
   if (!arguments.command.empty()) return run_command(arguments.command, disk);

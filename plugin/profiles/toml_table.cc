@@ -4,34 +4,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
+
+#include "plugin/config/nearest.h"
 
 namespace headcrash::profiles {
 namespace {
 
 constexpr double kMillisecondsMax = 1e6;
 
-/// Levenshtein distance, for "did you mean".
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
-    }
-  }
-  return row[b.size()];
-}
-
 std::string hint(std::string_view key, const std::vector<std::string>& known) {
-  const auto nearest = std::min_element(known.begin(), known.end(), [key](const auto& a, const auto& b) {
-    return distance(key, a) < distance(key, b);
-  });
-  if (nearest == known.end() || distance(key, *nearest) > 1 + key.size() / 3) return "remove it";
-  return fmt::format("did you mean '{}'?", *nearest);
+  const std::string nearest = config::nearest(key, known);
+  return nearest.empty() ? "remove it" : fmt::format("did you mean '{}'?", nearest);
 }
 
 }  // namespace
@@ -55,7 +41,7 @@ const toml::node* TomlTable::take(std::string_view key) {
   if (node != nullptr) return node;
   for (const auto& [other, value] : *table_) {
     // A misspelt key is better reported as itself than as the absence of the right one.
-    if (distance(other.str(), key) <= 2) {
+    if (!config::nearest(other.str(), std::array{std::string(key)}).empty()) {
       errors_.add(full(other.str()), "this key is unknown", fmt::format("did you mean '{}'?", key));
     }
   }
