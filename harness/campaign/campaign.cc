@@ -26,11 +26,11 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
+    Result<vm::GuestImage> image = vm::guest_image(options_.cache);
+    if (!image) return pass_on(image);
+    image_ = std::move(*image);
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
-      Result<vm::GuestImage> image = vm::guest_image(options_.cache);
-      if (!image) return pass_on(image);
-      image_ = std::move(*image);
       process::sweep_scratch_folders();
       began_ = steady_clock::now();
       std::vector<std::thread> workers;
@@ -68,6 +68,8 @@ class Runner {
       if (!known) return pass_on(known);
       finished = std::move(*known);
     } else {
+      nlohmann::json versions = tool_versions();
+      versions["guest kernel"] = image_.kernel_version;
       const auto begun =
           database_.begin_run({.kind = "campaign",
                                .name = campaign_.name,
@@ -76,7 +78,7 @@ class Runner {
                                .seed = static_cast<std::int64_t>(campaign_.seed),
                                .trials_planned = static_cast<std::int64_t>(todo_.size()),
                                .host_json = host_description().dump(),
-                               .versions_json = tool_versions().dump(),
+                               .versions_json = versions.dump(),
                                .accelerator = accelerator_ == vm::Accelerator::kvm ? "kvm" : "tcg"});
       if (!begun) return pass_on(begun);
       run = *begun;

@@ -2,19 +2,24 @@
 #include "harness/campaign/campaign_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "headcrash_campaign_embedded.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
+#include "plugin/profiles/profile.h"
 
 namespace headcrash::campaign {
 namespace {
 
 using config::StrictTable;
+
+constexpr std::uint64_t kSectorBytes = 512;
 
 /// FNV-1a, continued by SplitMix64's finaliser: stable across machines and versions of the library.
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
@@ -23,6 +28,27 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
   hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
   return hash ^ (hash >> 31);
+}
+
+Result<void> check_profiles(const StrictTable& device, const Campaign& campaign) {
+  std::set<std::string> names;
+  for (const std::string& profile : campaign.profiles) {
+    const Result<profiles::ProfileSummary> summary = profiles::summarise_profile(profile);
+    if (!summary) {
+      const Error& error = summary.error();
+      return fail(device.subject("profiles") + ": " + error.subject, error.problem, error.remedy);
+    }
+    if (campaign.size_bytes / kSectorBytes > summary->capacity_sectors) {
+      return fail(device.subject("size"), fmt::format("{} holds only {} MiB", profile,
+                                                      summary->capacity_sectors * kSectorBytes >> 20));
+    }
+    const std::string name = std::filesystem::path(profile).stem();
+    if (!names.insert(name).second) {
+      return fail(device.subject("profiles"), fmt::format("two profiles are called \"{}\"", name),
+                  "rename one of the files");
+    }
+  }
+  return {};
 }
 
 Result<void> read_device(const StrictTable& root, Campaign& campaign) {
@@ -41,6 +67,7 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
         device.take("setup-clock", campaign.setup_clock)}) {
     if (!read) return read;
   }
+  if (const auto checked = check_profiles(device, campaign); !checked) return checked;
   for (const auto& [key, clock] : {std::pair<const char*, std::string&>{"clock", campaign.clock},
                                    {"setup-clock", campaign.setup_clock}}) {
     if (clock != "off" && clock != "real" && !clock.starts_with("real:")) {
@@ -185,7 +212,15 @@ std::vector<TrialPlan> plan_trials(const Campaign& campaign) {
 }
 
 std::string campaign_digest(const Campaign& campaign) {
-  return fmt::format("{:016x}", hash_text(campaign.name + "\n" + campaign.text, campaign.seed));
+  std::string shape = campaign.name + "\n" + campaign.text;
+  for (const adapters::LinuxAdapter& filesystem : campaign.filesystems) {
+    shape += fmt::format("\n{} {} {}", filesystem.name, filesystem.type, filesystem.mount_options);
+    for (const auto* command :
+         {&filesystem.mkfs, &filesystem.replay, &filesystem.check, &filesystem.repair}) {
+      shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
+    }
+  }
+  return fmt::format("{:016x}", hash_text(shape, campaign.seed));
 }
 
 }  // namespace headcrash::campaign

@@ -28,6 +28,9 @@ TEST(Campaign, TheDigestFollowsTheText) {
   Campaign demo = load_campaign("demo").value();
   const std::string before = campaign_digest(demo);
   EXPECT_EQ(before, campaign_digest(load_campaign("demo").value()));
+  demo.filesystems[0].mount_options = "nobarrier";
+  EXPECT_NE(before, campaign_digest(demo));
+  demo = load_campaign("demo").value();
   demo.text += " ";
   EXPECT_NE(before, campaign_digest(demo));
 }
@@ -65,6 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'big-files'",
             "workload.name"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2448']", "hp-c2447"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447', 'hp-c2447']", "two profiles"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '90G'", "device.size"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
 
 TEST(Campaign, UnknownNamesAndFiles) {

@@ -53,7 +53,9 @@ nlohmann::json host_description() {
 nlohmann::json tool_versions() {
   return {{"headcrash", HEADCRASH_VERSION},
           {"nbdkit", first_line("nbdkit --version 2>/dev/null")},
-          {"qemu", first_line("qemu-system-x86_64 --version 2>/dev/null")}};
+          {"qemu", first_line("qemu-system-x86_64 --version 2>/dev/null")},
+          {"e2fsprogs", first_line("PATH=$PATH:/usr/sbin:/sbin e2fsck -V 2>&1")},
+          {"xfsprogs", first_line("PATH=$PATH:/usr/sbin:/sbin mkfs.xfs -V 2>/dev/null")}};
 }
 
 }  // namespace headcrash::campaign

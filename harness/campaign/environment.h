@@ -8,7 +8,8 @@ namespace headcrash::campaign {
 /// cpu, cores, memory_mib, kernel, os.
 nlohmann::json host_description();
 
-/// headcrash, nbdkit, qemu, and what else the caller adds; "not found" for a program that is missing.
+/// headcrash, nbdkit, qemu, e2fsprogs, xfsprogs (the host's, which the guest image is made of); "not found"
+/// for a program that is missing.
 nlohmann::json tool_versions();
 
 }  // namespace headcrash::campaign
