@@ -25,6 +25,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
+# What the sanitizer presets build: the unit tests, and those of them that start threads.
+add_custom_target(unit_tests)
+add_custom_target(threads_tests)
+
 function(headcrash_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;DEPENDS;TEST_LABELS" ${ARGN})
   add_library(headcrash_${name} STATIC ${ARG_SOURCES})
@@ -34,6 +38,10 @@ function(headcrash_library name)
     target_link_libraries(headcrash_${name}_test PRIVATE headcrash_${name} GTest::gtest_main)
     add_test(NAME unit.${name} COMMAND headcrash_${name}_test)
     set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${ARG_TEST_LABELS}" TIMEOUT 300)
+    add_dependencies(unit_tests headcrash_${name}_test)
+    if("threads" IN_LIST ARG_TEST_LABELS)
+      add_dependencies(threads_tests headcrash_${name}_test)
+    endif()
   endif()
 endfunction()
 
