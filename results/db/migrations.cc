@@ -37,28 +37,31 @@ std::vector<Migration> known_migrations() {
 }
 
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest) {
-  const auto application = query_integer(handle, "PRAGMA application_id");
-  if (!application) return pass_on(application);
-  const auto version = query_integer(handle, "PRAGMA user_version");
-  if (!version) return pass_on(version);
-  const auto objects = query_integer(handle, "SELECT count(*) FROM sqlite_schema");
-  if (!objects) return pass_on(objects);
+  // One statement, so one snapshot: another process may be making the file just now.
+  auto look = Statement::prepare(handle,
+                                 "SELECT (SELECT application_id FROM pragma_application_id), "
+                                 "(SELECT user_version FROM pragma_user_version), "
+                                 "(SELECT count(*) FROM sqlite_schema)");
+  if (!look) return pass_on(look);
+  if (const auto row = look->step(); !row) return pass_on(row);
+  const std::int64_t application = look->integer(0), version = look->integer(1), objects = look->integer(2);
+  if (const auto done = look->step(); !done) return pass_on(done);
 
-  if (*application == 0 && *version == 0 && *objects == 0) return FileState::fresh;
-  if (*application != kApplicationId) {
+  if (application == 0 && version == 0 && objects == 0) return FileState::fresh;
+  if (application != kApplicationId) {
     return fail(path.string(), "is a database of another program, not of headcrash",
                 "name another file; this one was left as it was");
   }
-  if (*version > newest) {
+  if (version > newest) {
     return fail(
         path.string(),
-        fmt::format("was written by a newer headcrash (schema {}, this one knows {})", *version, newest),
+        fmt::format("was written by a newer headcrash (schema {}, this one knows {})", version, newest),
         "use the newer headcrash; the file was left as it was");
   }
   const auto complaint = quick_check(handle);
   if (!complaint) return pass_on(complaint);
   if (!complaint->empty()) return tl::unexpected(damaged(path, *complaint));
-  return *version < newest ? FileState::older : FileState::current;
+  return version < newest ? FileState::older : FileState::current;
 }
 
 Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
