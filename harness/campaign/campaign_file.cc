@@ -5,13 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "headcrash_campaign_embedded.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
+#include "plugin/config/text_file.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::campaign {
@@ -177,12 +176,9 @@ Result<Campaign> load_campaign(const std::string& name_or_path) {
     return fail("campaign \"" + name_or_path + "\"", "unknown",
                 config::suggest(name_or_path, names) + "; or give the path of a .toml file");
   }
-  std::ifstream in(name_or_path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in.is_open() || in.bad())
-    return fail(name_or_path, "cannot be read", "check the path and its permissions");
-  return parse_campaign(text.str(), name_or_path);
+  const Result<std::string> text = config::read_text_file(name_or_path);
+  if (!text) return pass_on(text);
+  return parse_campaign(*text, name_or_path);
 }
 
 std::vector<CampaignSummary> built_in_campaigns() {

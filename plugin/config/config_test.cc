@@ -3,6 +3,7 @@
 #include "plugin/config/nearest.h"
 #include "plugin/config/size.h"
 #include "plugin/config/strict_table.h"
+#include "plugin/config/text_file.h"
 
 namespace headcrash::config {
 namespace {
@@ -56,6 +57,12 @@ TEST(StrictTable, SyntaxErrorsNameTheLine) {
   const Result<StrictTable> file = StrictTable::parse("a = 1\nb = ", "f.toml");
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message().find("f.toml:2"), std::string::npos) << file.error().message();
+}
+
+TEST(TextFile, IsBoundedAndSaysWhatItCannotRead) {
+  EXPECT_NE(read_text_file("/dev/zero").error().message().find("larger than 1 MiB"), std::string::npos);
+  EXPECT_NE(read_text_file("no/such.toml").error().message().find("no/such.toml"), std::string::npos);
+  EXPECT_FALSE(read_text_file("/"));
 }
 
 }  // namespace

@@ -6,17 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "plugin/config/nearest.h"
 #include "plugin/config/size.h"
+#include "plugin/config/text_file.h"
 
 namespace headcrash::config {
-namespace {
-constexpr std::uintmax_t kLargestFileBytes = 1 << 20;
-}
-
 struct StrictTable::State {
   std::string file;
   std::string prefix;  ///< "device." inside [device]
@@ -40,14 +35,9 @@ Result<StrictTable> StrictTable::parse(std::string_view text, const std::string&
 }
 
 Result<StrictTable> StrictTable::read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text(kLargestFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return fail(path, "cannot be read", "check the path and its permissions");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kLargestFileBytes)
-    return fail(path, "is larger than 1 MiB", "this does not look like a TOML file of headcrash");
-  return parse(text, path);
+  const Result<std::string> text = read_text_file(path);
+  if (!text) return pass_on(text);
+  return parse(*text, path);
 }
 
 Result<void> StrictTable::only(const std::vector<std::string>& keys) const {

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "headcrash_profiles_embedded.h"
+#include "plugin/config/text_file.h"
 #include "plugin/model/geometry.h"
 #include "plugin/model/seek.h"
 #include "plugin/profiles/toml_table.h"
@@ -257,12 +256,9 @@ Result<Parsed> load(std::string_view name_or_path) {
                 fmt::format("choose one of: {}; or give the path of a .toml file", known_names()));
   }
   const std::string file(name_or_path);
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    return fail(file, "cannot be read", "give the path of a profile, or the name of a built-in one");
-  }
-  return parse(text.str(), file);
+  const Result<std::string> text = config::read_text_file(file);
+  if (!text) return pass_on(text);
+  return parse(*text, file);
 }
 
 ProfileSummary summary_of(const Parsed& parsed) {
