@@ -22,10 +22,11 @@ std::chrono::steady_clock::time_point time_point(WallNs wall) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wall));
 }
 
-/// Timers of this thread fire at their instant instead of within the kernel's usual 50 us.
+/// Timers of this thread fire at their instant instead of within the kernel's usual 50 us. Asked for at each
+/// request (0.1 us): a thread_local in a loaded plugin is freed by the C library behind ThreadSanitizer's
+/// back.
 void sharpen_timers() {
-  thread_local const int done = prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-  static_cast<void>(done);
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
 
 void relax_processor() {

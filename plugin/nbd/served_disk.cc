@@ -111,18 +111,18 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
 
 ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
                        const std::vector<std::string>& nbdkit_options)
-    : socket_(folder / "nbd.sock"), control_(folder / "control.sock") {
+    : socket_(folder / "nbd.sock"), control_(folder / "control.sock"), log_(folder / "nbdkit.log") {
   std::error_code ignored;
   fs::remove(socket_, ignored);
   std::vector<std::string> all = nbdkit_options;
   all.insert(all.end(), {"-U", socket_, HEADCRASH_PLUGIN, "control=" + control_});
   all.insert(all.end(), arguments.begin(), arguments.end());
-  pid_ = start_nbdkit(all, folder / "nbdkit.log");
+  pid_ = start_nbdkit(all, log_);
   const auto patience = steady_clock::now() + kPatience;
   int fd = -1;
   while ((fd = connect_to(socket_)) < 0) {
     if (waitpid(pid_, nullptr, WNOHANG) != 0 || steady_clock::now() > patience) {
-      ADD_FAILURE() << "nbdkit does not come up: " << text_of(folder / "nbdkit.log");
+      ADD_FAILURE() << "nbdkit does not come up: " << text_of(log_);
       pid_ = -1;
       return;
     }
@@ -158,7 +158,8 @@ double ServedDisk::end(int signal) {
   }
   pid_ = -1;
   if (signal != SIGKILL && !hung_in_exit) {
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status << "\n"
+                                                               << text_of(log_);
   }
   return std::chrono::duration<double>(steady_clock::now() - before).count();
 }

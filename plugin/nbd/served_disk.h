@@ -56,6 +56,7 @@ class ServedDisk {
   pid_t pid_ = -1;
   std::string socket_;
   std::string control_;
+  std::string log_;  ///< nbdkit's stderr
 };
 
 /// One NBD connection. Calls give 0 or the errno.
