@@ -22,6 +22,10 @@ struct Errno {
 };
 template <typename T>
 using VfsResult = tl::expected<T, Errno>;
+inline tl::unexpected<Errno> refuse(int error) {
+  return tl::unexpected(Errno{.value = error});
+}
+inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 enum class FileHandle : std::int32_t {};
 

@@ -11,6 +11,7 @@
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
 #include "plugin/config/text_file.h"
+#include "plugin/model/store.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::campaign {
@@ -18,7 +19,7 @@ namespace {
 
 using config::StrictTable;
 
-constexpr std::uint64_t kSectorBytes = 512;
+using model::kSectorBytes;
 
 /// FNV-1a, continued by SplitMix64's finaliser: stable across machines and versions of the library.
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {

@@ -5,13 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plugin/model/store.h"
+
 namespace headcrash::campaign {
 namespace {
 
 using nlohmann::json;
 
 constexpr double kNsPerUs = 1e3;
-constexpr double kNsPerMs = 1e6;
+using model::kNsPerMs;
+using model::kSectorBytes;
 constexpr double kLateShare = 0.05;
 
 std::optional<db::LatencySummary> summary(const json& latency) {
@@ -30,7 +33,6 @@ std::vector<db::LatencyBucket> buckets(const json& latency) {
 }
 
 db::PhaseRecord read_stats(const json& stats) {
-  constexpr std::int64_t kSectorBytes = 512;
   const json& device = stats.at("devices").at(0);
   const json& counters = device.at("counters");
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };

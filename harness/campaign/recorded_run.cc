@@ -13,7 +13,6 @@ namespace {
 using record::Event;
 using record::Kind;
 
-constexpr double kNsPerMs = 1e6;
 constexpr std::string_view kPersisted = "persisted ";
 
 std::string_view text_of(const Event& event) {
@@ -40,7 +39,7 @@ class Sample {
   void add(const Event& event) {
     if (seen_++ % stride_ != 0) return;
     if (event.kind == Kind::submit) waiting_[event.request] = {kept_.size(), event.at};
-    kept_.push_back({.at_ms = static_cast<double>(event.at) / kNsPerMs,
+    kept_.push_back({.at_ms = static_cast<double>(event.at) / model::kNsPerMs,
                      .lba = static_cast<std::int64_t>(event.lba),
                      .sectors = event.sectors,
                      .op = op_name(event)});

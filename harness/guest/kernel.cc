@@ -27,7 +27,6 @@ constexpr std::size_t kAlignment = 4096;  // for O_DIRECT on every sector size
 constexpr std::size_t kMarkBytes = 512;
 constexpr std::size_t kNonceBytes = 64;
 constexpr std::size_t kLongestSeedBytes = 32;
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 struct Flag {
   std::string_view name;
@@ -46,10 +45,6 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"dirsync", MS_DIRSYNC, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
-
-tl::unexpected<Errno> refuse(int error) {
-  return tl::unexpected(Errno{.value = error});
-}
 
 std::string printable(const char* bytes, std::size_t count) {
   std::string text(bytes, ::strnlen(bytes, count));

@@ -24,11 +24,6 @@ namespace {
 
 constexpr std::size_t kLongestLinkBytes = 64 << 10;
 constexpr std::size_t kLongestAttributeBytes = 64 << 10;  // XATTR_SIZE_MAX
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-
-tl::unexpected<Errno> refuse(int error) {
-  return tl::unexpected(Errno{.value = error});
-}
 
 VfsResult<void> outcome(int returned) {
   if (returned != 0) return refuse(errno);

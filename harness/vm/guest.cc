@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kQmpLimit{30};
+constexpr std::chrono::seconds kResumeLimit{30};
 constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
 
@@ -33,12 +33,12 @@ Result<void> check_disks(const GuestSpec& spec) {
 }
 
 Result<void> wait_until_loaded(Machine& machine) {
-  const process::Deadline deadline = process::after(kQmpLimit);
+  const process::Deadline deadline = process::after(kResumeLimit);
   while (std::chrono::steady_clock::now() < deadline) {
-    const auto status = machine.qmp().execute("query-status", json::object(), kQmpLimit);
+    const auto status = machine.qmp().execute("query-status", json::object(), kResumeLimit);
     if (!status) return pass_on(status);
     if (status->value("status", "inmigrate") != "inmigrate") {
-      const auto going = machine.qmp().execute("cont", json::object(), kQmpLimit);
+      const auto going = machine.qmp().execute("cont", json::object(), kResumeLimit);
       if (!going) return pass_on(going);
       return {};
     }

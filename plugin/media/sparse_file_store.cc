@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <limits>
-#include <system_error>
 
+#include "plugin/media/host_reason.h"
 #include "plugin/media/range.h"
 
 namespace headcrash::media {
@@ -18,15 +18,11 @@ namespace {
 
 using model::kSectorBytes;
 
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
 tl::unexpected<Error> host_error(const std::string& path, const char* what, int error) {
   const char* remedy = error == ENOSPC || error == EDQUOT || error == EFBIG
                            ? "give the store a file system with room, then start with a fresh store"
                            : "";
-  return fail(path, fmt::format("{} failed: {}", what, reason(error)), remedy);
+  return fail(path, fmt::format("{} failed: {}", what, host_reason(error)), remedy);
 }
 
 }  // namespace
@@ -37,7 +33,8 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open(const std::filesy
     return fail(path, fmt::format("a file cannot have {} sectors", sectors), "choose another size");
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0)
-    return fail(path, "cannot be opened for writing: " + reason(errno), "check the permissions of the store");
+    return fail(path, "cannot be opened for writing: " + host_reason(errno),
+                "check the permissions of the store");
   std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, sectors));
   struct stat status = {};
   if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "plugin/media/host_reason.h"
 #include "plugin/media/sparse_file_store.h"
 
 namespace headcrash::media {
@@ -22,10 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "headcrash-store";
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kDescriptionBytesMax = 1 << 20;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 bool good_name(const std::string& name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -112,15 +109,15 @@ Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDe
 
 Result<int> lock_folder(const fs::path& folder) {
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
-    return fail(folder, "cannot be made: " + reason(errno), "make its parent folder, or choose another");
+    return fail(folder, "cannot be made: " + host_reason(errno), "make its parent folder, or choose another");
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return fail(folder, "cannot be opened: " + reason(errno), "give a folder");
+  if (fd < 0) return fail(folder, "cannot be opened: " + host_reason(errno), "give a folder");
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
     close(fd);
     if (error == EWOULDBLOCK)
       return fail(folder, "is in use by another server", "stop that one, or choose another folder");
-    return fail(folder, "cannot be locked: " + reason(error), "choose a folder on a local file system");
+    return fail(folder, "cannot be locked: " + host_reason(error), "choose a folder on a local file system");
   }
   return fd;
 }
@@ -137,7 +134,7 @@ Result<std::unique_ptr<StoreFolder>> StoreFolder::open(const fs::path& folder,
   if (!lock) return pass_on(lock);
   std::unique_ptr<StoreFolder> store(new StoreFolder(*lock));
   if (access(folder.c_str(), W_OK | X_OK) != 0)
-    return fail(folder, "cannot be written: " + reason(errno), "check its permissions");
+    return fail(folder, "cannot be written: " + host_reason(errno), "check its permissions");
 
   const fs::path description = folder / "store.json";
   std::error_code error;

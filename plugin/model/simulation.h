@@ -22,6 +22,7 @@ inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 inline constexpr TimeNs kMicrosecondNs = 1'000;
 inline constexpr TimeNs kMillisecondNs = 1'000'000;
 inline constexpr TimeNs kSecondNs = 1'000'000'000;
+inline constexpr double kNsPerMs = 1e6;  ///< for text and tables
 
 /// Something that happens at a scheduled time. The tag is the target's own: a request, an operation, a
 /// generation number with which it recognises events that have been overtaken (events cannot be cancelled,

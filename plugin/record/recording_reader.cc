@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBufferBytes = 256 << 10;
+constexpr std::size_t kReadBytes = 256 << 10;
 
 bool plausible(const EventHeader& header) {
   const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;
@@ -122,7 +122,7 @@ bool RecordingReader::State::take(std::span<std::byte> into) {
       continue;
     }
     std::size_t got = 0;
-    buffer.resize(kBufferBytes);
+    buffer.resize(kReadBytes);
     const bool readable = take_from_kernel(buffer, got);
     buffer.resize(got);
     buffer_at = 0;

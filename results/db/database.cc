@@ -21,14 +21,15 @@
 #include "results/db/statement.h"
 
 namespace headcrash::db {
-namespace {
-
-constexpr int kBusyTimeoutMs = 30'000;
 
 struct CloseHandle {
   void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 };
 using Handle = std::unique_ptr<sqlite3, CloseHandle>;
+
+namespace {
+
+constexpr int kBusyTimeoutMs = 30'000;
 
 Result<Handle> open_handle(const std::string& name, int flags) {
   sqlite3* raw = nullptr;

@@ -9,6 +9,8 @@
 namespace headcrash::report {
 namespace {
 
+using Kind = Column::Kind;
+
 constexpr std::size_t kFindingsPerTrial = 20;
 
 std::string bar_part(const char* css_class, std::int64_t n) {
@@ -41,7 +43,6 @@ std::string count(std::int64_t n) {
 }
 
 std::string cells_table(const Facts& facts) {
-  using Kind = Column::Kind;
   const std::vector<Column> columns = {{"file system"},
                                        {"outcomes"},
                                        {"trials", Kind::number},
@@ -107,7 +108,6 @@ bool belongs(const Trial& t, const Cell& c) {
 }
 
 std::string trials_of_cells(const Facts& facts) {
-  using Kind = Column::Kind;
   const std::vector<Column> columns = {{"trial"},
                                        {"power cut at", Kind::number},
                                        {"after persistence point", Kind::number},
