@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
@@ -52,10 +53,11 @@ struct Request {
 
 enum class Status : std::uint8_t {
   ok,
-  power_lost,    ///< the device is off or went off before the request was complete
-  medium_error,  ///< a sector could not be read or written
-  out_of_range,  ///< the request reaches beyond the last sector
-  store_error,   ///< the host's own storage failed (disk full): the run must not be trusted any further
+  power_lost,     ///< the device is off or went off before the request was complete
+  medium_error,   ///< a sector could not be read or written
+  out_of_range,   ///< the request reaches beyond the last sector
+  store_error,    ///< the host's own storage failed (disk full): the run must not be trusted any further
+  device_failed,  ///< the device is dead, or an array has lost more members than it can do without
 };
 
 /// Where the time of one request went. Sums to at most the response time; the rest is waiting in a queue.
@@ -82,10 +84,19 @@ class Initiator {
   virtual void completed(const Completion& completion) = 0;
 };
 
-/// One run of sectors that has reached (or half reached) the medium.
+/// One run of sectors that has reached (or half reached) the medium. `written` holds the bytes of its source
+/// at the same LBAs (zeroes where the source is a trim or write_zeroes); after any other outcome only `bytes`
+/// tells what is there.
 struct MediaWrite {
-  enum class Outcome : std::uint8_t { written, torn };
-  RequestId source = 0;  ///< the write these bytes came from (of this device)
+  enum class Outcome : std::uint8_t {
+    written,
+    torn,         ///< part old, part new, without notice
+    unreadable,   ///< the power went, or a fault came, in the middle: reading gives medium_error until it is
+                  ///< written again
+    misdirected,  ///< the bytes of another LBA landed here
+    corrupted,    ///< other bytes than were sent
+  };
+  RequestId source = 0;  ///< the write, trim or write_zeroes these bytes came from (of this device)
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   Outcome outcome = Outcome::written;
@@ -100,6 +111,9 @@ class Witness {
   virtual void submitted(DeviceId device, TimeNs at, const Request& request) = 0;
   virtual void acknowledged(DeviceId device, const Completion& completion) = 0;
   virtual void media_written(DeviceId device, TimeNs at, const MediaWrite& media) = 0;
+  /// What is not a request: a fault fires, a member is failed, a rebuild begins or ends, a battery runs low.
+  /// One line.
+  virtual void incident(DeviceId device, TimeNs at, std::string_view text) = 0;
 };
 
 /// What a host can ask a device about itself.
@@ -108,7 +122,10 @@ struct Characteristics {
   std::uint64_t sectors = 0;                  ///< capacity in sectors of 512 bytes
   std::uint32_t physical_sector_sectors = 1;  ///< unit that is written whole, or torn
   bool volatile_cache = false;                ///< a flush is needed for durability
-  bool trim = false;
+  bool trim = false;                          ///< a trimmed sector reads as zeroes afterwards
+  bool fast_zero = false;                     ///< write_zeroes costs less than writing as many bytes
+  std::uint32_t optimal_sectors =
+      0;  ///< preferred length and alignment (a full stripe, a flash page); 0: none
   bool rotational = true;
   std::uint32_t queue_depth = 1;  ///< requests that the device itself looks at together
 };

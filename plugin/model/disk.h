@@ -11,6 +11,7 @@
 
 #include "plugin/model/device.h"
 #include "plugin/model/disk_profile.h"
+#include "plugin/model/faults.h"
 #include "plugin/model/mechanism.h"
 #include "plugin/model/platter.h"
 #include "plugin/model/read_ahead.h"
@@ -27,7 +28,9 @@ struct DiskOptions {
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< decides how sectors tear
   bool write_cache = false;
-  std::uint64_t sectors = 0;  ///< expose only the first so many sectors; 0: all
+  std::uint64_t sectors = 0;            ///< expose only the first so many sectors; 0: all
+  std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
+  DeviceFaults* faults = nullptr;       ///< null: never any
 };
 
 class Disk final : public Device, private EventTarget {

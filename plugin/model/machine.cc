@@ -97,7 +97,7 @@ struct Machine::State {
   std::deque<Ticket> tickets;
   std::vector<Ticket*> free_tickets;
   std::deque<Refusal> refusals;
-  RequestId last_id = 0;
+  bool started = false;  ///< a request has come
   PowerState power = PowerState::on;
   std::uint64_t cuts = 0;
   std::optional<TimeNs> last_cut_at;
@@ -117,7 +117,7 @@ MachineWitness& Machine::witness() {
 }
 
 void Machine::add_device(std::string name, std::unique_ptr<Device> device) {
-  invariant(state_->last_id == 0, "devices are added before the first request");
+  invariant(!state_->started, "devices are added before the first request");
   const std::uint64_t sectors = device->characteristics().sectors;
   state_->devices.push_back({std::move(name), std::move(device), sectors});
 }
@@ -135,7 +135,8 @@ Device& Machine::device(std::size_t index) {
 RequestId Machine::submit(std::size_t device_index, Request request, Initiator& initiator) {
   State& s = *state_;
   State::Entry& entry = s.devices.at(device_index);
-  request.id = ++s.last_id;
+  request.id = s.simulation.new_request_id();
+  s.started = true;
   if (request.lba > entry.sectors || request.sectors > entry.sectors - request.lba) {
     s.refuse(request, initiator, Status::out_of_range);
     return request.id;

@@ -41,6 +41,10 @@ class Simulation {
   /// event.
   void schedule(TimeNs at, EventTarget& target, std::uint64_t tag);
 
+  /// A number that no other request of this machine has; rising from 1. Whoever makes a request asks for one:
+  /// the machine for the host's, an array for those to its members, a cache for its write-backs.
+  std::uint64_t new_request_id() { return ++last_request_id_; }
+
   /// Time of the next event; nothing if none is scheduled.
   std::optional<TimeNs> next_event() const;
 
@@ -63,6 +67,7 @@ class Simulation {
 
   std::vector<Event> heap_;  ///< binary heap, earliest on top
   std::uint64_t next_sequence_ = 0;
+  std::uint64_t last_request_id_ = 0;
   TimeNs now_ = 0;
 };
 

@@ -101,6 +101,9 @@ class LogWitness final : public MachineWitness {
                               static_cast<int>(m.outcome), sum));
     torn += m.outcome == MediaWrite::Outcome::torn ? 1 : 0;
   }
+  void incident(DeviceId device, TimeNs at, std::string_view text) override {
+    log.push_back(fmt::format("{} incident {} {}", at, device, text));
+  }
   void marked(TimeNs at, std::string_view text) override {
     log.push_back(fmt::format("{} mark {}", at, text));
   }

@@ -61,6 +61,7 @@ int errno_of(model::Status status) {
     case model::Status::power_lost:
     case model::Status::medium_error:
     case model::Status::store_error:
+    case model::Status::device_failed:
       return EIO;
   }
   return EIO;

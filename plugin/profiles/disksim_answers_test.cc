@@ -40,6 +40,7 @@ struct Answer {
 
 struct Ignore : model::Witness {
   void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
+  void incident(model::DeviceId, TimeNs, std::string_view) override {}
   void acknowledged(model::DeviceId, const model::Completion&) override {}
   void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
 };

@@ -33,10 +33,11 @@ namespace headcrash::record {
 enum class Kind : std::uint8_t {
   submit = 1,  ///< flags: op in bits 0-2, fua in bit 7; payload: the data of a write
   ack = 2,     ///< detail: Status
-  media = 3,   ///< request: the write the bytes came from; detail: Outcome; payload only when torn
-  mark = 4,    ///< payload: text
-  fault = 5,   ///< payload: text in the form of the `fault=` parameter
-  power = 6,   ///< detail: 1 on, 0 off
+  media =
+      3,  ///< request: the write the bytes came from; detail: Outcome; payload unless written or unreadable
+  mark = 4,   ///< payload: text
+  fault = 5,  ///< payload: what happened, one line (Witness::incident)
+  power = 6,  ///< detail: 1 on, 0 off
 };
 
 struct Event {

@@ -23,6 +23,7 @@ class RecordingWriter : public model::MachineWitness {
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
   void acknowledged(model::DeviceId device, const model::Completion& completion) override;
   void media_written(model::DeviceId device, model::TimeNs at, const model::MediaWrite& media) override;
+  void incident(model::DeviceId device, model::TimeNs at, std::string_view text) override;
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 

@@ -136,7 +136,7 @@ void RecordingWriter::acknowledged(model::DeviceId device, const model::Completi
 
 void RecordingWriter::media_written(model::DeviceId device, model::TimeNs at,
                                     const model::MediaWrite& media) {
-  const bool torn = media.outcome == model::MediaWrite::Outcome::torn;
+  const bool torn = media.outcome != model::MediaWrite::Outcome::written;
   state_->append_event({.kind = Kind::media,
                         .device = device,
                         .request = media.source,
@@ -145,6 +145,10 @@ void RecordingWriter::media_written(model::DeviceId device, model::TimeNs at,
                         .sectors = media.sectors,
                         .detail = static_cast<std::uint32_t>(media.outcome)},
                        torn ? media.bytes : std::span<const std::byte>());
+}
+
+void RecordingWriter::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
+  state_->append_event({.kind = Kind::fault, .device = device, .at = at}, std::as_bytes(std::span(text)));
 }
 
 void RecordingWriter::marked(model::TimeNs at, std::string_view text) {

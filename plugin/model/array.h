@@ -1,0 +1,80 @@
+#pragma once
+// A disk array: RAID 0, 1, 4, 5, 6 over any devices, parity on real bytes.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/model/array_profile.h"
+#include "plugin/model/device.h"
+
+namespace headcrash::model {
+
+/// References must outlive the array.
+struct ArrayOptions {
+  const ArrayProfile& profile;  ///< copied
+  Simulation& simulation;
+  Witness& witness;
+  std::vector<std::unique_ptr<Device>> members;  ///< of equal size
+  bool bytes = true;                             ///< false: members hold no bytes, only times matter
+  DeviceId device = 0;
+  std::uint64_t seed = 0;
+};
+
+enum class MemberState : std::uint8_t { active, failed, rebuilding };
+
+struct ArrayStatus {
+  std::vector<MemberState> members;
+  bool dirty = false;                  ///< parity may be wrong somewhere
+  std::optional<std::string> refused;  ///< why it does not serve requests (a dirty degraded start)
+  std::string background;              ///< "", "rebuild", "resync", "scrub"
+  std::uint64_t background_done = 0, background_total = 0;  ///< sectors of a member
+  std::uint64_t mismatches = 0;                             ///< stripes that the last scrub found wrong
+};
+
+/// Beyond the counters that every device has.
+struct ArrayCounters {
+  std::uint64_t full_stripe_writes = 0, read_modify_writes = 0, reconstruct_writes = 0;
+  std::uint64_t degraded_reads = 0, degraded_writes = 0, prewrites = 0, rolled_forward = 0,
+                stripe_cache_hits = 0;
+};
+
+class Array final : public Device {
+ public:
+  /// Refuses members of different sizes, too few of them, a stripe unit that does not divide, members that
+  /// belong to another array.
+  static Result<std::unique_ptr<Array>> create(ArrayOptions options);
+  ~Array() override;
+
+  const Characteristics& characteristics() const override;
+  DeviceCounters counters() const override;
+  void submit(const Request& request, Initiator& initiator) override;
+  void power_cut() override;
+  void power_on() override;
+
+  ArrayStatus status() const;
+  ArrayCounters array_counters() const;
+  Device& member(std::size_t index);
+
+  /// As an operator would. Errors: no such member, not in the state for it, something else runs in the
+  /// background.
+  Result<void> fail_member(std::size_t index);
+  Result<void> rebuild(std::size_t index);  ///< onto the (replaced, blank) member
+  Result<void> scrub(bool repair);
+  void set_rebuild_rate(std::uint64_t bytes_per_second);
+  Result<void> accept_dirty_degraded();  ///< starts a refused array
+
+  /// Sectors of a member that an array of `data_sectors` needs, and the other way round.
+  static std::uint64_t member_sectors(const ArrayProfile& profile, std::uint64_t data_sectors);
+  static std::uint64_t data_sectors(const ArrayProfile& profile, std::uint64_t member_sectors);
+  /// Where the prewrite area lies on each member: first LBA and length.
+  static std::pair<std::uint64_t, std::uint64_t> prewrite_range(const ArrayProfile& profile);
+
+ private:
+  struct State;
+  explicit Array(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headcrash::model

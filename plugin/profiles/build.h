@@ -1,0 +1,60 @@
+#pragma once
+// From stacks to a running machine, in two steps: plan() says which devices there will be, so that stores and
+// recording can be opened for them; build() makes them.
+//
+// Ids count depth first, a device before its members: hd0 = 0, hd0.0 = 1 (first member), hd0.1 = 2, ... The
+// device below a cache is called hd0.below. Only leaves (drives, flash) have a store.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/model/machine.h"
+#include "plugin/profiles/stack.h"
+
+namespace headcrash::profiles {
+
+struct PlannedDevice {
+  std::string name;
+  std::string profile;
+  std::uint64_t sectors = 0;
+  std::uint32_t physical_sector_sectors = 1;
+  std::optional<model::DeviceId> parent;  ///< none: a device of the machine
+  bool leaf = false;
+};
+
+struct Plan {
+  std::vector<MachineDevice> devices;
+  std::vector<PlannedDevice> all;  ///< index is the DeviceId
+};
+
+/// Errors name the device and the key: a size that does not fit, a write cache that the drive lacks, two
+/// equal names.
+Result<Plan> plan(std::vector<MachineDevice> devices);
+
+struct BuildOptions {
+  std::uint64_t seed = 1;
+  /// Where a leaf's bytes lie; null: no bytes anywhere, only times.
+  std::function<model::SectorStore*(model::DeviceId)> store;
+};
+
+/// A device of the plan as it was built, for statistics, faults and operators' commands. Owned by the
+/// machine.
+struct BuiltDevice {
+  model::Device* device = nullptr;
+  std::unique_ptr<model::DeviceFaults> faults;  ///< leaves and caches
+};
+
+struct BuiltMachine {
+  std::vector<BuiltDevice> all;  ///< index is the DeviceId; outlives the machine
+  std::unique_ptr<model::Machine> machine;
+
+  /// Adds a fault to the device that it names. Errors: no such device, not a kind that it can have.
+  Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
+};
+
+Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options);
+
+}  // namespace headcrash::profiles

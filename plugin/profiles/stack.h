@@ -1,0 +1,49 @@
+#pragma once
+// Stacks: profiles composed, as TOML. `kind` says what a file describes: "disk" (the default), "flash",
+// "array" or "nvram"; arrays and caches name the profile below them, built-in or a path relative to the file.
+// A machine file lists several named devices, each with a profile, and faults.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "plugin/model/array_profile.h"
+#include "plugin/model/disk_profile.h"
+#include "plugin/model/faults.h"
+#include "plugin/model/flash_profile.h"
+#include "plugin/model/nvram_profile.h"
+#include "plugin/profiles/profile.h"
+
+namespace headcrash::profiles {
+
+struct Stack {
+  std::string name, title;
+  std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile> profile;
+  std::vector<std::shared_ptr<const Stack>> below;  ///< array: one for each member; nvram: one; else none
+  std::vector<Origin> origins;
+};
+
+/// Capacity as the host sees it, in sectors.
+std::uint64_t capacity_sectors(const Stack& stack);
+
+/// A built-in name or a path. Errors name file and key; also when profiles refer to each other in a circle.
+Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path);
+
+/// One of the named devices of a machine.
+struct MachineDevice {
+  std::string name;  ///< letters, digits, '-', '_'; "hd0" when there is no machine file
+  std::shared_ptr<const Stack> stack;
+  std::optional<std::uint64_t> size_bytes;  ///< none: all of it
+  std::optional<bool> write_cache;          ///< of its drives; none: as the profile says
+};
+
+struct MachineFile {
+  std::vector<MachineDevice> devices;
+  std::vector<model::FaultSpec> faults;
+};
+Result<MachineFile> load_machine_file(const std::string& path);
+
+}  // namespace headcrash::profiles
