@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::campaign {
