@@ -142,6 +142,7 @@ json describe(const Statistics& all) {
   return {{"ok", true},
           {"instance", all.instance},
           {"clock", clock_text(all.clock)},
+          {"lead_ns", all.lead_ns},
           {"power", all.power == model::PowerState::on ? "on" : "off"},
           {"model_ns", all.model_now},
           {"interval_model_ns", all.interval_model_ns},

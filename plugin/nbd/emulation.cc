@@ -7,6 +7,7 @@
 #include <random>
 
 #include "plugin/model/disk.h"
+#include "plugin/nbd/transport_floor.h"
 #include "plugin/record/null_witness.h"
 
 namespace headcrash::nbd {
@@ -107,6 +108,7 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings,
                 "leave write-cache out or choose another drive");
   std::unique_ptr<Emulation> self(new Emulation());
   self->instance_ = new_instance();
+  self->lead_ns_ = settings.lead_ns;
   if (auto store = self->open_store(settings, profile, *sectors); !store) return pass_on(store);
   if (auto recording = self->open_recording(settings, profile, *sectors); !recording)
     return pass_on(recording);
@@ -136,9 +138,16 @@ Emulation::~Emulation() {
   stop();
 }
 
+void Emulation::start() {
+  pacer_->start();
+  if (lead_ns_) return pacer_->set_lead(*lead_ns_);
+  calibration_ = std::thread([this] { pacer_->set_lead(measure_transport_floor()); });
+}
+
 void Emulation::stop() {
   if (stopped_ || !pacer_) return;
   stopped_ = true;
+  if (calibration_.joinable()) calibration_.join();
   pacer_->stop();
   park();
   if (recording_) static_cast<void>(recording_->flush());
@@ -211,11 +220,13 @@ PowerStatus Emulation::power_status() {
 
 Statistics Emulation::statistics(Interval afterwards) {
   const Clock clock = pacer_->clock();
+  const WallNs lead_ns = pacer_->lead_ns();
   return pacer_->with_machine([&](model::Machine& machine) {
     const WallNs wall = wall_now();
     Statistics all;
     all.instance = instance_;
     all.clock = clock;
+    all.lead_ns = lead_ns;
     all.power = machine.power();
     all.model_now = machine.simulation().now();
     all.interval_model_ns = all.model_now - interval_model_start_;

@@ -37,6 +37,7 @@ struct DeviceStatistics {
 struct Statistics {
   std::string instance;
   Clock clock;
+  WallNs lead_ns = 0;
   model::PowerState power = model::PowerState::on;
   model::TimeNs model_now = 0;
   model::TimeNs interval_model_ns = 0;
@@ -54,7 +55,7 @@ class Emulation {
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  void start() { pacer_->start(); }
+  void start();
   void shut_down() { pacer_->shut_down(); }
   /// Ends all waits; parks a disk that has power, as an orderly shutdown does: what its cache holds reaches
   /// the medium; closes the recording.
@@ -99,6 +100,8 @@ class Emulation {
   std::unique_ptr<model::MachineWitness> nobody_;       ///< when not recorded
   std::unique_ptr<model::Machine> machine_;
   std::unique_ptr<Pacer> pacer_;
+  std::optional<WallNs> lead_ns_;  ///< none: to be calibrated
+  std::thread calibration_;
   bool stopped_ = false;
 
   // Under the pacer's mutex:

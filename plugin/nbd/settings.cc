@@ -9,6 +9,8 @@
 namespace headcrash::nbd {
 namespace {
 
+constexpr std::uint64_t kLeadUsMax = 1000;
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   const int base = text.starts_with("0x") ? 16 : 10;
   if (base == 16) text.remove_prefix(2);
@@ -51,6 +53,16 @@ Result<void> set_clock(Settings& settings, std::string_view value) {
   return {};
 }
 
+Result<void> set_lead(Settings& settings, std::string_view value) {
+  if (value == "auto") return {};
+  const auto lead_us = parse_number(value);
+  if (!lead_us || *lead_us > kLeadUsMax)
+    return fail("lead", fmt::format("\"{}\" is not a number of microseconds", value),
+                fmt::format("use auto or 0 to {}", kLeadUsMax));
+  settings.lead_ns = static_cast<WallNs>(*lead_us) * model::kMicrosecondNs;
+  return {};
+}
+
 Result<void> set_cut(Settings& settings, std::string_view value) {
   if (auto trigger = model::parse_cut_trigger(value); !trigger)
     return fail("cut", trigger.error().problem.empty() ? "is not a trigger" : trigger.error().message(),
@@ -80,12 +92,12 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 }
 
 Result<void> Settings::set(std::string_view key, std::string_view value) {
-  constexpr std::string_view kKeys = "profile size store record control clock write-cache seed cut ";
+  constexpr std::string_view kKeys = "profile size store record control clock write-cache seed cut lead ";
   const std::string entry = fmt::format("{} ", key);
   if (key.find(' ') != std::string_view::npos ||
       (" " + std::string(kKeys)).find(" " + entry) == std::string::npos)
     return fail(std::string(key), "is not a parameter of headcrash",
-                "use profile, size, store, clock, write-cache, record, control, seed or cut");
+                "use profile, size, store, clock, write-cache, record, control, seed, cut or lead");
   if ((" " + seen_).find(" " + entry) != std::string::npos)
     return fail(std::string(key), "is given twice", "give it once");
   seen_ += entry;
@@ -94,6 +106,7 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "record") return set_path(record, key, value);
   if (key == "control") return set_path(control, key, value);
   if (key == "clock") return set_clock(*this, value);
+  if (key == "lead") return set_lead(*this, value);
   if (key == "cut") return set_cut(*this, value);
   if (key == "write-cache") {
     write_cache = parse_switch(value);

@@ -20,6 +20,7 @@ struct Settings {
   std::optional<std::filesystem::path> record;
   std::optional<std::filesystem::path> control;
   Clock clock;
+  std::optional<WallNs> lead_ns;  ///< none: calibrated at the start
   std::optional<bool> write_cache;
   std::uint64_t seed = 1;
   std::optional<std::string> cut;  ///< text of a trigger that parses
