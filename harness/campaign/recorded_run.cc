@@ -112,6 +112,7 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
         sample.acknowledge(event);
         break;
       case Kind::fault:
+      case Kind::opened:
         break;
     }
   }
