@@ -71,7 +71,8 @@ class ControlAnswer : public testing::Test {
     Settings settings;
     EXPECT_TRUE(settings.set("clock", "off"));
     EXPECT_TRUE(settings.set("size", "1M"));
-    auto made = Emulation::create(settings, *profiles::load_profile("hp-c2447"));
+    EXPECT_TRUE(settings.set("profile", "hp-c2447"));
+    auto made = Emulation::create(settings, *load_hardware(settings));
     EXPECT_TRUE(made) << made.error().message();
     emulation_ = std::move(*made);
     emulation_->start();

@@ -170,6 +170,7 @@ Served Pacer::serve(std::size_t device_index, const model::Request& request) {
   waiter.clock_changes = clock_changes_;
   machine_.submit(device_index, request, waiter);
   waiters_.push_back(&waiter);
+  in_flight_max_ = std::max(in_flight_max_, waiters_.size());
   if (background_parked_) background_wake_.notify_one();
   if (leader_ != nullptr && simulation_.next_event().value_or(model::kNever) < leader_target_) rouse_leader();
   await(lock, waiter);

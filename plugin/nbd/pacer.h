@@ -91,6 +91,8 @@ class Pacer {
 
   /// Call under with_machine: the statistics of a device.
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
+  /// Likewise: the greatest number of requests that waited together since it was last set to 0.
+  std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
   struct Waiter : model::Initiator {
@@ -138,6 +140,7 @@ class Pacer {
   std::vector<DeviceLatency> latencies_;
 
   std::list<Waiter*> waiters_;  ///< requests inside, oldest first
+  std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
   std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
