@@ -458,6 +458,8 @@ void TrialRun::judge() {
     record_.persisted_operation = static_cast<std::int64_t>(*recorded->persisted_operation);
     record_.after_persistence_ns = *recorded->cut_at_ns - *recorded->persisted_at_ns;
   }
+  record_.devices = std::move(recorded->devices);
+  record_.incidents = std::move(recorded->incidents);
   record_.io = std::move(recorded->io);
 
   std::vector<crash::Finding> findings;
