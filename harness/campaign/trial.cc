@@ -323,6 +323,10 @@ Step TrialRun::work_until_cut() {
   if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
     return broken(armed.error());
   if (const Step began = begin("workload"); !began) return began;
+  for (const std::string& fault : campaign_.faults) {
+    if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
+      return broken(added.error());
+  }
   const auto sent = guest_->send(
       {{"id", 1'000'000}, {"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kMarks}});
   if (!sent) return broken(sent.error());
