@@ -39,10 +39,11 @@ Flash::State::State(const FlashOptions& options)
       program_ns(profile.program_ns +
                  (profile.pages_per_block > 0 ? profile.erase_ns / profile.pages_per_block : 0)),
       buffer(profile.physical_sector_sectors),
-      platter(options.store, options.witness, options.device, options.seed, profile.physical_sector_sectors),
+      platter({options.store, options.witness, options.device, options.seed,
+               options.sectors == 0 ? profile.capacity_sectors : options.sectors,
+               profile.physical_sector_sectors, options.faults, options.tear}),
       luns(std::size_t{profile.channels} * profile.luns_per_channel),
-      channel_free_at(profile.channels, 0),
-      random_state(~options.seed ^ (std::uint64_t{options.device} << 48)) {
+      channel_free_at(profile.channels, 0) {
   invariant(validate(profile).has_value(), "a flash device is made of numbers that make sense");
   characteristics.profile = profile.name;
   characteristics.sectors = options.sectors == 0 ? profile.capacity_sectors : options.sectors;
@@ -127,8 +128,12 @@ void Flash::State::start(std::uint32_t index) {
   TimeNs firmware_ns = profile.command_ns;
   if (writes) firmware_ns = profile.buffer_write_ns + profile.buffer_sector_ns * request.sectors;
   if (faults != nullptr && faults->any()) {
-    if (faults->dead(request)) command.status = Status::device_failed;
-    firmware_ns += faults->delay_ns(request);
+    if (faults->dead(request)) {
+      command.status = Status::device_failed;
+    } else {
+      command.lies = must_be_programmed(request) && faults->lies_about_flush(request);
+      firmware_ns += faults->delay_ns(request);
+    }
   }
   command.breakdown.overhead_ns = firmware_ns;
   schedule(simulation.now() + firmware_ns, Event::begin, index);
@@ -140,8 +145,7 @@ void Flash::State::begin(std::uint32_t index) {
   if (command.status != Status::ok) return finish(index);
   if (request.op == Op::flush) {
     command.ticket = buffer.last_ticket();
-    const bool lies = faults != nullptr && faults->any() && faults->lies_about_flush(request);
-    return lies || profile.power_loss_protection ? finish(index) : wait_for_programs(index);
+    return command.lies || profile.power_loss_protection ? finish(index) : wait_for_programs(index);
   }
   if (request.sectors == 0 || (request.op == Op::trim && !profile.trim)) return finish(index);
   if (request.op == Op::read) return begin_read(index);
@@ -154,14 +158,11 @@ void Flash::State::begin(std::uint32_t index) {
 
 /// The end of a command. The host may submit, or pull the plug, from within its callback.
 void Flash::State::finish(std::uint32_t index) {
-  const Command command = commands[index];
+  Command command = commands[index];
   const Request& request = command.request;
   commands[index] = {};
   free_commands.push_back(index);
-  if (command.status == Status::ok && request.op == Op::read && !request.into.empty()) {
-    platter.read(request.lba, request.into);
-    buffer.overlay(request.lba, request.into);
-  }
+  if (command.status == Status::ok && request.op == Op::read) command.status = read_medium(request);
   count(command);
   Completion completion;
   completion.id = request.id;
@@ -176,6 +177,14 @@ void Flash::State::finish(std::uint32_t index) {
   start_commands();
   consider_programs();
   update_busy();
+}
+
+/// Fills the buffer of a read that ends now.
+Status Flash::State::read_medium(const Request& request) {
+  const auto buffered = [this](std::uint64_t lba) { return buffer.covers(lba, 1); };
+  if (platter.read(request.lba, request.sectors, request.into, buffered)) return Status::medium_error;
+  buffer.overlay(request.lba, request.into);
+  return Status::ok;
 }
 
 void Flash::State::count(const Command& command) {
@@ -258,10 +267,9 @@ void Flash::State::admit_all() {
   while (!room_waiting.empty() && admit(room_waiting.front())) {
     const std::uint32_t index = room_waiting.front();
     room_waiting.pop_front();
-    const Request& request = commands[index].request;
-    const bool lies = request.fua && faults != nullptr && faults->any() && faults->lies_about_flush(request);
-    commands[index].breakdown.cache_hit = !must_be_programmed(request);
-    if (must_be_programmed(request) && !lies) {
+    const bool waits = must_be_programmed(commands[index].request) && !commands[index].lies;
+    commands[index].breakdown.cache_hit = !waits;
+    if (waits) {
       wait_for_programs(index);
     } else {
       schedule(simulation.now(), Event::finish, index);
@@ -308,7 +316,7 @@ void Flash::State::trim(std::uint32_t index) {
   buffer.drop(request.lba, request.sectors);
   Extent nothing = extent_of(request);
   nothing.zeroes = true;
-  platter.write(simulation.now(), {&nothing, 1});
+  platter.trim(simulation.now(), nothing);
   buffer_emptied();
   finish(index);
 }

@@ -12,6 +12,7 @@
 #include "plugin/model/device.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/flash_profile.h"
+#include "plugin/model/platter.h"
 
 namespace headcrash::model {
 
@@ -26,6 +27,7 @@ struct FlashOptions {
   bool write_cache = true;    ///< false: a write is complete when it is programmed (or protected)
   std::uint64_t sectors = 0;  ///< expose only the first so many; 0: all
   DeviceFaults* faults = nullptr;
+  Tear tear = Tear::silent;  ///< what a power cut leaves of a physical sector being programmed
 };
 
 class Flash final : public Device {

@@ -8,8 +8,9 @@
 //   LUN 1  |sense|...|out|                                        (same channel: waits)
 //
 // At a power cut without protection a program whose data is in the register is under way. Of each run of
-// sectors in a physical sector a throw decides: still old, already new, or torn. A program that is still
-// queued has done nothing. With protection the capacitor lets the device program all that it holds.
+// sectors in a physical sector the platter decides: still old, already new, torn or unreadable (Tear). A
+// program that is still queued has done nothing. With protection the capacitor lets the device program all
+// that it holds.
 #include <algorithm>
 
 #include "plugin/model/flash_state.h"
@@ -85,7 +86,21 @@ std::optional<std::uint32_t> Flash::State::lun_for_program() {
   return found;
 }
 
+/// Whether the device has died (faults.h); whoever waits for the buffer is told so.
+bool Flash::State::is_dead() {
+  if (faults == nullptr || !faults->any() || !faults->is_dead()) return false;
+  for (std::deque<std::uint32_t>* line : {&room_waiting, &program_waiting}) {
+    for (const std::uint32_t index : *line) {
+      commands[index].status = Status::device_failed;
+      schedule(simulation.now(), Event::finish, index);
+    }
+    line->clear();
+  }
+  return true;
+}
+
 void Flash::State::consider_programs() {
+  if (is_dead()) return update_busy();
   while (powered && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
     if (program.extents.empty()) break;  // all of it is being programmed in an older version
@@ -187,26 +202,13 @@ void Flash::State::cut_short(const FlashProgram& program) {
            program.extents[end].lba / profile.physical_sector_sectors == unit) {
       ++end;
     }
-    const auto run = std::span(program.extents).subspan(i, end - i);
-    const std::uint64_t dice = random() % 4;
-    if (dice == 0) {
-      platter.write(now, run);
-    } else if (dice != 1) {
-      platter.write_cut_short(now, run, 0, true);
-    }
+    platter.write_cut_short(now, std::span(program.extents).subspan(i, end - i), 0, true);
     i = end;
   }
 }
 
 void Flash::State::power_on() {
   powered = true;
-}
-
-std::uint64_t Flash::State::random() {
-  std::uint64_t z = random_state += 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
 }
 
 }  // namespace headcrash::model

@@ -31,6 +31,7 @@ struct Flash::State final : EventTarget {
     Breakdown breakdown;
     bool active = false;
     Status status = Status::ok;
+    bool lies = false;             ///< a flush or fua that is acknowledged without being done
     std::uint32_t parts_left = 0;  ///< read: pages and the buffered part still to be delivered
     std::uint32_t admitted = 0;    ///< write: sectors in the buffer
     std::uint64_t ticket = 0;      ///< write, flush: waits until the buffer's oldest is younger
@@ -63,6 +64,7 @@ struct Flash::State final : EventTarget {
   void trim(std::uint32_t index);
   void wait_for_programs(std::uint32_t index);
   void finish(std::uint32_t index);
+  Status read_medium(const Request& request);
   void count(const Command& command);
   bool is_trim(const Request& request) const;
   bool must_be_programmed(const Request& request) const;
@@ -75,6 +77,7 @@ struct Flash::State final : EventTarget {
   void sent(std::uint32_t read);
   TimeNs over_channel(std::uint32_t lun, std::uint32_t sectors);
   bool program_wanted() const;
+  bool is_dead();
   void consider_programs();
   std::optional<std::uint32_t> lun_for_program();
   void programmed(std::uint32_t lun);
@@ -89,7 +92,6 @@ struct Flash::State final : EventTarget {
   void lose(const Command& command);
   void deliver_lost();
   void update_busy();
-  std::uint64_t random();
 
   const FlashProfile profile;
   Simulation& simulation;
@@ -119,7 +121,6 @@ struct Flash::State final : EventTarget {
   std::uint64_t idle_epoch = 0;  ///< rises with each write
   std::uint64_t armed_for = ~std::uint64_t{0};
   std::uint64_t generation = 0;
-  std::uint64_t random_state;
   bool powered = true;
   std::deque<Command> lost;
   std::optional<TimeNs> busy_since;

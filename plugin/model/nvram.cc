@@ -32,6 +32,7 @@
 
 #include "plugin/model/invariant.h"
 #include "plugin/model/nvram_blocks.h"
+#include "plugin/model/random.h"
 
 namespace headcrash::model {
 namespace {
@@ -117,7 +118,6 @@ struct Nvram::State final : EventTarget {
   void deliver_lost();
   void lose(const Command& command);
   void update_busy();
-  std::uint64_t random();
 
   const NvramProfile profile;
   Simulation& simulation;
@@ -152,7 +152,7 @@ struct Nvram::State final : EventTarget {
   TimeNs off_since = 0;
   std::uint64_t idle_epoch = 0;
   std::uint64_t generation = 0;
-  std::uint64_t random_state;
+  Random random;
   std::optional<TimeNs> busy_since;
 };
 
@@ -166,7 +166,7 @@ Nvram::State::State(NvramOptions&& options)
       faults(options.battery),
       blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
              options.bytes),
-      random_state(options.seed ^ (std::uint64_t{options.device} << 48)) {
+      random(options.seed ^ (std::uint64_t{options.device} << 48)) {
   invariant(validate(profile).has_value(), "a cache is made of numbers that make sense");
   const Characteristics& c = below->characteristics();
   invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
@@ -648,7 +648,7 @@ void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache) return;
   const bool in_line = current->waited || waiting.empty();
   if (simulation.now() < copy_from || !in_line || !may_start(*current)) return;
-  const std::uint64_t coin = random();
+  const std::uint64_t coin = random.next();
   std::uint64_t sectors = coin % (std::uint64_t{current->request.sectors} + 1);
   if (profile.sector_ns > 0) {
     sectors = static_cast<std::uint64_t>((simulation.now() - copy_from) / profile.sector_ns) + coin % 2;
@@ -731,13 +731,6 @@ void Nvram::State::update_busy() {
     counters.busy_ns += simulation.now() - *busy_since;
     busy_since.reset();
   }
-}
-
-std::uint64_t Nvram::State::random() {
-  std::uint64_t z = random_state += 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
 }
 
 // ---- the public face
