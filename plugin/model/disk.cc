@@ -57,10 +57,12 @@ Disk::Disk(const DiskOptions& options)
       witness_(options.witness),
       write_cache_on_(options.write_cache && options.profile.write_cache.capacity_sectors > 0),
       device_(options.device),
+      faults_(options.faults),
       mechanism_(profile_),
       read_ahead_(profile_.read_buffer, mechanism_),
-      platter_(options.store, options.witness, options.device, options.seed,
-               profile_.physical_sector_sectors) {
+      platter_({options.store, options.witness, options.device, options.seed,
+                options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
+                profile_.physical_sector_sectors, options.faults, options.tear}) {
   characteristics_.profile = profile_.name;
   characteristics_.sectors = options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors;
   characteristics_.physical_sector_sectors = profile_.physical_sector_sectors;
@@ -101,6 +103,11 @@ void Disk::submit(const Request& request, Initiator& initiator) {
 
 void Disk::begin_next() {
   Command& command = queue_.front();
+  if (faults_ == nullptr || !faults_->any() || !meets_fault(command)) begin_command();
+}
+
+void Disk::begin_command() {
+  Command& command = queue_.front();
   command.begun_at = simulation_.now();
   const Request& request = command.request;
   const bool moves_data = request.sectors > 0;
@@ -110,6 +117,8 @@ void Disk::begin_next() {
     begin_write();
   } else if (request.op == Op::flush) {
     begin_flush();
+  } else if (request.op == Op::trim && moves_data && profile_.trim) {
+    use_mechanism();
   } else {
     finish_at(command.begun_at + profile_.overhead.write_command_ns);
   }
@@ -121,13 +130,11 @@ void Disk::finish_at(TimeNs at) {
 }
 
 void Disk::finish() {
-  const Command command = queue_.front();
+  Command command = queue_.front();
   const Request& request = command.request;
-  if (request.op == Op::read && !request.into.empty()) {
-    platter_.read(request.lba, request.into);
-    if (write_cache_on_) cache_.overlay(request.lba, request.into);
-  }
-  if (is_write(request) && request.sectors > 0 && uses_cache(request)) cache_.insert(extent_of(request));
+  const bool works = command.status == Status::ok && request.sectors > 0;
+  if (works && request.op == Op::read) command.status = read_medium(request);
+  if (works && is_write(request) && uses_cache(request)) cache_.insert(extent_of(request));
   count(command);
   queue_.pop_front();
   stage_ = Stage::idle;
@@ -135,7 +142,7 @@ void Disk::finish() {
 
   Completion completion;
   completion.id = request.id;
-  completion.status = platter_.failed() ? Status::store_error : Status::ok;
+  completion.status = platter_.failed() ? Status::store_error : command.status;
   completion.submitted_at = command.submitted_at;
   completion.completed_at = simulation_.now();
   completion.breakdown = command.breakdown;
@@ -225,7 +232,7 @@ void Disk::begin_write() {
 void Disk::begin_flush() {
   const OverheadProfile& o = profile_.overhead;
   Command& command = queue_.front();
-  if (cache_.held_sectors() > 0) {
+  if (cache_.held_sectors() > 0 && !command.lies) {
     stage_ = Stage::clean;
     consider_destage();
     return;
@@ -236,12 +243,27 @@ void Disk::begin_flush() {
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
 }
 
+/// Waits for the mechanism only so that no older write of the range lands later.
+void Disk::begin_trim() {
+  const Request& request = queue_.front().request;
+  read_ahead_.invalidate(request.lba, request.sectors);
+  cache_.drop(request.lba, request.sectors);
+  platter_.trim(simulation_.now(), extent_of(request));
+  const OverheadProfile& o = profile_.overhead;
+  queue_.front().breakdown.overhead_ns = o.write_command_ns + o.write_completion_ns;
+  finish_at(simulation_.now() + queue_.front().breakdown.overhead_ns);
+}
+
 // ---- mechanism
 // --------------------------------------------------------------------------------------------------
 
 void Disk::use_mechanism() {
   if (media_user_ != MediaUser::none) {
     stage_ = Stage::mechanism;  // media_done() comes back here
+    return;
+  }
+  if (queue_.front().request.op == Op::trim) {
+    begin_trim();
     return;
   }
   stage_ = Stage::media;
@@ -312,7 +334,7 @@ Extent Disk::extent_of(const Request& request) const {
   extent.lba = request.lba;
   extent.sectors = request.sectors;
   extent.source = request.id;
-  extent.zeroes = request.op == Op::write_zeroes;
+  extent.zeroes = request.op != Op::write;
   if (!extent.zeroes) extent.bytes = request.data;
   return extent;
 }
@@ -334,6 +356,7 @@ void Disk::start_media_write() {
   }
   travel_for(transfer);
   media_user_ = MediaUser::host_write;
+  if (watch_) tell_watch();
   const TimeNs media_end = command.begun_at + to_ns_up(travel_.end_ps);
   const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
   account(command, done, transfer.ready_ps, o.write_command_ns);
@@ -376,7 +399,7 @@ void Disk::consider_destage() {
     destaging_ = false;
     return;
   }
-  if (media_user_ != MediaUser::none || stage_ == Stage::media) return;
+  if (media_user_ != MediaUser::none || stage_ == Stage::media || is_dead()) return;
   const bool high = cache_.dirty_sectors() >= profile_.write_cache.high_water_sectors;
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
@@ -393,6 +416,7 @@ void Disk::start_destage() {
   transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
   travel_for(transfer);
   media_user_ = MediaUser::destage;
+  if (watch_) tell_watch();
   schedule(transfer.base + to_ns_up(travel_.end_ps), Tag::media_done);
 }
 
@@ -408,6 +432,7 @@ void Disk::power_cut() {
     const Travel::Progress progress = travel_.progress_at(now_ps, mechanism_.rotation().revolution_ps());
     platter_.write_cut_short(now, extents_under_way(), progress.passed, progress.under_head);
   }
+  watch_.reset();
   ++generation_;
   ++idle_epoch_;
   for (const Command& command : queue_) {
@@ -461,7 +486,7 @@ void Disk::on_event(std::uint64_t tag) {
     consider_destage();
     update_busy();
   } else if (era == generation_) {
-    kind == Tag::done ? finish() : media_done();
+    kind == Tag::begin ? begin_command() : kind == Tag::done ? finish() : media_done();
   }
 }
 

@@ -31,6 +31,7 @@ struct DiskOptions {
   std::uint64_t sectors = 0;            ///< expose only the first so many sectors; 0: all
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null: never any
+  Tear tear = Tear::silent;             ///< what a power cut leaves of the sector under the head
 };
 
 class Disk final : public Device, private EventTarget {
@@ -42,6 +43,7 @@ class Disk final : public Device, private EventTarget {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
+  bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
 
@@ -52,10 +54,12 @@ class Disk final : public Device, private EventTarget {
     TimeNs submitted_at = 0;
     TimeNs begun_at = 0;  ///< when its turn came
     Breakdown breakdown;
+    Status status = Status::ok;
+    bool lies = false;  ///< about a flush
   };
   /// What the command at the head of the queue waits for.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
-  enum class Tag : std::uint64_t { lost, done, media_done, idle };
+  enum class Tag : std::uint64_t { lost, done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
 
   void on_event(std::uint64_t tag) override;
@@ -63,9 +67,15 @@ class Disk final : public Device, private EventTarget {
   void deliver_lost();
 
   void begin_next();
+  void begin_command();
   void begin_read();
   void begin_write();
   void begin_flush();
+  void begin_trim();
+  bool meets_fault(Command& command);
+  bool is_dead();
+  Status read_medium(const Request& request);
+  void tell_watch();
   void finish_at(TimeNs at);
   void finish();
   void count(const Command& command);
@@ -90,6 +100,7 @@ class Disk final : public Device, private EventTarget {
   Witness& witness_;
   const bool write_cache_on_;
   const DeviceId device_;
+  DeviceFaults* const faults_;
   Characteristics characteristics_;
   DeviceCounters counters_;
 
@@ -112,6 +123,13 @@ class Disk final : public Device, private EventTarget {
   bool powered_ = true;
   std::deque<Command> lost_;  ///< waiting to be told that the power went
   std::optional<TimeNs> busy_since_;
+
+  struct Watch {
+    std::uint64_t lba;
+    EventTarget* target;
+    std::uint64_t tag;
+  };
+  std::optional<Watch> watch_;
 };
 
 }  // namespace headcrash::model

@@ -75,7 +75,7 @@ struct DiskProfile {
   std::uint64_t capacity_sectors = 0;  ///< as printed on the drive; must equal what the zones give
   std::uint32_t physical_sector_sectors = 1;
   std::int64_t revolution_ps = 0;
-  bool trim = false;  ///< advertise trim; the disk completes trims without work either way
+  bool trim = false;  ///< trimmed sectors read as zeroes; without it a trim is completed and does nothing
   std::vector<ZoneProfile> zones;
   SeekProfile seek;
   OverheadProfile overhead;
