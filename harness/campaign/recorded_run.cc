@@ -117,12 +117,10 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
         sample.acknowledge(event);
         break;
       case Kind::fault:
-<<<<<<< HEAD
-      case Kind::opened:
-=======
         if (run.incidents.size() < kIncidentsMost)
           run.incidents.push_back({event.at, event.device, std::string(text_of(event))});
->>>>>>> nvram
+        break;
+      case Kind::opened:
         break;
     }
   }
