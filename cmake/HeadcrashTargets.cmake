@@ -1,7 +1,8 @@
 # The few words every CMakeLists.txt of the house is written in:
 #
-#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... DEPENDS target... [TEST_LABELS threads])
-#       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`
+#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads])
+#       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`;
+#       from FUZZERS (plugin/model/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
 #       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
 #
@@ -30,7 +31,7 @@ add_custom_target(unit_tests)
 add_custom_target(threads_tests)
 
 function(headcrash_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;DEPENDS;TEST_LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;FUZZERS;DEPENDS;TEST_LABELS" ${ARGN})
   add_library(headcrash_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(headcrash_${name} PUBLIC headcrash_options fmt::fmt ${ARG_DEPENDS})
   if(ARG_TESTS)
@@ -42,6 +43,13 @@ function(headcrash_library name)
     if("threads" IN_LIST ARG_TEST_LABELS)
       add_dependencies(threads_tests headcrash_${name}_test)
     endif()
+  endif()
+  if(ARG_FUZZERS)
+    add_executable(headcrash_${name}_fuzz ${ARG_FUZZERS})
+    target_link_libraries(headcrash_${name}_fuzz PRIVATE headcrash_${name} GTest::gtest_main)
+    add_test(NAME fuzz.${name} COMMAND headcrash_${name}_fuzz)
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 7200)
+    add_dependencies(unit_tests headcrash_${name}_fuzz)
   endif()
 endfunction()
 

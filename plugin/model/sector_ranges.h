@@ -29,6 +29,7 @@ class SectorRanges {
   }
 
   void remove(std::uint64_t lba, std::uint64_t count) {
+    if (count == 0) return;
     const std::uint64_t end = lba + count;
     auto it = ranges_.upper_bound(lba);
     if (it != ranges_.begin() && std::prev(it)->second > lba) --it;
@@ -42,6 +43,7 @@ class SectorRanges {
 
   /// The lowest sector of the set in [lba, end).
   std::optional<std::uint64_t> first_in(std::uint64_t lba, std::uint64_t end) const {
+    if (lba >= end) return std::nullopt;
     auto it = ranges_.upper_bound(lba);
     if (it != ranges_.begin() && std::prev(it)->second > lba) return lba;
     if (it == ranges_.end() || it->first >= end) return std::nullopt;
