@@ -241,6 +241,7 @@ class Builder {
     model::NvramOptions o{profile, simulation(), witness(), *std::move(below)};
     o.bytes = options_.store != nullptr;
     o.device = id;
+    o.seed = seed(id, kDeviceSeed);
     o.battery = faults(id);
     return std::unique_ptr<model::Device>(std::make_unique<model::Nvram>(std::move(o)));
   }

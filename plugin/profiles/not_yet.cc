@@ -45,22 +45,6 @@ std::uint64_t Array::data_sectors(const ArrayProfile& p, std::uint64_t member) {
 std::pair<std::uint64_t, std::uint64_t> Array::prewrite_range(const ArrayProfile& p) {
   return {0, p.prewrite_sectors};
 }
-struct Nvram::State {};
-Nvram::Nvram(NvramOptions) {
-  std::abort();
-}
-Nvram::~Nvram() = default;
-const Characteristics& Nvram::characteristics() const {
-  std::abort();
-}
-DeviceCounters Nvram::counters() const {
-  std::abort();
-}
-void Nvram::submit(const Request&, Initiator&) {
-  std::abort();
-}
-void Nvram::power_cut() {}
-void Nvram::power_on() {}
 struct Flash::State {};
 Flash::Flash(const FlashOptions&) {
   std::abort();
