@@ -20,8 +20,8 @@ struct ZoneProfile {
   std::uint32_t front_unused_sectors = 0;  ///< at the start of the zone, without an LBN
   std::uint32_t spare_tracks = 0;  ///< tracks of the zone that hold no LBN as long as nothing is slipped
   std::vector<std::uint32_t>
-      slipped_tracks;  ///< bad tracks, counted from the zone's first; the data moves on by one
-  std::uint32_t spare_sectors = 0;             ///< at the end of each spare area's stretch (Sparing)
+      slipped_tracks;               ///< bad tracks, counted from the zone's first; the data moves on by one
+  std::uint32_t spare_sectors = 0;  ///< at the end of each spare area's stretch (Sparing)
   std::vector<std::uint32_t> slipped_sectors;  ///< bad sectors, counted from the zone's first
 };
 
@@ -35,8 +35,8 @@ enum class HeadOrder : std::uint8_t { rising, serpentine };
 /// Seek time by distance d in cylinders: either measured points with lines between them, or a table for short
 /// distances, then a square root (acceleration), then a line (coast).
 struct SeekProfile {
-  std::vector<std::uint32_t> distances;  ///< rising, from 1; empty: the curve below
-  std::vector<TimeNs> times_ns;          ///< [i] belongs to distances[i]
+  std::vector<std::uint32_t> distances;     ///< rising, from 1; empty: the curve below
+  std::vector<TimeNs> times_ns;             ///< [i] belongs to distances[i]
   std::vector<TimeNs> short_ns;             ///< [i] is distance i+1
   std::uint32_t linear_from_cylinders = 0;  ///< d from here on: linear
   TimeNs root_base_ns = 0;                  ///< root_base + root_factor * sqrt(d)

@@ -23,10 +23,11 @@ constexpr std::array<Choice<RaidLevel>, 5> kLevels = {{{"raid0", RaidLevel::raid
                                                        {"raid5", RaidLevel::raid5},
                                                        {"raid6", RaidLevel::raid6}}};
 constexpr std::array<std::uint32_t, 5> kMembersMin = {2, 2, 3, 3, 4};
-constexpr std::array<Choice<ArrayRecovery>, 4> kRecoveries = {{{"none", ArrayRecovery::none},
-                                                               {"resync", ArrayRecovery::resync},
-                                                               {"dirty-regions", ArrayRecovery::dirty_regions},
-                                                               {"prewrite", ArrayRecovery::prewrite}}};
+constexpr std::array<Choice<ArrayRecovery>, 4> kRecoveries = {
+    {{"none", ArrayRecovery::none},
+     {"resync", ArrayRecovery::resync},
+     {"dirty-regions", ArrayRecovery::dirty_regions},
+     {"prewrite", ArrayRecovery::prewrite}}};
 
 bool has_parity(RaidLevel level) {
   return level == RaidLevel::raid4 || level == RaidLevel::raid5 || level == RaidLevel::raid6;

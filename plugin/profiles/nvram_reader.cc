@@ -83,7 +83,8 @@ CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors
 
   if (errors.first) return box;
   if (p.capacity_sectors % p.block_sectors != 0) {
-    errors.add(memory.full("capacity-kib"), "is not a whole number of blocks", "make it a multiple of block-kib");
+    errors.add(memory.full("capacity-kib"), "is not a whole number of blocks",
+               "make it a multiple of block-kib");
   } else if (p.low_water_permille > p.high_water_permille) {
     errors.add(back.full("low-water-permille"), "is above high-water-permille", "correct it");
   } else if (p.destage_sectors_max < p.block_sectors) {

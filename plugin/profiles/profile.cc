@@ -78,8 +78,7 @@ class ProfileReader {
     p_.physical_sector_sectors = t.integer32("physical-sector-sectors", 1, 128);
     if (t.has("tail-unused-sectors"))
       p_.tail_unused_sectors = t.integer("tail-unused-sectors", 0, std::uint64_t{1} << 40);
-    if (t.has("head-order"))
-      p_.head_order = t.one_of<HeadOrder>("head-order", kHeadOrders);
+    if (t.has("head-order")) p_.head_order = t.one_of<HeadOrder>("head-order", kHeadOrders);
     if (t.has("sparing")) p_.sparing = t.one_of<Sparing>("sparing", kSparings);
     if (p_.sparing == Sparing::cylinder_range)
       p_.sparing_cylinders = t.integer32("sparing-cylinders", 1, 1'000'000);
@@ -272,9 +271,10 @@ class ProfileReader {
     }
     const auto& at = seek.distances;
     if (at.size() != seek.times_ns.size()) {
-      errors_.add("seek.times-ms", "must have one time for each of the distances", "complete the shorter list");
-    } else if (!at.empty() &&
-               (at.front() != 1 || std::adjacent_find(at.begin(), at.end(), std::greater_equal<>()) != at.end())) {
+      errors_.add("seek.times-ms", "must have one time for each of the distances",
+                  "complete the shorter list");
+    } else if (!at.empty() && (at.front() != 1 || std::adjacent_find(at.begin(), at.end(),
+                                                                     std::greater_equal<>()) != at.end())) {
       errors_.add("seek.distances", "must rise and begin with 1", "put them in order");
     }
   }
