@@ -9,16 +9,17 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::string_view kForms = "write after-writes:N, at-flush:N, after-ms:X or after-mark:TEXT+X";
+constexpr std::string_view kForms =
+    "write after-requests:N, after-writes:N, at-flush:N, at-lba:[DEVICE/]N, after-ms:X or after-mark:TEXT+X";
 
 std::string cut_subject(std::string_view text) {
   return fmt::format("power cut '{}'", text);
 }
 
 Result<std::uint64_t> parse_count(std::string_view whole, std::string_view text) {
-  return parse_number(
-      cut_subject(whole), text,
-      {"the count", 1, kCountMax, "count the writes or flushes from now on, for example after-writes:100"});
+  return parse_number(cut_subject(whole), text,
+                      {"the count", 1, kCountMax,
+                       "count the requests, writes or flushes from now on, for example after-writes:100"});
 }
 
 Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view text) {
@@ -37,6 +38,22 @@ Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view tex
   return trigger;
 }
 
+Result<CutTrigger> parse_at_lba(std::string_view whole, std::string_view text) {
+  const std::size_t slash = text.rfind('/');
+  CutTrigger trigger;
+  trigger.kind = CutTrigger::Kind::at_lba;
+  if (slash != std::string_view::npos) trigger.device = text.substr(0, slash);
+  if (slash == 0)
+    return fail(cut_subject(whole), "the device before the '/' is missing",
+                "leave out the '/' for the first device");
+  const auto lba = parse_number(
+      cut_subject(whole), slash == std::string_view::npos ? text : text.substr(slash + 1),
+      {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, for example at-lba:hd0/4096"});
+  if (!lba) return pass_on(lba);
+  trigger.lba = *lba;
+  return trigger;
+}
+
 }  // namespace
 
 Result<CutTrigger> parse_cut_trigger(std::string_view text) {
@@ -46,6 +63,7 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text) {
   const std::string_view kind = text.substr(0, colon);
   const std::string_view value = text.substr(colon + 1);
   if (kind == "after-mark") return parse_after_mark(text, value);
+  if (kind == "at-lba") return parse_at_lba(text, value);
 
   CutTrigger trigger;
   if (kind == "after-ms") {
@@ -54,12 +72,17 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text) {
     trigger.delay_ns = *delay_ns;
     return trigger;
   }
-  if (kind != "after-writes" && kind != "at-flush") {
+  if (kind == "after-requests") {
+    trigger.kind = CutTrigger::Kind::after_requests;
+  } else if (kind == "after-writes") {
+    trigger.kind = CutTrigger::Kind::after_writes;
+  } else if (kind == "at-flush") {
+    trigger.kind = CutTrigger::Kind::at_flush;
+  } else {
     return fail(cut_subject(text), fmt::format("'{}' is not a kind of trigger", kind), std::string(kForms));
   }
   const auto count = parse_count(text, value);
   if (!count) return pass_on(count);
-  trigger.kind = kind == "at-flush" ? CutTrigger::Kind::at_flush : CutTrigger::Kind::after_writes;
   trigger.count = *count;
   return trigger;
 }

@@ -147,6 +147,13 @@ class Device {
   virtual void submit(const Request& request, Initiator& initiator) = 0;
   virtual void power_cut() = 0;
   virtual void power_on() = 0;
+
+  /// From now on `target.on_event(tag)` happens whenever a write has come to the middle of sector `lba` on
+  /// the medium: the sector is under the head. Replaces an earlier watch, ends with the power. False: this
+  /// device cannot tell (it has no medium of its own, or one without a head).
+  virtual bool watch_media(std::uint64_t /*lba*/, EventTarget& /*target*/, std::uint64_t /*tag*/) {
+    return false;
+  }
 };
 
 }  // namespace headcrash::model

@@ -57,13 +57,15 @@ Disk::Disk(const DiskOptions& options)
       witness_(options.witness),
       write_cache_on_(options.write_cache && options.profile.write_cache.capacity_sectors > 0),
       device_(options.device),
+      faults_(options.faults),
       mechanism_(profile_),
       scheduler_(profile_.queue, mechanism_),
       read_ahead_(profile_.read_buffer, mechanism_),
       read_segments_(profile_.read_buffer.segments - 1, profile_.read_buffer.segment_sectors),
       write_segments_(profile_.read_buffer.write_segments, profile_.read_buffer.segment_sectors),
-      platter_(options.store, options.witness, options.device, options.seed,
-               profile_.physical_sector_sectors),
+      platter_({options.store, options.witness, options.device, options.seed,
+                options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
+                profile_.physical_sector_sectors, options.faults, options.tear}),
       not_taken_in_(queue_.end()) {
   mechanism_.rotation().start_at(options.spindle_phase_ppm);
   characteristics_.profile = profile_.name;
@@ -135,6 +137,11 @@ void Disk::choose_next() {
 void Disk::begin_next() {
   if (scheduler_.reorders()) choose_next();
   Command& command = queue_.front();
+  if (faults_ == nullptr || !faults_->any() || !meets_fault(command)) begin_command();
+}
+
+void Disk::begin_command() {
+  Command& command = queue_.front();
   command.begun_at = simulation_.now();
   command.after_write = last_was_write_;
   const Request& request = command.request;
@@ -145,6 +152,8 @@ void Disk::begin_next() {
     begin_write();
   } else if (request.op == Op::flush) {
     begin_flush();
+  } else if (request.op == Op::trim && moves_data && profile_.trim) {
+    use_mechanism();
   } else {
     finish_at(command.begun_at + write_command_ns());
   }
@@ -170,14 +179,12 @@ void Disk::finish_at(TimeNs at) {
 }
 
 void Disk::finish() {
-  const Command command = queue_.front();
+  Command command = queue_.front();
   const Request& request = command.request;
-  if (request.op == Op::read && !request.into.empty()) {
-    platter_.read(request.lba, request.into);
-    if (write_cache_on_) cache_.overlay(request.lba, request.into);
-  }
-  if (is_write(request) && request.sectors > 0 && uses_cache(request)) cache_.insert(extent_of(request));
-  if (is_write(request) && request.sectors > 0) {
+  const bool works = command.status == Status::ok && request.sectors > 0;
+  if (works && request.op == Op::read) command.status = read_medium(request);
+  if (works && is_write(request) && uses_cache(request)) cache_.insert(extent_of(request));
+  if (works && is_write(request)) {
     last_write_end_ = request.lba + request.sectors;
     write_segments_.keep(request.lba, last_write_end_);
   }
@@ -188,7 +195,7 @@ void Disk::finish() {
 
   Completion completion;
   completion.id = request.id;
-  completion.status = platter_.failed() ? Status::store_error : Status::ok;
+  completion.status = platter_.failed() ? Status::store_error : command.status;
   completion.submitted_at = command.submitted_at;
   completion.completed_at = simulation_.now();
   completion.breakdown = command.breakdown;
@@ -282,7 +289,7 @@ void Disk::begin_write() {
 void Disk::begin_flush() {
   const OverheadProfile& o = profile_.overhead;
   Command& command = queue_.front();
-  if (cache_.held_sectors() > 0) {
+  if (cache_.held_sectors() > 0 && !command.lies) {
     stage_ = Stage::clean;
     consider_destage();
     return;
@@ -293,12 +300,27 @@ void Disk::begin_flush() {
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
 }
 
+/// Waits for the mechanism only so that no older write of the range lands later.
+void Disk::begin_trim() {
+  const Request& request = queue_.front().request;
+  read_ahead_.invalidate(request.lba, request.sectors);
+  cache_.drop(request.lba, request.sectors);
+  platter_.trim(simulation_.now(), extent_of(request));
+  const OverheadProfile& o = profile_.overhead;
+  queue_.front().breakdown.overhead_ns = o.write_command_ns + o.write_completion_ns;
+  finish_at(simulation_.now() + queue_.front().breakdown.overhead_ns);
+}
+
 // ---- mechanism
 // --------------------------------------------------------------------------------------------------
 
 void Disk::use_mechanism() {
   if (media_user_ != MediaUser::none) {
     stage_ = Stage::mechanism;  // media_done() comes back here
+    return;
+  }
+  if (queue_.front().request.op == Op::trim) {
+    begin_trim();
     return;
   }
   stage_ = Stage::media;
@@ -373,7 +395,7 @@ Extent Disk::extent_of(const Request& request) const {
   extent.lba = request.lba;
   extent.sectors = request.sectors;
   extent.source = request.id;
-  extent.zeroes = request.op == Op::write_zeroes;
+  extent.zeroes = request.op != Op::write;
   if (!extent.zeroes) extent.bytes = request.data;
   return extent;
 }
@@ -396,6 +418,7 @@ void Disk::start_media_write() {
   }
   travel_for(transfer);
   media_user_ = MediaUser::host_write;
+  if (watch_) tell_watch();
   const TimeNs media_end = command.begun_at + to_ns_up(travel_.end_ps);
   const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
   account(command, done, transfer.ready_ps, command_ns);
@@ -438,7 +461,7 @@ void Disk::consider_destage() {
     destaging_ = false;
     return;
   }
-  if (media_user_ != MediaUser::none || stage_ == Stage::media) return;
+  if (media_user_ != MediaUser::none || stage_ == Stage::media || is_dead()) return;
   const bool high = cache_.dirty_sectors() >= profile_.write_cache.high_water_sectors;
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
@@ -455,6 +478,7 @@ void Disk::start_destage() {
   transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
   travel_for(transfer);
   media_user_ = MediaUser::destage;
+  if (watch_) tell_watch();
   schedule(transfer.base + to_ns_up(travel_.end_ps), Tag::media_done);
 }
 
@@ -466,6 +490,7 @@ void Disk::power_cut() {
   powered_ = false;
   const TimeNs now = simulation_.now();
   if (!extents_under_way().empty()) cut_short_media_write();
+  watch_.reset();
   ++generation_;
   ++idle_epoch_;
   for (const Command& command : queue_) {
@@ -554,7 +579,7 @@ void Disk::on_event(std::uint64_t tag) {
     consider_destage();
     update_busy();
   } else if (era == generation_) {
-    kind == Tag::done ? finish() : media_done();
+    kind == Tag::begin ? begin_command() : kind == Tag::done ? finish() : media_done();
   }
 }
 

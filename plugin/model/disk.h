@@ -34,6 +34,7 @@ struct DiskOptions {
   std::uint64_t sectors = 0;            ///< expose only the first so many sectors; 0: all
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null: never any
+  Tear tear = Tear::silent;             ///< what a power cut leaves of the sector under the head
 };
 
 class Disk final : public Device, private EventTarget {
@@ -45,6 +46,7 @@ class Disk final : public Device, private EventTarget {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
+  bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
 
@@ -57,10 +59,12 @@ class Disk final : public Device, private EventTarget {
     bool taken_in = false;     ///< the scheduler has seen it: it was decoded while it waited
     bool after_write = false;  ///< the command before it was a write
     Breakdown breakdown;
+    Status status = Status::ok;
+    bool lies = false;  ///< about a flush
   };
   /// What the command at the head of the queue waits for.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
-  enum class Tag : std::uint64_t { lost, done, media_done, idle };
+  enum class Tag : std::uint64_t { lost, done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
 
   void on_event(std::uint64_t tag) override;
@@ -70,9 +74,15 @@ class Disk final : public Device, private EventTarget {
   void take_in();
   void choose_next();
   void begin_next();
+  void begin_command();
   void begin_read();
   void begin_write();
   void begin_flush();
+  void begin_trim();
+  bool meets_fault(Command& command);
+  bool is_dead();
+  Status read_medium(const Request& request);
+  void tell_watch();
   void finish_at(TimeNs at);
   TimeNs cost_of(const ByPrevious& cost) const;
   TimeNs write_command_ns() const;
@@ -100,6 +110,7 @@ class Disk final : public Device, private EventTarget {
   Witness& witness_;
   const bool write_cache_on_;
   const DeviceId device_;
+  DeviceFaults* const faults_;
   Characteristics characteristics_;
   DeviceCounters counters_;
 
@@ -132,6 +143,13 @@ class Disk final : public Device, private EventTarget {
   bool powered_ = true;
   std::deque<Command> lost_;  ///< waiting to be told that the power went
   std::optional<TimeNs> busy_since_;
+
+  struct Watch {
+    std::uint64_t lba;
+    EventTarget* target;
+    std::uint64_t tag;
+  };
+  std::optional<Watch> watch_;
 };
 
 }  // namespace headcrash::model

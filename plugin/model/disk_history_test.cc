@@ -1,236 +1,163 @@
-// Random histories of reads, writes, flushes and power cuts against the rules of device.h, told per sector:
-//
-//   versions of a sector:  base, w1, w2, ...     in order of submission (this disk serves in that order)
-//   floor                  the newest version that was promised: fua completed, flushed, or (cache off)
-//   completed a read returns         the newest version completed before it was submitted, or a newer one
-//   after a cut            the floor or any newer version; in one sector a prefix of one and the rest of
-//   another
+// A drive through random histories (history_check.h): with and without its cache, with small and large
+// physical sectors, few and many requests in flight, and every way of tearing; then the same with each fault
+// that a host cannot see at once, which the check must find.
 //
 // A failure prints its seed; the history follows from it alone.
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <random>
-
+#include "plugin/model/history_check.h"
 #include "plugin/model/test_bench.h"
 
 namespace headcrash::model {
 namespace {
 
 using bench::Bench;
-using Sector = std::vector<std::byte>;
 
-constexpr std::uint64_t kSectors = 160;
-
-struct Version {
-  RequestId write = 0;
-  Sector bytes;
-  bool completed = false;
+struct Shape {
+  bool cache = false;
+  std::uint32_t physical = 1;
+  std::uint32_t in_flight = 4;
+  Tear tear = Tear::silent;
+  bool trim = true;
 };
 
-struct Flying {
-  Request request;
-  std::vector<std::byte> buffer;
-  std::vector<std::size_t> floors;  ///< read: per sector the oldest version allowed
-  std::uint64_t flush_before = 0;   ///< flush: covers writes completed by then
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << fmt::format("cache {} physical {} in flight {} tear {} trim {}", shape.cache, shape.physical,
+                      shape.in_flight, static_cast<int>(shape.tear), shape.trim);
+}
+
+Bench make_bench(const Shape& shape, std::uint64_t seed) {
+  DiskProfile profile = bench::small_profile();
+  profile.physical_sector_sectors = shape.physical;
+  profile.trim = shape.trim;
+  return Bench(shape.cache, seed, profile, shape.tear);
+}
+
+HistoryOptions options_for(const Shape& shape, std::uint64_t seed) {
+  HistoryOptions options;
+  options.seed = seed;
+  options.in_flight_max = shape.in_flight;
+  options.large_request_sectors = 70;  // more than the cache holds
+  options.unreadable_after_cut = shape.tear != Tear::silent;
+  return options;
+}
+
+/// Adds up what many seeds did, so that a history that tests nothing is noticed.
+struct Sum {
+  void add(const HistoryReport& r) {
+    violations += r.violation_count;
+    found += r.clean() ? 0 : 1;
+    cuts += r.cuts;
+    torn += r.torn_sectors;
+    unreadable += r.unreadable_sectors;
+    lost += r.lost_versions;
+    medium_errors += r.medium_errors;
+    failures += r.failures;
+  }
+  std::uint64_t violations = 0, found = 0, cuts = 0, torn = 0, unreadable = 0, lost = 0, medium_errors = 0,
+                failures = 0;
 };
 
-class History final : public Initiator {
- public:
-  History(std::uint64_t seed, bool cache, std::uint32_t physical)
-      : random_(seed),
-        cache_(cache),
-        bench_(cache, seed, profile(physical)),
-        versions_(kSectors),
-        floor_(kSectors, 0) {
-    for (auto& v : versions_) v.push_back({0, Sector(kSectorBytes), true});
-  }
-
-  void run(int steps) {
-    for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
-      const auto dice = pick(100);
-      if (dice < 45 && flying_.size() < 4) {
-        submit();
-      } else if (dice < 90) {
-        bench_.machine.simulation().run_next();
-      } else if (dice < 98) {
-        bench_.run_for(static_cast<TimeNs>(pick(30 * kMillisecondNs)));
-      } else {
-        cut();
-      }
-    }
-    bench_.drain();
-    EXPECT_TRUE(flying_.empty());
-    cut();
-  }
-  const std::vector<std::string>& log() const { return bench_.witness.log; }
-  std::uint64_t torn() const { return bench_.witness.torn; }
-  std::uint64_t lost_versions() const { return lost_; }
-
- private:
-  static DiskProfile profile(std::uint32_t physical) {
-    DiskProfile p = bench::small_profile();
-    p.physical_sector_sectors = physical;
-    return p;
-  }
-  std::uint64_t pick(std::uint64_t below) { return random_() % below; }
-
-  void submit() {
-    auto flying = std::make_unique<Flying>();
-    Request& r = flying->request;
-    const auto dice = pick(100);
-    r.op = dice < 35 ? Op::read : dice < 80 ? Op::write : dice < 88 ? Op::write_zeroes : Op::flush;
-    if (r.op != Op::flush) {
-      r.sectors = static_cast<std::uint32_t>(pick(20) == 0 ? 70 : 1 + pick(12));
-      r.lba = pick(kSectors - r.sectors + 1);
-      flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
-    }
-    if (r.op == Op::write) {
-      for (std::byte& b : flying->buffer) b = std::byte(stamp_ % 255 + 1);
-      ++stamp_;
-      r.data = flying->buffer;
-    }
-    r.fua = r.op != Op::read && r.op != Op::flush && pick(6) == 0;
-    if (r.op == Op::read) {
-      r.into = flying->buffer;
-      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) flying->floors.push_back(newest_completed(s));
-    }
-    flying->flush_before = completions_;
-    Flying& kept = *flying;
-    const RequestId id = next_id_++;
-    flying_.emplace(id, std::move(flying));
-    if (r.op == Op::write || r.op == Op::write_zeroes) {
-      for (std::uint32_t i = 0; i < r.sectors; ++i) {
-        const auto from = kept.buffer.begin() + static_cast<std::ptrdiff_t>(i) * kSectorBytes;
-        versions_[r.lba + i].push_back({id, Sector(from, from + kSectorBytes), false});
-      }
-    }
-    EXPECT_EQ(bench_.machine.submit(0, r, *this), id);
-  }
-
-  std::size_t newest_completed(std::uint64_t sector) const {
-    std::size_t newest = 0;
-    for (std::size_t v = 0; v < versions_[sector].size(); ++v)
-      newest = versions_[sector][v].completed ? v : newest;
-    return newest;
-  }
-
-  void completed(const Completion& completion) override {
-    const auto node = flying_.extract(completion.id);
-    ASSERT_FALSE(node.empty());
-    const Flying& flying = *node.mapped();
-    const Request& r = flying.request;
-    if (completion.status != Status::ok) {
-      EXPECT_EQ(completion.status, Status::power_lost);
-      return;
-    }
-    if (r.op == Op::read) {
-      check_read(flying);
-    } else if (r.op == Op::flush) {
-      for (const auto& [at, write] : completed_writes_) {
-        if (at < flying.flush_before) promise(write);
-      }
-    } else {
-      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) {
-        for (Version& v : versions_[s]) v.completed |= v.write == completion.id;
-      }
-      completed_writes_.emplace_back(completions_++, completion.id);
-      if (r.fua || !cache_) promise(completion.id);
-    }
-  }
-
-  void promise(RequestId write) {
-    for (std::uint64_t s = 0; s < kSectors; ++s) {
-      for (std::size_t v = floor_[s] + 1; v < versions_[s].size(); ++v) {
-        if (versions_[s][v].write == write) floor_[s] = v;
-      }
-    }
-  }
-
-  void check_read(const Flying& flying) {
-    for (std::uint32_t i = 0; i < flying.request.sectors; ++i) {
-      const auto from = flying.buffer.begin() + static_cast<std::ptrdiff_t>(i) * kSectorBytes;
-      const Sector seen(from, from + kSectorBytes);
-      const auto& all = versions_[flying.request.lba + i];
-      EXPECT_TRUE(std::any_of(all.begin() + static_cast<std::ptrdiff_t>(flying.floors[i]), all.end(),
-                              [&seen](const Version& v) { return v.bytes == seen; }))
-          << "sector " << flying.request.lba + i << " read as something it was not";
-    }
-  }
-
-  bool may_be_left(std::uint64_t sector, const Sector& seen) const {
-    const auto& all = versions_[sector];
-    for (std::size_t fresh = floor_[sector]; fresh < all.size(); ++fresh) {
-      const auto prefix =
-          std::mismatch(seen.begin(), seen.end(), all[fresh].bytes.begin()).first - seen.begin();
-      for (std::size_t old = floor_[sector]; old <= fresh; ++old) {
-        if (std::equal(seen.begin() + prefix, seen.end(), all[old].bytes.begin() + prefix)) return true;
-      }
-    }
-    return false;
-  }
-
-  void cut() {
-    bench_.machine.power_cut();
-    bench_.drain();
-    EXPECT_TRUE(flying_.empty()) << "every request is answered";
-    for (std::uint64_t s = 0; s < kSectors; ++s) {
-      const Sector seen = bench_.on_medium(s, 1);
-      EXPECT_TRUE(may_be_left(s, seen))
-          << "sector " << s << " of " << versions_[s].size() << " versions, floor " << floor_[s];
-      lost_ += seen != versions_[s].back().bytes ? 1 : 0;
-      versions_[s].assign(1, {0, seen, true});
-      floor_[s] = 0;
-    }
-    completed_writes_.clear();
-    bench_.machine.power_on();
-  }
-
-  std::mt19937_64 random_;
-  bool cache_;
-  Bench bench_;
-  std::vector<std::vector<Version>> versions_;
-  std::vector<std::size_t> floor_;
-  std::map<RequestId, std::unique_ptr<Flying>> flying_;
-  std::deque<std::pair<std::uint64_t, RequestId>> completed_writes_;
-  std::uint64_t completions_ = 0;
-  std::uint64_t stamp_ = 0;
-  RequestId next_id_ = 1;
-  std::uint64_t lost_ = 0;
-};
-
-class DiskHistory : public testing::TestWithParam<std::tuple<bool, std::uint32_t>> {};
+class DiskHistory : public testing::TestWithParam<Shape> {};
 
 TEST_P(DiskHistory, KeepsTheRules) {
-  const auto [cache, physical] = GetParam();
-  std::uint64_t torn = 0;
-  std::uint64_t lost = 0;
-  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
-    SCOPED_TRACE(fmt::format("seed {} cache {} physical {}", seed, cache, physical));
-    History history(seed, cache, physical);
-    history.run(1500);
-    torn += history.torn();
-    lost += history.lost_versions();
+  const Shape shape = GetParam();
+  Sum sum;
+  for (std::uint64_t seed = 1; seed <= 20 && !HasFailure(); ++seed) {
+    Bench b = make_bench(shape, seed);
+    const HistoryReport report = check_history(b.machine, options_for(shape, seed));
+    EXPECT_TRUE(report.clean()) << "seed " << seed << ": " << report;
+    sum.add(report);
   }
-  EXPECT_GT(torn, 10U) << "histories that never tear test nothing";
-  EXPECT_GT(lost, 100U);
+  EXPECT_GT(sum.cuts, 100U);
+  EXPECT_GT(sum.lost, 100U) << "cuts that lose nothing test nothing";
+  EXPECT_GT(sum.torn + sum.unreadable, 10U);
+  EXPECT_EQ(sum.unreadable > 0, shape.tear != Tear::silent);
 }
 
 TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
-  const bool cache = std::get<0>(GetParam());
-  const std::uint32_t physical = std::get<1>(GetParam());
-  const auto run = [cache, physical](std::uint64_t seed) {
-    History history(seed, cache, physical);
-    history.run(800);
-    return history.log();
+  const auto run = [shape = GetParam()](std::uint64_t seed) {
+    Bench b = make_bench(shape, seed);
+    HistoryOptions options = options_for(shape, seed);
+    options.steps = 800;
+    check_history(b.machine, options);
+    return b.witness.log;
   };
   EXPECT_EQ(run(5), run(5));
   EXPECT_NE(run(5), run(6));
 }
 
-INSTANTIATE_TEST_SUITE_P(CacheAndSector, DiskHistory,
-                         testing::Combine(testing::Bool(),
-                                          testing::Values(std::uint32_t{1}, std::uint32_t{8})));
+INSTANTIATE_TEST_SUITE_P(Shapes, DiskHistory,
+                         testing::Values(Shape{false, 1, 4, Tear::silent}, Shape{true, 1, 4, Tear::silent},
+                                         Shape{false, 8, 32, Tear::any}, Shape{true, 8, 32, Tear::any},
+                                         Shape{true, 1, 1, Tear::any, false},
+                                         Shape{false, 1, 32, Tear::unreadable},
+                                         Shape{true, 8, 8, Tear::unreadable}));
+
+/// One drive with a cache, and a fault of this text added again and again in the middle of a history.
+Sum histories_with(const std::string& fault, bool cuts, bool cache = true, std::uint64_t seeds = 12) {
+  Sum sum;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Shape shape{cache, 1, 4, Tear::silent};
+    Bench b = make_bench(shape, seed);
+    HistoryOptions options = options_for(shape, seed);
+    options.cuts = cuts;
+    options.may_fail = true;
+    options.mischief = [&](HistoryCheck& check, Random& random) {
+      const std::uint64_t lba = random.below(150);
+      EXPECT_TRUE(b.faults.add(*parse_fault(fmt::format(fmt::runtime(fault), lba))));
+      if (fault.rfind("latent", 0) == 0) check.expect_bad(lba, 3);
+    };
+    options.before_read_back = [&] { b.faults.clear(FaultKind::dead); };
+    sum.add(check_history(b.machine, options));
+  }
+  return sum;
+}
+
+TEST(HonestFaults, BreakNoRule) {
+  for (const bool cache : {false, true}) {
+    EXPECT_EQ(histories_with("slow:disk,delay-ms=7,lba={}+20,times=9", true, cache).violations, 0U);
+    const Sum latent = histories_with("latent-error:disk,lba={}+3", true, cache);
+    EXPECT_EQ(latent.violations, 0U);
+    EXPECT_GT(latent.medium_errors, 20U);
+    const Sum dead = histories_with("dead:disk,lba={}+20,times=2", true, cache);
+    EXPECT_EQ(dead.violations, 0U);
+    EXPECT_GT(dead.failures, 20U);
+  }
+}
+
+TEST(DishonestFaults, AreFoundByTheCheck) {
+  EXPECT_EQ(histories_with("lying-flush:disk", false).violations, 0U) << "without a cut nobody can tell";
+  EXPECT_GE(histories_with("lying-flush:disk", true).found, 9U);
+  EXPECT_EQ(histories_with("lying-flush:disk", true, false).violations, 0U) << "nor without a cache";
+  for (const char* fault : {"lost-write:disk,lba={}+9", "misdirected-write:disk,lba={}+9,to=70",
+                            "corrupted-write:disk,lba={}+9", "torn-write:disk,lba={}+9"}) {
+    for (const bool cache : {false, true})
+      EXPECT_GE(histories_with(fault, true, cache).found, 7U) << fault << " cache " << cache;
+  }
+}
+
+/// A device that acknowledges flushes but forgets to destage one sector: what the check is for.
+TEST(HistoryCheckItself, FindsADeviceThatServesAnOldVersion) {
+  std::uint64_t found = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Bench b = make_bench({true, 1, 4, Tear::silent}, seed);
+    HistoryOptions options = options_for({true, 1, 4, Tear::silent}, seed);
+    options.cuts = false;
+    int calls = 0;
+    std::vector<std::byte> older(8 * kSectorBytes);
+    options.mischief = [&](HistoryCheck&, Random&) {
+      // Somebody else puts back what was on the medium a while ago.
+      if (++calls % 2 == 1) {
+        EXPECT_TRUE(b.store.read(40, older));
+      } else {
+        EXPECT_TRUE(b.store.write(40, older));
+      }
+    };
+    found += check_history(b.machine, options).clean() ? 0 : 1;
+  }
+  EXPECT_GE(found, 5U);
+}
 
 }  // namespace
 }  // namespace headcrash::model

@@ -116,7 +116,7 @@ struct DiskProfile {
   std::uint32_t sparing_cylinders = 1;  ///< Sparing::cylinder_range
   HeadOrder head_order = HeadOrder::rising;
   bool zero_latency = false;  ///< a track is read or written from wherever the head comes down
-  bool trim = false;          ///< advertise trim; the disk completes trims without work either way
+  bool trim = false;  ///< trimmed sectors read as zeroes; without it a trim is completed and does nothing
   std::vector<ZoneProfile> zones;
   SeekProfile seek;
   OverheadProfile overhead;

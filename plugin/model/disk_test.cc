@@ -157,7 +157,7 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
 }
 
 TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
-  Bench b(false);
+  Bench b(false, 2);  // a seed that leaves a mix
   const auto data = Bench::pattern(12, 9);
   b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms each
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);

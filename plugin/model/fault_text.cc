@@ -13,7 +13,6 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::uint64_t kFaultLbaMax = 1'000'000'000'000'000;  ///< 512 PB
 constexpr std::size_t kDeviceNameMax = 64;
 
 enum Option : unsigned { kLba = 1, kAfterMs = 2, kAfter = 4, kTimes = 8, kDelayMs = 16, kTo = 32 };
@@ -69,7 +68,7 @@ std::string option_list(const KindRow& row) {
 
 Result<std::uint64_t> parse_lba(const std::string& subject, std::string_view text) {
   return parse_number(subject, text,
-                      {"the sector", 0, kFaultLbaMax, "count sectors of 512 bytes from 0, as in lba=4096+8"});
+                      {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, as in lba=4096+8"});
 }
 
 Result<void> parse_range(const std::string& subject, std::string_view text, FaultSpec& fault) {
@@ -79,9 +78,9 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   fault.lba = *lba;
   fault.sectors = 1;
   if (plus == std::string_view::npos) return {};
-  const auto count = parse_number(
-      subject, text.substr(plus + 1),
-      {"the length of the range", 1, kFaultLbaMax, "give at least one sector, as in lba=4096+8"});
+  const auto count =
+      parse_number(subject, text.substr(plus + 1),
+                   {"the length of the range", 1, kLbaMax, "give at least one sector, as in lba=4096+8"});
   if (!count) return pass_on(count);
   fault.sectors = *count;
   return {};

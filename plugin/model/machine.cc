@@ -1,7 +1,7 @@
 // Machine (machine.h): numbering, range check, power, and the instant of a cut.
 //
 //   host --submit--> Machine --(Ticket as the initiator)--> Device
-//   host <-completed-- Ticket: counts acknowledged writes, pulls the plug after the N-th
+//   host <-completed-- Ticket: counts answers and acknowledged writes, pulls the plug after the N-th
 //
 // A ticket stands between the device and the host for the life of one request. Tickets are pooled and never
 // move, so a request costs no allocation once as many tickets exist as there were ever requests in flight.
@@ -12,6 +12,8 @@
 // that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks about one life of the
 // machine.
 #include "plugin/model/machine.h"
+
+#include <fmt/core.h>
 
 #include <deque>
 #include <utility>
@@ -39,7 +41,8 @@ struct Machine::State {
     std::uint64_t sectors;
   };
 
-  /// Event tags: 0 delivers the oldest refusal, any other is the arming that a timed cut belongs to.
+  /// Event tags: 0 delivers the oldest refusal, any other is the arming that a timed cut or a watch belongs
+  /// to.
   static constexpr std::uint64_t kDeliverRefusal = 0;
 
   State(Machine& owner, MachineWitness& w) : machine(owner), witness(w) {}
@@ -58,10 +61,12 @@ struct Machine::State {
 
   void completed(Ticket& ticket, const Completion& completion) {
     Initiator& host = *ticket.host;
-    const bool counts = ticket.is_write && completion.status == Status::ok;
+    const bool is_write = ticket.is_write && completion.status == Status::ok;
+    const bool is_answer = completion.status != Status::power_lost;
     free_tickets.push_back(&ticket);
-    // The host may arm anew from within its callback: what it arms then must not count this write.
-    const bool fires = counts && count_down(CutTrigger::Kind::after_writes);
+    // The host may arm anew from within its callback: what it arms then must not count this request.
+    const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
+                       (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;
     host.completed(completion);
     if (fires && armed_then == arming) machine.power_cut();
@@ -84,6 +89,27 @@ struct Machine::State {
     simulation.schedule(simulation.now(), machine, kDeliverRefusal);
   }
 
+  Result<void> watch_lba(const CutTrigger& wanted) {
+    const std::string subject = fmt::format("power cut at-lba:{}", wanted.lba);
+    Device* device = wanted.device.empty() && !devices.empty() ? devices.front().device.get() : nullptr;
+    std::string known;
+    const auto consider = [&](const std::string& name, Device* candidate) {
+      if (device == nullptr && name == wanted.device) device = candidate;
+      known += (known.empty() ? "" : ", ") + name;
+    };
+    for (const Entry& entry : devices) consider(entry.name, entry.device.get());
+    for (const auto& [name, part] : parts) consider(name, part);
+    const std::string remedy = "write at-lba:DEVICE/N with a drive of the machine, which has " + known;
+    if (device == nullptr)
+      return fail(subject, fmt::format("there is no device '{}'", wanted.device), remedy);
+    const std::uint64_t sectors = device->characteristics().sectors;
+    if (wanted.lba >= sectors)
+      return fail(subject, fmt::format("the device has {} sectors", sectors), "count them from 0");
+    if (!device->watch_media(wanted.lba, machine, arming))
+      return fail(subject, "the device has no head of its own", remedy);
+    return {};
+  }
+
   void set_trigger(std::optional<CutTrigger> next) {
     trigger = std::move(next);
     remaining = trigger ? trigger->count : 0;
@@ -94,6 +120,7 @@ struct Machine::State {
   MachineWitness& witness;
   Simulation simulation;
   std::vector<Entry> devices;
+  std::vector<std::pair<std::string, Device*>> parts;  ///< below them
   std::deque<Ticket> tickets;
   std::vector<Ticket*> free_tickets;
   std::deque<Refusal> refusals;
@@ -102,7 +129,7 @@ struct Machine::State {
   std::uint64_t cuts = 0;
   std::optional<TimeNs> last_cut_at;
   std::optional<CutTrigger> trigger;
-  std::uint64_t remaining = 0;  ///< writes or flushes until the armed trigger fires
+  std::uint64_t remaining = 0;  ///< requests, writes or flushes until the armed trigger fires
   std::uint64_t arming = 1;     ///< rises with each arm and disarm; timed cuts of an older one are ignored
 };
 
@@ -120,6 +147,10 @@ void Machine::add_device(std::string name, std::unique_ptr<Device> device) {
   invariant(!state_->started, "devices are added before the first request");
   const std::uint64_t sectors = device->characteristics().sectors;
   state_->devices.push_back({std::move(name), std::move(device), sectors});
+}
+
+void Machine::name_part(std::string name, Device& part) {
+  state_->parts.emplace_back(std::move(name), &part);
 }
 
 std::size_t Machine::device_count() const {
@@ -165,11 +196,17 @@ std::optional<TimeNs> Machine::last_cut_at() const {
   return state_->last_cut_at;
 }
 
-void Machine::arm(CutTrigger trigger) {
-  const bool timed = trigger.kind == CutTrigger::Kind::after_time;
-  const TimeNs delay_ns = trigger.delay_ns;
-  state_->set_trigger(std::move(trigger));
-  if (timed) state_->schedule_cut(delay_ns);
+Result<void> Machine::arm(CutTrigger trigger) {
+  State& s = *state_;
+  s.set_trigger(std::move(trigger));
+  if (s.trigger->kind == CutTrigger::Kind::after_time) s.schedule_cut(s.trigger->delay_ns);
+  if (s.trigger->kind == CutTrigger::Kind::at_lba) {
+    if (auto watched = s.watch_lba(*s.trigger); !watched) {
+      s.set_trigger(std::nullopt);
+      return watched;
+    }
+  }
+  return {};
 }
 
 void Machine::disarm() {

@@ -19,6 +19,11 @@ CutTrigger trigger(std::string_view text) {
 TEST(CutTriggerText, EveryKind) {
   EXPECT_EQ(trigger("after-writes:7").kind, CutTrigger::Kind::after_writes);
   EXPECT_EQ(trigger("after-writes:7").count, 7U);
+  EXPECT_EQ(trigger("after-requests:3").kind, CutTrigger::Kind::after_requests);
+  EXPECT_EQ(trigger("at-lba:0").kind, CutTrigger::Kind::at_lba);
+  EXPECT_EQ(trigger("at-lba:0").device, "");
+  EXPECT_EQ(trigger("at-lba:hd0.3/77").device, "hd0.3");
+  EXPECT_EQ(trigger("at-lba:hd0.3/77").lba, 77U);
   EXPECT_EQ(trigger("at-flush:1").kind, CutTrigger::Kind::at_flush);
   EXPECT_EQ(trigger("after-ms:12.5").delay_ns, 12'500'000);
   EXPECT_EQ(trigger("after-ms:0").delay_ns, 0);
@@ -49,6 +54,12 @@ TEST(CutTriggerText, RefusesAndSaysWhy) {
                            "after-mark:x+",
                            "after-mark:x+y",
                            "sometimes:3",
+                           "after-requests:0",
+                           "at-lba:",
+                           "at-lba:/3",
+                           "at-lba:hd0/",
+                           "at-lba:hd0/-1",
+                           "at-lba:3/hd0",
                            "after-ms:nan"}) {
     const auto parsed = parse_cut_trigger(text);
     ASSERT_FALSE(parsed) << text;
@@ -147,6 +158,148 @@ TEST(Machine, AnswersPowerLostWhileOffAndWorksAgainAfterwards) {
   EXPECT_EQ(b.machine.power_cuts(), 1U);
   b.machine.power_on();
   EXPECT_EQ(b.finish(b.submit(Op::read, 0, 4)).status, Status::ok);
+}
+
+TEST(Machine, CutsWhenTheNthRequestIsAnswered) {
+  Bench b(false);
+  EXPECT_TRUE(b.machine.arm(trigger("after-requests:3")));
+  b.submit(Op::read, 0, 1);
+  b.submit(Op::flush);
+  const RequestId third = b.submit(Op::write, 2, 1);
+  const RequestId fourth = b.submit(Op::read, 2, 1);
+  b.drain();
+  EXPECT_EQ(b.host.done[third].status, Status::ok);
+  EXPECT_EQ(b.host.done[fourth].status, Status::power_lost);
+  EXPECT_EQ(b.machine.last_cut_at(), b.host.done[third].completed_at);
+}
+
+TEST(Machine, CutsWhileASectorIsUnderTheHead) {
+  for (const bool cache : {false, true}) {
+    for (std::uint64_t lba = 0; lba < 40; ++lba) {
+      Bench b(cache, 100 + lba);
+      EXPECT_TRUE(b.machine.arm(trigger(fmt::format("at-lba:disk/{}", lba))));
+      const auto other = Bench::pattern(4, 3);
+      const auto data = Bench::pattern(40, 9);
+      b.finish(b.submit_write(50, other));
+      b.finish(b.submit_write(0, data));
+      b.submit(Op::flush);
+      b.drain();
+      ASSERT_EQ(b.machine.power(), PowerState::off) << lba;
+      const auto seen = b.on_medium(0, 40);
+      for (std::uint64_t s = 0; s < 40; ++s) {
+        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(s * kSectorBytes);
+        if (s == lba) continue;
+        EXPECT_TRUE(std::all_of(first, first + kSectorBytes,
+                                [&](std::byte x) { return x == (s < lba ? std::byte{9} : std::byte{0}); }))
+            << "sector " << s << " of a cut at " << lba;
+      }
+    }
+  }
+}
+
+TEST(Machine, WatchesAWriteThatIsAlreadyUnderWay) {
+  Bench b(false);
+  const auto data = Bench::pattern(12, 9);
+  b.submit_write(0, data);
+  b.run_for(kMillisecondNs);
+  EXPECT_TRUE(b.machine.arm(trigger("at-lba:11")));
+  b.drain();
+  EXPECT_EQ(b.on_medium(0, 11), Bench::pattern(11, 9));
+  EXPECT_EQ(b.machine.power_cuts(), 1U);
+}
+
+TEST(Machine, RefusesToWatchWhatItCannot) {
+  Bench b(false);
+  const auto nobody = b.machine.arm(trigger("at-lba:hd7/1"));
+  ASSERT_FALSE(nobody);
+  EXPECT_NE(nobody.error().remedy.find("disk"), std::string::npos);
+  const std::uint64_t end = b.disk->characteristics().sectors;
+  EXPECT_FALSE(b.machine.arm(trigger(fmt::format("at-lba:{}", end))));
+  EXPECT_TRUE(b.machine.arm(trigger(fmt::format("at-lba:{}", end - 1))));
+  EXPECT_FALSE(b.machine.arm(trigger("at-lba:hd7/1")));
+  EXPECT_FALSE(b.machine.armed()) << "a refused trigger replaces the armed one as well";
+}
+
+/// A machine of two disks whose ids leave a gap, as those of an array's members would.
+struct TwoDisks {
+  explicit TwoDisks(bool write_cache) {
+    for (const auto& [name, id] : {std::pair<const char*, DeviceId>{"data", 0}, {"log", 4}}) {
+      DiskOptions options{profile, machine.simulation(), witness};
+      options.store = id == 0 ? &data : &log;
+      options.device = id;
+      options.seed = 1;
+      options.write_cache = write_cache;
+      machine.add_device(name, std::make_unique<Disk>(options));
+    }
+  }
+  RequestId submit(std::size_t index, Op op, std::uint64_t lba = 0, std::uint32_t sectors = 0) {
+    Request request;
+    request.op = op;
+    request.lba = lba;
+    request.sectors = sectors;
+    if (op == Op::write) request.data = std::span(bytes).first(std::size_t{sectors} * kSectorBytes);
+    return machine.submit(index, request, host);
+  }
+  void drain() {
+    while (machine.simulation().run_next()) {
+    }
+  }
+  std::vector<std::byte> bytes = Bench::pattern(16, 5);
+  DiskProfile profile = bench::small_profile();
+  bench::MemoryStore data{profile.capacity_sectors};
+  bench::MemoryStore log{profile.capacity_sectors};
+  bench::LogWitness witness;
+  Machine machine{witness};
+  bench::Host host;
+};
+
+TEST(MachineOfTwo, CountsWritesAndFlushesOfAllDevicesTogether) {
+  TwoDisks m(false);
+  EXPECT_TRUE(m.machine.arm(trigger("after-writes:2")));
+  const RequestId first = m.submit(1, Op::write, 0, 1);
+  m.drain();
+  const RequestId second = m.submit(0, Op::write, 0, 1);
+  const RequestId third = m.submit(1, Op::write, 1, 1);
+  m.drain();
+  EXPECT_EQ(m.host.done[first].status, Status::ok);
+  EXPECT_NE(m.host.done[second].status, m.host.done[third].status) << "one of the two was the second write";
+  m.machine.power_on();
+  EXPECT_TRUE(m.machine.arm(trigger("at-flush:2")));
+  m.submit(1, Op::flush);
+  EXPECT_EQ(m.machine.power(), PowerState::on);
+  m.submit(0, Op::flush);
+  EXPECT_EQ(m.machine.power(), PowerState::off);
+}
+
+TEST(MachineOfTwo, LosesThePowerEverywhereAtOnce) {
+  TwoDisks m(true);
+  const RequestId on_data = m.submit(0, Op::write, 0, 16);
+  const RequestId on_log = m.submit(1, Op::write, 8, 16);
+  while (m.host.done.size() < 2) m.machine.simulation().run_next();
+  const RequestId data_flush = m.submit(0, Op::flush);
+  const RequestId log_flush = m.submit(1, Op::flush);
+  EXPECT_TRUE(m.machine.arm(trigger("at-lba:log/20")));
+  m.drain();
+  EXPECT_EQ(m.host.done[on_data].status, Status::ok);
+  EXPECT_EQ(m.host.done[on_log].status, Status::ok);
+  EXPECT_EQ(m.host.done[log_flush].status, Status::power_lost);
+  EXPECT_EQ(m.host.done[data_flush].completed_at <= *m.machine.last_cut_at(),
+            m.host.done[data_flush].status == Status::ok);
+  EXPECT_TRUE(std::any_of(m.witness.log.begin(), m.witness.log.end(), [](const std::string& line) {
+    return line.find(" media 4 ") != std::string::npos && line.find(" 8+12 ") != std::string::npos;
+  })) << "the device is known by its id, not by its index";
+}
+
+TEST(MachineOfTwo, KnowsThePartsOfADevice) {
+  TwoDisks m(false);
+  m.machine.name_part("data.0", m.machine.device(1));
+  EXPECT_TRUE(m.machine.arm(trigger("at-lba:data.0/3")));
+  m.submit(0, Op::write, 0, 16);
+  m.drain();
+  EXPECT_EQ(m.machine.power(), PowerState::on);
+  m.submit(1, Op::write, 0, 16);
+  m.drain();
+  EXPECT_EQ(m.machine.power(), PowerState::off);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@
 namespace headcrash::model {
 
 inline constexpr std::uint64_t kCountMax = 1'000'000'000'000;
-inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;  ///< eleven days of model time
+inline constexpr std::uint64_t kLbaMax = 1'000'000'000'000'000;  ///< 512 PB
+inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< eleven days of model time
 
 /// `subject` is named in the error, `what` says what the number counts ("the count").
 struct NumberBounds {

@@ -21,140 +21,21 @@
 // together.
 #include "plugin/model/nvram.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstring>
-#include <deque>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "plugin/model/invariant.h"
-#include "plugin/model/nvram_blocks.h"
+#include "plugin/model/nvram_state.h"
 
 namespace headcrash::model {
 namespace {
-
-enum class NvramEvent : std::uint64_t { serviced, idle, lost };
-constexpr unsigned kNvramEventBits = 2;
 
 SectorRange range_of(const Request& request) {
   return {request.lba, request.sectors};
 }
 
 }  // namespace
-
-struct Nvram::State final : EventTarget {
-  struct Command {
-    Request request;
-    Initiator* initiator = nullptr;
-    TimeNs submitted_at = 0;
-    Breakdown breakdown;
-    bool decoded = false;  ///< has had its command_ns
-    bool waited = false;
-  };
-  enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
-  enum class Job : std::uint8_t { destage, read, through, pass };
-  /// A request to what is below; pooled, never moves, and keeps its buffers until it is answered.
-  struct Errand final : Initiator {
-    explicit Errand(State& owner) : state(owner) {}
-    void completed(const Completion& completion) override { state.errand_done(*this, completion); }
-    State& state;
-    Job job = Job::pass;
-    bool busy = false;
-    bool flushing = false;  ///< the flush after a trim
-    std::uint64_t generation = 0;
-    Command command;                ///< all but destage
-    SectorRange range;              ///< of the cache that it is about
-    SectorRange hull;               ///< read: what is asked of below
-    std::vector<SectorRange> kept;  ///< read: what `bytes` holds of the hull
-    std::vector<std::byte> bytes;
-  };
-
-  explicit State(NvramOptions&& options);
-
-  // requests
-  void submit(const Request& request, Initiator& initiator);
-  Route route(const Request& request) const;
-  SectorRange inside(const Request& request) const;
-  bool may_start(const Command& command) const;
-  void begin_next();
-  void serviced();
-  void serve(Command command);
-  void copy_in(Command& command, std::uint32_t sectors);
-  void wait(Command command, bool first);
-  void read(Command command);
-  void send_through(Command command);
-  void send_flush(Command command);
-  void pass(Command command);
-  void retry_waiting();
-  void finish(const Command& command, Status status);
-  void pump();
-
-  // below
-  Errand& take_errand(Job job);
-  void send(Errand& errand, const Request& request);
-  void errand_done(Errand& errand, const Completion& completion);
-  void through_done(Errand& errand, Status status);
-  bool locked(const SectorRange& range) const;
-
-  // write-back
-  bool destage_wanted();
-  void consider_destage();
-  std::optional<SectorRange> next_destage() const;
-  SectorRange joined(SectorRange run) const;
-  void destage_done(const SectorRange& range, Status status);
-
-  // power
-  void refresh_battery();
-  void power_cut();
-  void power_on();
-  void keep_part_of_copy();
-  void lose_contents(const char* why);
-  void schedule(TimeNs at, NvramEvent event);
-  void on_event(std::uint64_t tag) override;
-  void deliver_lost();
-  void lose(const Command& command);
-  void update_busy();
-  std::uint64_t random();
-
-  const NvramProfile profile;
-  Simulation& simulation;
-  Witness& witness;
-  const std::unique_ptr<Device> below;
-  const bool has_bytes;
-  const DeviceId device;
-  DeviceFaults* const faults;
-  SectorRange range;  ///< what is cached
-  bool below_volatile = false;
-  Characteristics characteristics;
-  DeviceCounters counters;
-  NvramCounters nvram_counters;
-  NvramBlocks blocks;
-
-  std::deque<Command> queue;
-  std::optional<Command> current;  ///< in the copy engine
-  TimeNs copy_from = 0;            ///< when the copying of `current` begins
-  std::deque<Command> waiting;     ///< writes, in order
-  std::deque<Command> flushes;     ///< wait for the cache to be empty (battery dead)
-  std::deque<Command> lost;
-  std::deque<Errand> errands;
-  std::vector<Errand*> free_errands;
-  std::vector<Errand*> through;  ///< those that hold their range
-  std::uint32_t destages_under_way = 0;
-
-  BatteryState battery = BatteryState::ok;
-  bool draining = false;       ///< between the high and the low water mark
-  bool idle_draining = false;  ///< the host is quiet
-  bool store_failed = false;
-  bool powered = true;
-  TimeNs off_since = 0;
-  std::uint64_t idle_epoch = 0;
-  std::uint64_t generation = 0;
-  std::uint64_t random_state;
-  std::optional<TimeNs> busy_since;
-};
 
 Nvram::State::State(NvramOptions&& options)
     : profile(options.profile),
@@ -166,7 +47,7 @@ Nvram::State::State(NvramOptions&& options)
       faults(options.battery),
       blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
              options.bytes),
-      random_state(options.seed ^ (std::uint64_t{options.device} << 48)) {
+      random(options.seed ^ (std::uint64_t{options.device} << 48)) {
   invariant(validate(profile).has_value(), "a cache is made of numbers that make sense");
   const Characteristics& c = below->characteristics();
   invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
@@ -249,7 +130,7 @@ void Nvram::State::begin_next() {
   const TimeNs done = copy_from + (copies ? profile.sector_ns * request.sectors : 0);
   current->breakdown.overhead_ns += done - simulation.now();
   current->decoded = true;
-  schedule(done, NvramEvent::serviced);
+  schedule(done, Event::serviced);
 }
 
 void Nvram::State::serviced() {
@@ -374,7 +255,7 @@ void Nvram::State::pump() {
   if (then != generation) return;
   const bool quiet = !current && queue.empty() && waiting.empty();
   if (quiet && profile.idle_delay_ns > 0 && blocks.dirty_blocks() > 0 && !idle_draining) {
-    schedule(simulation.now() + profile.idle_delay_ns, NvramEvent::idle);
+    schedule(simulation.now() + profile.idle_delay_ns, Event::idle);
   }
   update_busy();
 }
@@ -516,228 +397,6 @@ void Nvram::State::through_done(Errand& errand, Status status) {
   witness.media_written(device, simulation.now(),
                         {request.id, errand.range.lba, static_cast<std::uint32_t>(errand.range.sectors),
                          MediaWrite::Outcome::written, data});
-}
-
-// ---- write-back
-// ---------------------------------------------------------------------------------------------------
-
-bool Nvram::State::destage_wanted() {
-  const std::uint64_t dirty = std::uint64_t{blocks.dirty_blocks()} * 1000;
-  if (dirty == 0) {
-    draining = idle_draining = false;
-    return false;
-  }
-  if (dirty >= std::uint64_t{profile.high_water_permille} * blocks.blocks()) draining = true;
-  if (dirty <= std::uint64_t{profile.low_water_permille} * blocks.blocks()) draining = false;
-  const bool room_needed = !waiting.empty() && route(waiting.front().request) == Route::cache &&
-                           !blocks.has_room_for(inside(waiting.front().request));
-  return draining || idle_draining || room_needed || battery != BatteryState::ok ||
-         blocks.replay_sectors() > 0;
-}
-
-void Nvram::State::consider_destage() {
-  while (powered && destages_under_way < profile.destage_depth && destage_wanted()) {
-    const auto run = next_destage();
-    if (!run) return;
-    Errand& errand = take_errand(Job::destage);
-    errand.range = *run;
-    Request write;
-    write.op = Op::write;
-    write.fua = below_volatile;
-    write.lba = run->lba;
-    write.sectors = static_cast<std::uint32_t>(run->sectors);
-    if (has_bytes) {
-      errand.bytes.resize(run->sectors * kSectorBytes);
-      blocks.overlay(*run, errand.bytes);
-      write.data = errand.bytes;
-    }
-    blocks.leave(*run);
-    ++destages_under_way;
-    send(errand, write);
-  }
-}
-
-/// The dirty block that was written longest ago and may be sent, with its neighbours.
-std::optional<SectorRange> Nvram::State::next_destage() const {
-  for (const std::uint32_t slot : blocks.dirty_order()) {
-    if (!blocks.may_leave(slot)) continue;
-    const SectorRange run = blocks.first_run(slot);
-    if (!locked(run)) return joined(run);
-  }
-  return std::nullopt;
-}
-
-SectorRange Nvram::State::joined(SectorRange run) const {
-  const std::uint64_t most = profile.destage_sectors_max;
-  while (const auto lower = blocks.run_up_to(run.lba)) {
-    if (run.sectors + lower->sectors > most || locked(*lower)) break;
-    run = {lower->lba, lower->sectors + run.sectors};
-  }
-  while (const auto upper = blocks.run_from(run.end())) {
-    if (run.sectors + upper->sectors > most || locked(*upper)) break;
-    run.sectors += upper->sectors;
-  }
-  return run;
-}
-
-void Nvram::State::destage_done(const SectorRange& run, Status status) {
-  --destages_under_way;
-  if (status == Status::ok) {
-    ++nvram_counters.destages;
-    nvram_counters.destaged_sectors += run.sectors;
-    nvram_counters.replayed_sectors += blocks.landed(run);
-    return;
-  }
-  ++nvram_counters.failed_destages;
-  blocks.came_back(run, true);
-  witness.incident(
-      device, simulation.now(),
-      fmt::format("write-back of {}+{} failed: state ERROR, contents kept", run.lba, run.sectors));
-}
-
-// ---- battery and power
-// --------------------------------------------------------------------------------------------
-
-void Nvram::State::refresh_battery() {
-  BatteryState state = BatteryState::ok;
-  if (faults != nullptr && faults->any()) {
-    if (faults->battery(FaultKind::battery_dead)) {
-      state = BatteryState::dead;
-    } else if (faults->battery(FaultKind::battery_low)) {
-      state = BatteryState::low;
-    }
-  }
-  if (state == battery) return;
-  battery = state;
-  const char* const text = state == BatteryState::ok    ? "battery ok: writes are cached"
-                           : state == BatteryState::low ? "battery low: state ERROR, writes go through"
-                                                        : "battery dead: state DOWN, writes go through";
-  witness.incident(device, simulation.now(), text);
-}
-
-void Nvram::State::power_cut() {
-  if (!powered) return;
-  refresh_battery();
-  below->power_cut();
-  keep_part_of_copy();
-  powered = false;
-  off_since = simulation.now();
-  ++generation;
-  ++idle_epoch;
-  if (current) lose(*current);
-  current.reset();
-  for (std::deque<Command>* line : {&queue, &waiting, &flushes}) {
-    for (const Command& command : *line) lose(command);
-    line->clear();
-  }
-  for (const Errand& errand : errands) {
-    // Errands of an earlier life have told their host.
-    if (errand.busy && errand.job != Job::destage && errand.generation + 1 == generation)
-      lose(errand.command);
-  }
-  through.clear();
-  destages_under_way = 0;
-  draining = idle_draining = false;
-  blocks.cut();
-  if (battery == BatteryState::dead) lose_contents("the battery is dead");
-  update_busy();
-}
-
-/// The copy stops at `now`: whole sectors are there, and of the one being copied a coin decides.
-void Nvram::State::keep_part_of_copy() {
-  if (!current || current->request.op == Op::read || route(current->request) != Route::cache) return;
-  const bool in_line = current->waited || waiting.empty();
-  if (simulation.now() < copy_from || !in_line || !may_start(*current)) return;
-  const std::uint64_t coin = random();
-  std::uint64_t sectors = coin % (std::uint64_t{current->request.sectors} + 1);
-  if (profile.sector_ns > 0) {
-    sectors = static_cast<std::uint64_t>((simulation.now() - copy_from) / profile.sector_ns) + coin % 2;
-  }
-  copy_in(*current, static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors, current->request.sectors)));
-}
-
-void Nvram::State::power_on() {
-  if (powered) return;
-  powered = true;
-  below->power_on();
-  refresh_battery();
-  if (simulation.now() - off_since > profile.battery_hold_ns) {
-    lose_contents("the power was off for longer than the battery holds");
-  } else if (battery == BatteryState::dead) {
-    lose_contents("the battery is dead");
-  }
-  blocks.mark_replay();
-  if (blocks.dirty_sectors() > 0) {
-    witness.incident(device, simulation.now(),
-                     fmt::format("contents kept: {} sectors to be written back", blocks.dirty_sectors()));
-  }
-  pump();
-}
-
-void Nvram::State::lose_contents(const char* why) {
-  const std::uint64_t sectors = blocks.dirty_sectors();
-  blocks.clear();
-  if (sectors == 0) return;
-  nvram_counters.lost_sectors += sectors;
-  witness.incident(device, simulation.now(), fmt::format("contents lost: {} sectors, {}", sectors, why));
-}
-
-void Nvram::State::lose(const Command& command) {
-  lost.push_back(command);
-  schedule(simulation.now(), NvramEvent::lost);
-}
-
-void Nvram::State::deliver_lost() {
-  const Command command = std::move(lost.front());
-  lost.pop_front();
-  Completion completion;
-  completion.id = command.request.id;
-  completion.status = Status::power_lost;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation.now();
-  witness.acknowledged(device, completion);
-  command.initiator->completed(completion);
-}
-
-// ---- events and accounts
-// ------------------------------------------------------------------------------------------
-
-void Nvram::State::schedule(TimeNs at, NvramEvent event) {
-  const std::uint64_t era = event == NvramEvent::idle ? idle_epoch : generation;
-  simulation.schedule(at, *this, era << kNvramEventBits | static_cast<std::uint64_t>(event));
-}
-
-void Nvram::State::on_event(std::uint64_t tag) {
-  const auto event = static_cast<NvramEvent>(tag & ((1U << kNvramEventBits) - 1));
-  const std::uint64_t era = tag >> kNvramEventBits;
-  if (event == NvramEvent::lost) {
-    deliver_lost();
-  } else if (event == NvramEvent::serviced) {
-    if (era == generation) serviced();
-  } else if (era == idle_epoch && powered) {
-    refresh_battery();
-    idle_draining = true;
-    consider_destage();
-    update_busy();
-  }
-}
-
-void Nvram::State::update_busy() {
-  const bool busy = powered && (current || !queue.empty() || errands.size() > free_errands.size());
-  if (busy == busy_since.has_value()) return;
-  if (busy) {
-    busy_since = simulation.now();
-  } else {
-    counters.busy_ns += simulation.now() - *busy_since;
-    busy_since.reset();
-  }
-}
-
-std::uint64_t Nvram::State::random() {
-  std::uint64_t z = random_state += 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
 }
 
 // ---- the public face

@@ -85,7 +85,7 @@ class NvramHistory : public testing::TestWithParam<Shape> {};
 
 TEST_P(NvramHistory, KeepsTheRules) {
   NvramCounters sum;
-  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} {}", seed, GetParam().name));
     Stack stack(GetParam(), seed);
     AnyHistory history(seed, rules(GetParam()), [&](Simulation& s, Witness& w) { return stack.make(s, w); });

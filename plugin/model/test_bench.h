@@ -124,12 +124,18 @@ class Host final : public Initiator {
 
 /// A machine with one disk.
 struct Bench {
-  explicit Bench(bool write_cache, std::uint64_t seed = 1, DiskProfile p = small_profile())
-      : profile(std::move(p)), store(profile.capacity_sectors), machine(witness) {
+  explicit Bench(bool write_cache, std::uint64_t seed = 1, DiskProfile p = small_profile(),
+                 Tear tear = Tear::silent)
+      : profile(std::move(p)),
+        store(profile.capacity_sectors),
+        machine(witness),
+        faults(machine.simulation(), witness, 0, seed) {
     DiskOptions options{profile, machine.simulation(), witness};
     options.store = &store;
     options.seed = seed;
     options.write_cache = write_cache;
+    options.faults = &faults;
+    options.tear = tear;
     auto made = std::make_unique<Disk>(options);
     disk = made.get();
     machine.add_device("disk", std::move(made));
@@ -185,6 +191,7 @@ struct Bench {
   MemoryStore store;
   LogWitness witness;
   Machine machine;
+  DeviceFaults faults;
   Host host;
   Disk* disk = nullptr;
 };

@@ -45,8 +45,15 @@ TEST(Fuzz, Fault) {
 TEST(Fuzz, CutTrigger) {
   fuzz::Options options;
   options.name = "cut-trigger";
-  options.corpus = {"after-writes:7", "at-flush:1", "after-ms:12.5", "after-mark:persisted 12+30"};
-  options.dictionary = {"after-writes:", "at-flush:", "after-ms:", "after-mark:", "+", ".", "/"};
+  options.corpus = {"after-requests:2",
+                    "after-writes:7",
+                    "at-flush:1",
+                    "at-lba:9",
+                    "at-lba:hd0.3/4096",
+                    "after-ms:12.5",
+                    "after-mark:persisted 12+30"};
+  options.dictionary = {
+      "after-requests:", "after-writes:", "at-flush:", "at-lba:", "after-ms:", "after-mark:", "+", ".", "/"};
   fuzz::run(options, [](std::string_view input) {
     const auto parsed = parse_cut_trigger(input);
     if (parsed) {

@@ -1,0 +1,264 @@
+// A disk with faults: what the host sees, what is on the medium, and what the witness hears.
+#include <gtest/gtest.h>
+
+#include "plugin/model/test_bench.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::Bench;
+
+constexpr int kOld = 1;
+constexpr int kNew = 2;
+
+/// A drive whose first 64 sectors hold kOld, and a fault afterwards.
+struct FaultyBench : Bench {
+  explicit FaultyBench(const char* fault, bool write_cache = false, Tear tear = Tear::silent,
+                       DiskProfile p = bench::small_profile(), std::uint64_t seed = 1)
+      : Bench(write_cache, seed, std::move(p), tear) {
+    finish(submit_write(0, pattern(64, kOld)));
+    finish(submit(Op::flush));
+    witness.log.clear();
+    if (*fault != '\0') add(fault);
+  }
+  void add(const char* text) { EXPECT_TRUE(faults.add(*parse_fault(text))) << text; }
+  Status read(std::uint64_t lba, std::uint32_t sectors) {
+    std::vector<std::byte> into(std::size_t{sectors} * kSectorBytes);
+    return finish(submit_read(lba, into)).status;
+  }
+  bool told(const char* words) const {
+    return std::any_of(witness.log.begin(), witness.log.end(),
+                       [words](const std::string& line) { return line.find(words) != std::string::npos; });
+  }
+};
+
+TEST(DiskFaults, LatentErrorUntilItIsWritten) {
+  FaultyBench b("latent-error:disk,lba=10+2");
+  EXPECT_EQ(b.read(0, 10), Status::ok);
+  std::vector<std::byte> into(4 * kSectorBytes, std::byte{9});
+  const Completion failed = b.finish(b.submit_read(9, into));
+  EXPECT_EQ(failed.status, Status::medium_error);
+  EXPECT_GT(failed.completed_at, failed.submitted_at);
+  EXPECT_EQ(into, Bench::pattern(4, 9)) << "a failed read gives no bytes";
+  EXPECT_TRUE(b.told("latent-error"));
+  EXPECT_EQ(b.finish(b.submit_write(10, Bench::pattern(1, kNew))).status, Status::ok);
+  EXPECT_EQ(b.read(10, 1), Status::ok);
+  EXPECT_EQ(b.read(8, 4), Status::medium_error) << "its neighbour is still bad";
+  EXPECT_EQ(b.finish(b.submit(Op::write_zeroes, 11, 1)).status, Status::ok);
+  EXPECT_EQ(b.read(8, 4), Status::ok);
+}
+
+TEST(DiskFaults, TheCacheAnswersForABadSector) {
+  FaultyBench b("latent-error:disk,lba=10+2", true);
+  b.finish(b.submit_write(10, Bench::pattern(1, kNew)));
+  EXPECT_EQ(b.read(9, 2), Status::ok) << "the newer version is in the cache";
+  EXPECT_EQ(b.read(9, 3), Status::medium_error);
+  b.finish(b.submit(Op::flush));
+  EXPECT_EQ(b.read(9, 2), Status::ok) << "destaged, so healed";
+}
+
+TEST(DiskFaults, DeadFailsEverythingAndWritesNothing) {
+  FaultyBench b("", true);
+  b.finish(b.submit_write(3, Bench::pattern(1, kNew)));
+  b.add("dead:disk");
+  EXPECT_EQ(b.read(40, 1), Status::device_failed);
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::device_failed);
+  EXPECT_EQ(b.finish(b.submit_write(5, Bench::pattern(1, kNew))).status, Status::device_failed);
+  EXPECT_EQ(b.finish(b.submit(Op::trim, 5, 1)).status, Status::device_failed);
+  b.run_for(kSecondNs);
+  EXPECT_EQ(b.on_medium(3, 1), Bench::pattern(1, kOld)) << "no destage either";
+  EXPECT_TRUE(b.told("fault dead"));
+}
+
+TEST(DiskFaults, WhoWaitsForTheCacheOfADyingDriveIsTold) {
+  FaultyBench b("", true);
+  for (std::uint64_t lba = 0; lba < 40; lba += 4) b.finish(b.submit_write(lba, Bench::pattern(2, kNew)));
+  b.add("dead:disk,after-ms=20");
+  const RequestId flush = b.submit(Op::flush);
+  EXPECT_EQ(b.finish(flush).status, Status::device_failed);
+  EXPECT_TRUE(b.host.has(flush));
+}
+
+TEST(DiskFaults, SlowTakesLongerByTheDelay) {
+  FaultyBench fast("");
+  FaultyBench slow("slow:disk,delay-ms=30,times=1");
+  const Completion a = fast.finish(fast.submit(Op::flush));
+  const Completion b = slow.finish(slow.submit(Op::flush));
+  EXPECT_EQ(b.completed_at - b.submitted_at, a.completed_at - a.submitted_at + 30 * kMillisecondNs);
+  const Completion c = slow.finish(slow.submit(Op::flush));
+  EXPECT_EQ(c.completed_at - c.submitted_at, a.completed_at - a.submitted_at);
+}
+
+TEST(DiskFaults, LyingFlushAndFuaLoseWhatTheyPromised) {
+  FaultyBench b("lying-flush:disk", true);
+  b.finish(b.submit_write(1, Bench::pattern(1, kNew)));
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
+  EXPECT_EQ(b.finish(b.submit_write(2, Bench::pattern(1, kNew), true)).status, Status::ok);
+  b.machine.power_cut();
+  EXPECT_EQ(b.on_medium(1, 2), Bench::pattern(2, kOld));
+  EXPECT_TRUE(b.told("flush"));
+  EXPECT_TRUE(b.told("fua of request"));
+}
+
+TEST(DiskFaults, LostWriteIsAcknowledged) {
+  FaultyBench b("lost-write:disk,lba=9");
+  EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::ok);
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
+  EXPECT_FALSE(b.told("media"));
+  EXPECT_TRUE(b.told("incident 0 fault lost-write fires, number 1: write of 8+4"));
+  b.finish(b.submit_write(8, Bench::pattern(4, kNew)));
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew)) << "once";
+}
+
+TEST(DiskFaults, MisdirectedWriteLandsElsewhere) {
+  FaultyBench b("misdirected-write:disk,to=32");
+  b.finish(b.submit_write(8, Bench::pattern(2, kNew)));
+  EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kOld));
+  EXPECT_EQ(b.on_medium(32, 2), Bench::pattern(2, kNew));
+  EXPECT_TRUE(b.told("32+2 outcome3"));
+  const std::uint64_t last = b.disk->characteristics().sectors - 1;
+  b.add(("misdirected-write:disk,to=" + std::to_string(last)).c_str());
+  b.finish(b.submit_write(8, Bench::pattern(2, kNew)));
+  EXPECT_EQ(b.on_medium(last, 1), Bench::pattern(1, kNew)) << "what is beyond the end is nowhere";
+  b.add("misdirected-write:disk,to=99999999");
+  EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(2, kNew))).status, Status::ok);
+  EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kOld));
+  b.add("misdirected-write:disk,to=32");
+  b.finish(b.submit(Op::write_zeroes, 8, 1));
+  EXPECT_EQ(b.on_medium(32, 2), [] {
+    auto zero_then_new = Bench::pattern(2, kNew);
+    std::fill_n(zero_then_new.begin(), kSectorBytes, std::byte{0});
+    return zero_then_new;
+  }());
+}
+
+TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInItsRange) {
+  FaultyBench b("corrupted-write:disk,lba=10+2");
+  b.finish(b.submit_write(8, Bench::pattern(8, kNew)));
+  EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kNew));
+  EXPECT_EQ(b.on_medium(12, 4), Bench::pattern(4, kNew));
+  const auto seen = b.on_medium(10, 2);
+  const auto changed =
+      std::count_if(seen.begin(), seen.end(), [](std::byte x) { return x != std::byte{kNew}; });
+  EXPECT_GE(changed, 1);
+  EXPECT_LE(changed, 8);
+  EXPECT_TRUE(b.told("outcome4"));
+}
+
+TEST(DiskFaults, TornWriteStopsInItsLastPhysicalSector) {
+  for (const std::uint32_t physical : {1U, 8U}) {
+    DiskProfile p = bench::small_profile();
+    p.physical_sector_sectors = physical;
+    FaultyBench b("torn-write:disk", false, Tear::silent, p);
+    EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(16, kNew))).status, Status::ok);
+    EXPECT_EQ(b.on_medium(8, 16 - physical), Bench::pattern(16 - physical, kNew));
+    const auto torn = b.on_medium(24 - physical, physical);
+    EXPECT_EQ(torn.front(), std::byte{kNew});
+    EXPECT_EQ(torn.back(), std::byte{kOld});
+    EXPECT_TRUE(std::is_sorted(torn.rbegin(), torn.rend())) << "new bytes first, then old ones";
+    EXPECT_TRUE(b.told("outcome1"));
+  }
+}
+
+/// Cuts the power in the middle of every sector of a write, for some seeds.
+struct CutCounts {
+  int old_bytes = 0, new_bytes = 0, mixed = 0, unreadable = 0;
+};
+CutCounts cut_under_head(Tear tear) {
+  CutCounts counts;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    FaultyBench b("", false, tear, bench::small_profile(), seed);
+    b.machine.arm(*parse_cut_trigger("at-lba:10"));
+    EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::power_lost);
+    EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kNew)) << "passed";
+    EXPECT_EQ(b.on_medium(11, 1), Bench::pattern(1, kOld)) << "never reached";
+    b.machine.power_on();
+    const auto under = b.on_medium(10, 1);
+    if (b.read(10, 1) == Status::medium_error) {
+      ++counts.unreadable;
+      EXPECT_EQ(b.read(8, 2), Status::ok);
+      b.finish(b.submit_write(10, Bench::pattern(1, kNew)));
+      EXPECT_EQ(b.read(10, 1), Status::ok);
+    } else if (under == Bench::pattern(1, kOld)) {
+      ++counts.old_bytes;
+    } else if (under == Bench::pattern(1, kNew)) {
+      ++counts.new_bytes;
+    } else {
+      ++counts.mixed;
+    }
+  }
+  return counts;
+}
+
+TEST(Tearing, SilentIsMostlyAMix) {
+  const CutCounts c = cut_under_head(Tear::silent);
+  EXPECT_EQ(c.unreadable, 0);
+  EXPECT_GT(c.old_bytes, 0);
+  EXPECT_GT(c.new_bytes, 0);
+  EXPECT_GT(c.mixed, 20);
+}
+
+TEST(Tearing, AnyDoesAllFour) {
+  const CutCounts c = cut_under_head(Tear::any);
+  EXPECT_GT(c.old_bytes, 3);
+  EXPECT_GT(c.new_bytes, 3);
+  EXPECT_GT(c.mixed, 3);
+  EXPECT_GT(c.unreadable, 3);
+}
+
+TEST(Tearing, UnreadableIsAlwaysNoticed) {
+  EXPECT_EQ(cut_under_head(Tear::unreadable).unreadable, 40);
+}
+
+TEST(Tearing, AnUnreadablePhysicalSectorTakesItsNeighboursAlong) {
+  DiskProfile p = bench::small_profile();
+  p.physical_sector_sectors = 8;
+  FaultyBench b("", false, Tear::unreadable, p);
+  b.machine.arm(*parse_cut_trigger("at-lba:10"));
+  b.finish(b.submit_write(10, Bench::pattern(2, kNew)));
+  b.machine.power_on();
+  for (std::uint64_t lba = 0; lba < 24; ++lba)
+    EXPECT_EQ(b.read(lba, 1), lba / 8 == 1 ? Status::medium_error : Status::ok) << lba;
+  EXPECT_TRUE(b.told(" 8+2 outcome2")) << "the recording hears of it";
+  EXPECT_TRUE(b.told(" 12+4 outcome2"));
+}
+
+TEST(Trim, ZeroesWhenTheProfileSaysSo) {
+  for (const bool cache : {false, true}) {
+    DiskProfile p = bench::small_profile();
+    p.trim = true;
+    FaultyBench b("", cache, Tear::silent, p);
+    b.finish(b.submit_write(4, Bench::pattern(4, kNew)));
+    EXPECT_EQ(b.finish(b.submit(Op::trim, 4, 2)).status, Status::ok);
+    std::vector<std::byte> into(4 * kSectorBytes);
+    b.finish(b.submit_read(4, into));
+    auto expected = Bench::pattern(4, kNew);
+    std::fill_n(expected.begin(), 2 * kSectorBytes, std::byte{0});
+    EXPECT_EQ(into, expected);
+    b.finish(b.submit(Op::flush));
+    EXPECT_EQ(b.on_medium(4, 4), expected);
+  }
+}
+
+TEST(Trim, WaitsForAnOlderVersionOnItsWay) {
+  DiskProfile p = bench::small_profile();
+  p.trim = true;
+  FaultyBench b("", true, Tear::silent, p);
+  for (std::uint64_t lba = 0; lba < 16; lba += 2) b.finish(b.submit_write(lba, Bench::pattern(1, kNew)));
+  const RequestId flush = b.submit(Op::flush);
+  while (b.witness.log.back().find("media") == std::string::npos) b.machine.simulation().run_next();
+  EXPECT_FALSE(b.host.has(flush));
+  const RequestId trim = b.submit(Op::trim, 0, 16);
+  EXPECT_EQ(b.finish(trim).status, Status::ok);
+  b.drain();
+  EXPECT_EQ(b.on_medium(0, 16), Bench::pattern(16, 0));
+}
+
+TEST(Trim, DoesNothingOtherwise) {
+  FaultyBench b("");
+  EXPECT_EQ(b.finish(b.submit(Op::trim, 0, 4)).status, Status::ok);
+  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, kOld));
+}
+
+}  // namespace
+}  // namespace headcrash::model

@@ -1,0 +1,492 @@
+#pragma once
+// Puts a device, or any stack of devices, through a random history of requests, faults and power cuts, and
+// checks every answer against the rules of device.h. For tests; reports what it finds instead of asserting,
+// so that a test can also demand that a dishonest device is found out.
+//
+//   auto rig = ...;                                 // a machine with the device, made from the seed
+//   HistoryOptions options;
+//   options.seed = seed;
+//   const HistoryReport report = check_history(rig.machine, options);
+//   EXPECT_TRUE(report.clean()) << report;
+//
+// The rules, for each sector. A write (write_zeroes, trim) has two instants, when it was submitted and when
+// it was acknowledged; one that never was may or may not have happened. W is *overtaken* by V when W had been
+// acknowledged before V was submitted; of writes that were in flight together either may be the last.
+//
+//   submit   |--W1--|     |--W2--|                 W1 is overtaken by W2
+//   a read       |---------R1--------|             R1: base, W1 or W2;  R2: only W2 or W3
+//                                   |--R2--|
+//                          |------W3----->
+//
+//   a read returns      a version that no version acknowledged before the read's submission has overtaken
+//   durable             is a version that was acknowledged with fua, or before a flush that was acknowledged,
+//                       or by a device without a volatile cache
+//   after a power cut   there is a version that no durable one has overtaken, or the first part of one such
+//                       and the rest of another (torn), or, if the options allow, medium_error where a write
+//                       was in flight in the same physical sector
+//   medium_error        only where a sector is known to be bad and nothing acknowledged since has written it
+//
+// Every sector of every write holds its own bytes (a hash of version and LBA, repeated), so that what belongs
+// somewhere else is never taken for right.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "plugin/model/machine.h"
+#include "plugin/model/random.h"
+
+namespace headcrash::model {
+
+class HistoryCheck;
+
+struct HistoryOptions {
+  std::uint64_t seed = 1;
+  int steps = 1500;
+  std::size_t device_index = 0;  ///< of the machine's devices
+  std::uint64_t first_lba = 0;   ///< the history stays in [first_lba, first_lba + sectors)
+  std::uint64_t sectors = 160;
+  std::uint32_t in_flight_max = 4;
+  std::uint32_t request_sectors_max = 12;
+  std::uint32_t large_request_sectors = 0;  ///< now and then; 0: never
+  TimeNs pause_ns_max = 30 * kMillisecondNs;
+  bool cuts = true;
+  bool unreadable_after_cut = false;  ///< Tear::any or Tear::unreadable
+  bool may_fail = false;              ///< requests may be answered with device_failed, undone or not
+  /// Called every few steps: adds faults, fails members, ...
+  std::function<void(HistoryCheck&, Random&)> mischief;
+  /// Called before all sectors are read back, which must succeed: after each power_on, and at the end.
+  std::function<void()> before_read_back;
+};
+
+struct HistoryReport {
+  static constexpr std::size_t kViolationsKept = 20;
+  std::vector<std::string> violations;  ///< the first few
+  std::uint64_t violation_count = 0;
+  std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0, cuts = 0;
+  std::uint64_t torn_sectors = 0, unreadable_sectors = 0;
+  std::uint64_t lost_versions = 0;  ///< sectors that a cut left with less than their newest version
+  std::uint64_t medium_errors = 0, failures = 0;
+
+  bool clean() const { return violation_count == 0; }
+  friend std::ostream& operator<<(std::ostream& out, const HistoryReport& r) {
+    out << r.violation_count << " violations, " << r.reads << " reads, " << r.writes << " writes, " << r.cuts
+        << " cuts";
+    for (const std::string& v : r.violations) out << "\n  " << v;
+    return out;
+  }
+};
+
+class HistoryCheck final : public Initiator {
+ public:
+  HistoryCheck(Machine& machine, HistoryOptions options)
+      : machine_(machine),
+        options_(std::move(options)),
+        random_(options_.seed * 0x2545f4914f6cdd1dU + 1),
+        traits_(machine.device(options_.device_index).characteristics()),
+        sectors_(options_.sectors) {
+    for (Sector& s : sectors_) s.versions.push_back({});
+  }
+
+  HistoryReport run() {
+    for (int step = 0; step < options_.steps && report_.violation_count < 100; ++step) {
+      if (machine_.power() == PowerState::off) recover();
+      const std::uint64_t dice = random_.below(1000);
+      if (dice < 450 && flying_.size() < options_.in_flight_max) {
+        submit();
+      } else if (dice < 900) {
+        machine_.simulation().run_next();
+      } else if (dice < 970) {
+        const auto pause =
+            static_cast<TimeNs>(random_.below(static_cast<std::uint64_t>(options_.pause_ns_max)));
+        machine_.simulation().run_until(machine_.simulation().now() + pause);
+      } else if (dice < 990 && options_.cuts) {
+        arm_or_cut();
+      } else if (options_.mischief) {
+        options_.mischief(*this, random_);
+      }
+    }
+    machine_.disarm();
+    answer_all();
+    if (machine_.power() == PowerState::on && options_.cuts) machine_.power_cut();
+    machine_.power() == PowerState::off ? recover() : read_back();
+    return report_;
+  }
+
+  /// A fault has made sectors bad: reading them may fail until they are written.
+  void expect_bad(std::uint64_t lba, std::uint64_t count) {
+    ++clock_;
+    for (std::uint64_t at = lba; at < lba + count; ++at) {
+      if (at < options_.first_lba || at - options_.first_lba >= sectors_.size()) continue;
+      Sector& s = sectors_[at - options_.first_lba];
+      s.bad = true;
+      s.bad_since = clock_;
+    }
+  }
+
+ private:
+  using Instant = std::uint64_t;  ///< counts submissions and answers
+  static constexpr Instant kNotYet = ~Instant{0};
+  static constexpr int kEventsMax = 2'000'000;  ///< until a request that was submitted must be answered
+
+  struct Version {
+    Instant submitted = 0;
+    Instant acknowledged = 0;
+    RequestId write = 0;
+    std::uint64_t stamp = 0;       ///< 0: zeroes
+    std::vector<std::byte> bytes;  ///< what a cut has left; else from the stamp
+    bool unreadable = false;
+    bool durable = true;
+  };
+  struct Sector {
+    std::vector<Version> versions;
+    bool bad = false;
+    Instant bad_since = 0;
+  };
+  struct Flying {
+    Request request;
+    std::vector<std::byte> buffer;
+    Instant submitted = 0;
+    std::uint64_t cuts_before = 0;
+    std::vector<Instant> barriers;  ///< read: versions acknowledged before are out
+  };
+
+  void violation(std::string text) {
+    ++report_.violation_count;
+    if (report_.violations.size() < HistoryReport::kViolationsKept)
+      report_.violations.push_back(fmt::format("at {} ns: {}", machine_.simulation().now(), std::move(text)));
+  }
+
+  // ---- bytes
+
+  static void fill(std::span<std::byte> sector, std::uint64_t stamp, std::uint64_t lba) {
+    Random mix(stamp * 0x9e3779b97f4a7c15U ^ lba);
+    const std::uint64_t word = stamp == 0 ? 0 : mix.next();
+    for (std::size_t at = 0; at < sector.size(); at += sizeof word)
+      std::memcpy(sector.data() + at, &word, sizeof word);
+  }
+  std::vector<std::byte> bytes_of(const Version& version, std::uint64_t lba) const {
+    if (!version.bytes.empty()) return version.bytes;
+    std::vector<std::byte> bytes(kSectorBytes);
+    fill(bytes, version.stamp, lba);
+    return bytes;
+  }
+  static bool is(const Version& version, std::uint64_t lba, std::span<const std::byte> seen) {
+    if (!version.bytes.empty()) return equal(seen, version.bytes);
+    std::array<std::byte, kSectorBytes> bytes;
+    fill(bytes, version.stamp, lba);
+    return equal(seen, bytes);
+  }
+  static bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+  }
+
+  // ---- submitting
+
+  void submit() {
+    auto flying = std::make_unique<Flying>();
+    Request& r = flying->request;
+    const std::uint64_t dice = random_.below(100);
+    r.op = dice < 35   ? Op::read
+           : dice < 77 ? Op::write
+           : dice < 85 ? Op::write_zeroes
+           : dice < 90 ? Op::trim
+                       : Op::flush;
+    if (r.op != Op::flush) {
+      const bool large = options_.large_request_sectors > 0 && random_.below(20) == 0;
+      const std::uint64_t length =
+          large ? options_.large_request_sectors : 1 + random_.below(options_.request_sectors_max);
+      r.sectors = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, sectors_.size()));
+      r.lba = options_.first_lba + random_.below(sectors_.size() - r.sectors + 1);
+    }
+    r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && random_.below(6) == 0;
+    flying->submitted = ++clock_;
+    flying->cuts_before = machine_.power_cuts();
+    if (r.op == Op::read) prepare_read(*flying);
+    const bool changes = r.op == Op::write || r.op == Op::write_zeroes || (r.op == Op::trim && traits_.trim);
+    const std::uint64_t stamp = r.op == Op::write ? ++last_stamp_ : 0;
+    if (r.op == Op::write) prepare_write(*flying, stamp);
+
+    Flying& kept = *flying;
+    const RequestId id = next_id(std::move(flying));
+    if (changes) {
+      for (std::uint64_t at = r.lba; at < r.lba + kept.request.sectors; ++at) {
+        Sector& s = sector(at);
+        s.versions.push_back({kept.submitted, kNotYet, id, stamp, {}, false, false});
+      }
+    }
+  }
+
+  /// Submits and finds out the id, under which the request is kept.
+  RequestId next_id(std::unique_ptr<Flying> flying) {
+    Flying& kept = *flying;
+    const RequestId id = machine_.submit(options_.device_index, kept.request, *this);
+    flying_.emplace(id, std::move(flying));
+    return id;
+  }
+
+  void prepare_read(Flying& flying) {
+    Request& r = flying.request;
+    flying.buffer.resize(std::size_t{r.sectors} * kSectorBytes);
+    r.into = flying.buffer;
+    for (std::uint64_t at = r.lba; at < r.lba + r.sectors; ++at) {
+      Instant barrier = 0;
+      for (const Version& v : sector(at).versions)
+        if (v.acknowledged != kNotYet) barrier = std::max(barrier, v.submitted);
+      flying.barriers.push_back(barrier);
+    }
+  }
+
+  static void prepare_write(Flying& flying, std::uint64_t stamp) {
+    Request& r = flying.request;
+    flying.buffer.resize(std::size_t{r.sectors} * kSectorBytes);
+    for (std::uint64_t i = 0; i < r.sectors; ++i)
+      fill(std::span(flying.buffer).subspan(i * kSectorBytes, kSectorBytes), stamp, r.lba + i);
+    r.data = flying.buffer;
+  }
+
+  Sector& sector(std::uint64_t lba) { return sectors_[lba - options_.first_lba]; }
+
+  // ---- answers
+
+  void completed(const Completion& completion) override {
+    const auto node = flying_.extract(completion.id);
+    if (node.empty()) return violation(fmt::format("request {} was answered twice", completion.id));
+    const Flying& flying = *node.mapped();
+    const Request& r = flying.request;
+    ++clock_;
+    switch (completion.status) {
+      case Status::ok:
+        break;
+      case Status::power_lost:
+        if (machine_.power_cuts() == flying.cuts_before) violation("a request was lost without a power cut");
+        return;
+      case Status::medium_error:
+        ++report_.medium_errors;
+        if (r.op != Op::read || !may_be_bad(flying))
+          violation(fmt::format("medium_error for {}+{}, where no sector is bad", r.lba, r.sectors));
+        return;
+      case Status::device_failed:
+        ++report_.failures;
+        if (!options_.may_fail) violation("the device failed");
+        return;
+      default:
+        return violation(fmt::format("a request ended with status {}", static_cast<int>(completion.status)));
+    }
+    if (r.op == Op::read) {
+      ++report_.reads;
+      check_read(flying);
+    } else if (r.op == Op::flush) {
+      ++report_.flushes;
+      flushed(flying.submitted);
+    } else {
+      ++(r.op == Op::trim ? report_.trims : report_.writes);
+      acknowledged(completion.id, r);
+    }
+  }
+
+  void acknowledged(RequestId id, const Request& r) {
+    for (std::uint64_t at = r.lba; at < r.lba + r.sectors; ++at) {
+      for (Version& v : sector(at).versions) {
+        if (v.write != id) continue;
+        v.acknowledged = clock_;
+        if (r.fua || !traits_.volatile_cache) make_durable(sector(at), v);
+      }
+    }
+  }
+
+  void flushed(Instant submitted) {
+    for (Sector& s : sectors_)
+      for (Version& v : s.versions)
+        if (v.acknowledged < submitted) make_durable(s, v);
+  }
+
+  static void make_durable(Sector& s, Version& v) {
+    v.durable = true;
+    if (v.submitted > s.bad_since) s.bad = false;
+  }
+
+  bool may_be_bad(const Flying& flying) {
+    for (std::uint32_t i = 0; i < flying.request.sectors; ++i) {
+      const Sector& s = sector(flying.request.lba + i);
+      if (s.bad && flying.barriers[i] <= s.bad_since) return true;
+      for (const Version& v : s.versions)
+        if (v.unreadable && v.acknowledged >= flying.barriers[i]) return true;
+    }
+    return false;
+  }
+
+  void check_read(const Flying& flying) {
+    for (std::uint32_t i = 0; i < flying.request.sectors; ++i) {
+      const std::uint64_t lba = flying.request.lba + i;
+      const auto seen = std::span(flying.buffer).subspan(std::size_t{i} * kSectorBytes, kSectorBytes);
+      const auto& all = sector(lba).versions;
+      const bool allowed = std::any_of(all.begin(), all.end(), [&](const Version& v) {
+        return v.acknowledged >= flying.barriers[i] && !v.unreadable && is(v, lba, seen);
+      });
+      if (!allowed) violation(fmt::format("sector {} read as {}", lba, describe(lba, seen)));
+    }
+  }
+
+  /// What the bytes are, for people.
+  std::string describe(std::uint64_t lba, std::span<const std::byte> seen) {
+    std::string known;
+    for (const Version& v : sector(lba).versions) {
+      if (v.unreadable || !is(v, lba, seen)) continue;
+      known = fmt::format("an older version than it may (write {} of {} versions)", v.write,
+                          sector(lba).versions.size());
+    }
+    return known.empty() ? "something that was never written there" : known;
+  }
+
+  // ---- power
+
+  void arm_or_cut() {
+    CutTrigger trigger;
+    const std::uint64_t kind = random_.below(6);
+    trigger.kind = kind == 0   ? CutTrigger::Kind::after_requests
+                   : kind == 1 ? CutTrigger::Kind::after_writes
+                   : kind == 2 ? CutTrigger::Kind::at_flush
+                   : kind == 3 ? CutTrigger::Kind::at_lba
+                               : CutTrigger::Kind::after_time;
+    trigger.count = 1 + random_.below(4);
+    trigger.delay_ns = static_cast<TimeNs>(random_.below(10 * kMillisecondNs));
+    trigger.lba = options_.first_lba + random_.below(sectors_.size());
+    if (kind == 5 || !machine_.arm(trigger)) machine_.power_cut();
+  }
+
+  void answer_all() {
+    for (int events = 0; !flying_.empty() && events < kEventsMax; ++events)
+      if (!machine_.simulation().run_next()) break;
+    if (flying_.empty()) return;
+    violation(fmt::format("{} requests were never answered", flying_.size()));
+    flying_.clear();
+  }
+
+  void recover() {
+    answer_all();
+    ++report_.cuts;
+    machine_.power_on();
+    read_back();
+  }
+
+  /// Reads all sectors and takes what is there for the truth from now on.
+  void read_back() {
+    if (options_.before_read_back) options_.before_read_back();
+    open_.assign(sectors_.size(), false);
+    for (std::size_t i = 0; i < sectors_.size(); ++i)
+      open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
+                             [](const Version& v) { return !v.durable; });
+    std::vector<std::byte> bytes(kSectorBytes);
+    for (std::uint64_t i = 0; i < sectors_.size(); ++i) {
+      const std::uint64_t lba = options_.first_lba + i;
+      const Status status = read_one(lba, bytes);
+      if (status != Status::ok && status != Status::medium_error) {
+        violation(fmt::format("sector {} cannot be read after the power came back", lba));
+        continue;
+      }
+      judge(sectors_[i], lba, status, bytes);
+    }
+  }
+
+  Status read_one(std::uint64_t lba, std::span<std::byte> into) {
+    struct Waiter final : Initiator {
+      void completed(const Completion& completion) override { status = completion.status; }
+      std::optional<Status> status;
+    };
+    auto& waiter = waiters_.emplace_back(std::make_unique<Waiter>());
+    auto& mine = static_cast<Waiter&>(*waiter);
+    Request read;
+    read.op = Op::read;
+    read.lba = lba;
+    read.sectors = 1;
+    read.into = into;
+    machine_.submit(options_.device_index, read, mine);
+    for (int events = 0; !mine.status && events < kEventsMax; ++events)
+      if (!machine_.simulation().run_next()) break;
+    const auto status = mine.status;
+    if (status) waiters_.pop_back();  // else a late answer still finds it
+    return status.value_or(Status::device_failed);
+  }
+
+  void judge(Sector& s, std::uint64_t lba, Status status, std::span<const std::byte> seen) {
+    Instant barrier = 0;
+    for (const Version& v : s.versions)
+      if (v.durable) barrier = std::max(barrier, v.submitted);
+    Version left;
+    if (status == Status::medium_error) {
+      ++report_.unreadable_sectors;
+      if (!may_be_left_unreadable(s, lba, barrier)) violation(fmt::format("sector {} is unreadable", lba));
+      left.unreadable = true;
+    } else {
+      check_left(s, lba, seen, barrier);
+      left.bytes.assign(seen.begin(), seen.end());
+      s.bad = false;
+    }
+    s.versions.assign(1, std::move(left));
+  }
+
+  bool may_be_left_unreadable(const Sector& s, std::uint64_t lba, Instant barrier) {
+    if (s.bad) return true;
+    for (const Version& v : s.versions)
+      if (v.unreadable && v.acknowledged >= barrier) return true;
+    if (!options_.unreadable_after_cut) return false;
+    const std::uint64_t physical = traits_.physical_sector_sectors;
+    const std::uint64_t begin = lba - lba % physical;
+    for (std::uint64_t at = begin; at < begin + physical; ++at) {
+      if (at < options_.first_lba || at - options_.first_lba >= sectors_.size()) continue;
+      if (open_[at - options_.first_lba]) return true;
+    }
+    return false;
+  }
+
+  void check_left(const Sector& s, std::uint64_t lba, std::span<const std::byte> seen, Instant barrier) {
+    std::vector<std::vector<std::byte>> allowed;
+    bool anything = false;  // beneath a version that begins it, if the sector was unreadable before
+    for (const Version& v : s.versions) {
+      if (v.acknowledged < barrier) continue;
+      v.unreadable ? void(anything = true) : allowed.push_back(bytes_of(v, lba));
+    }
+    report_.lost_versions += s.versions.back().unreadable || is(s.versions.back(), lba, seen) ? 0 : 1;
+    if (std::any_of(allowed.begin(), allowed.end(), [&](const auto& bytes) { return equal(seen, bytes); }))
+      return;
+    for (const auto& fresh : allowed) {
+      const auto prefix = std::mismatch(seen.begin(), seen.end(), fresh.begin()).first - seen.begin();
+      const bool fits =
+          prefix > 0 && (anything || std::any_of(allowed.begin(), allowed.end(), [&](const auto& old) {
+                           return std::equal(seen.begin() + prefix, seen.end(), old.begin() + prefix);
+                         }));
+      if (!fits) continue;
+      ++report_.torn_sectors;
+      return;
+    }
+    violation(fmt::format("a cut left sector {} with {}", lba, describe(lba, seen)));
+  }
+
+  Machine& machine_;
+  HistoryOptions options_;
+  Random random_;
+  Characteristics traits_;
+  std::vector<Sector> sectors_;
+  std::map<RequestId, std::unique_ptr<Flying>> flying_;
+  std::vector<std::unique_ptr<Initiator>> waiters_;
+  std::vector<bool> open_;  ///< before the power came back: had versions that were not durable
+  Instant clock_ = 0;
+  std::uint64_t last_stamp_ = 0;
+  HistoryReport report_;
+};
+
+inline HistoryReport check_history(Machine& machine, HistoryOptions options) {
+  return HistoryCheck(machine, std::move(options)).run();
+}
+
+}  // namespace headcrash::model
