@@ -152,6 +152,7 @@ class ProfileReader {
     o.write_command = t.by_previous("write-command-ms");
     o.write_near_command =
         t.has("write-near-command-ms") ? t.by_previous("write-near-command-ms") : o.write_command;
+    if (t.has("read-tail-sectors")) o.read_tail_sectors = t.integer32("read-tail-sectors", 0, 100'000);
     if (t.has("read-positioning-min-ms"))
       o.read_positioning_min_ns = t.milliseconds("read-positioning-min-ms");
     o.write_positioning_min_ns = t.milliseconds("write-positioning-min-ms");
