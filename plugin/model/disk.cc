@@ -168,9 +168,12 @@ TimeNs Disk::cost_of(const ByPrevious& cost) const {
 }
 
 TimeNs Disk::write_command_ns() const {
+  const OverheadProfile& o = profile_.overhead;
+  if (o.write_near_command == o.write_command) return cost_of(o.write_command);
   const Request& request = queue_.front().request;
-  const bool append = is_write(request) && request.lba == last_write_end_;
-  return cost_of(append ? profile_.overhead.write_append_command : profile_.overhead.write_command);
+  const bool near = is_write(request) && request.sectors > 0 &&
+                    mechanism_.geometry().locate(request.lba).cylinder == mechanism_.arm().cylinder;
+  return cost_of(near ? o.write_near_command : o.write_command);
 }
 
 void Disk::finish_at(TimeNs at) {
@@ -185,8 +188,7 @@ void Disk::finish() {
   if (works && request.op == Op::read) command.status = read_medium(request);
   if (works && is_write(request) && uses_cache(request)) cache_.insert(extent_of(request));
   if (works && is_write(request)) {
-    last_write_end_ = request.lba + request.sectors;
-    write_segments_.keep(request.lba, last_write_end_);
+    write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   count(command);
   queue_.pop_front();
@@ -268,6 +270,11 @@ void Disk::begin_write() {
   const Request& request = command.request;
   read_ahead_.invalidate(request.lba, request.sectors);
   read_segments_.invalidate(request.lba, request.sectors);
+  if (profile_.read_buffer.writes_take_over) {
+    stop_read_ahead();
+    read_ahead_.clear();
+    read_segments_.clear();
+  }
   if (!uses_cache(request)) {
     use_mechanism();
     return;
@@ -279,8 +286,7 @@ void Disk::begin_write() {
   }
   const OverheadProfile& o = profile_.overhead;
   const TimeNs bus_ns = request.op == Op::write ? o.bus_write_sector_ns * request.sectors : 0;
-  const TimeNs command_ns = write_command_ns();
-  const TimeNs took = std::max(command_ns, o.write_data_start_ns + bus_ns) + o.write_completion_ns;
+  const TimeNs took = write_command_ns() + bus_ns + o.write_completion_ns;
   command.breakdown.cache_hit = true;
   command.breakdown.overhead_ns = took;
   finish_at(simulation_.now() + took);
@@ -378,6 +384,7 @@ void Disk::start_media_read() {
   transfer.access = Access::read;
   transfer.base = command.begun_at;
   transfer.ready_ps = arm_ready_ps(command_ns);
+  transfer.positioning_min_ps = to_ps(o.read_positioning_min_ns);
   travel_for(transfer);
   media_user_ = MediaUser::host_read;
   read_segments_.keep(read_ahead_.buffered_from(), read_ahead_.buffered_to());
@@ -505,7 +512,6 @@ void Disk::power_cut() {
   read_ahead_.clear();
   read_segments_.clear();
   write_segments_.clear();
-  last_write_end_ = 0;
   last_was_write_ = false;
   stage_ = Stage::idle;
   media_user_ = MediaUser::none;

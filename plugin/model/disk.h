@@ -134,7 +134,6 @@ class Disk final : public Device, private EventTarget {
   Extent through_;  ///< the write that goes past the cache
   TimeNs arm_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK goes on upwards from here
-  std::uint64_t last_write_end_ = 0;
   bool last_was_write_ = false;
 
   bool destaging_ = false;        ///< destage goes on until clean or the host comes

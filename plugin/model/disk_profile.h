@@ -13,6 +13,7 @@ namespace headcrash::model {
 /// Cylinders with the same number of sectors per track.
 struct ZoneProfile {
   std::uint32_t first_cylinder = 0;
+  std::uint32_t cylinders = 0;              ///< with data; 0: all up to the next zone
   std::uint32_t track_sectors = 0;          ///< sectors on one track
   std::uint32_t track_skew_sectors = 0;     ///< from one head to the next in a cylinder
   std::uint32_t cylinder_skew_sectors = 0;  ///< from the last head of a cylinder to the first of the next
@@ -51,17 +52,19 @@ struct SeekProfile {
 struct ByPrevious {
   TimeNs after_read_ns = 0;
   TimeNs after_write_ns = 0;
+  bool operator==(const ByPrevious&) const = default;
 };
 
 /// Fixed costs of a command. The order in which they come is drawn in disk.cc.
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< from arrival until the arm may move
   ByPrevious read_hit_command;   ///< from arrival until the data is looked up in the buffer
+  TimeNs read_positioning_min_ns = 0;  ///< the arm is not ready for reading earlier, even without a seek
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< back on the bus after a miss
   TimeNs read_completion_ns = 0;
   ByPrevious write_command;             ///< from arrival until the arm may move
-  ByPrevious write_append_command;      ///< the same, of a write that goes on where the last one ended
+  ByPrevious write_near_command;        ///< the same, of a write into the cylinder where the arm is
   TimeNs write_data_start_ns = 0;       ///< from arrival until the first data sector can start on the bus
   TimeNs write_positioning_min_ns = 0;  ///< the arm is not ready for writing earlier, even without a seek
   TimeNs write_reselect_ns = 0;
@@ -70,6 +73,7 @@ struct OverheadProfile {
   TimeNs bus_write_sector_ns = 0;
   std::uint32_t read_watermark_permille =
       0;  ///< share of a request in the buffer before the bus is asked for
+  std::uint32_t read_tail_sectors = 0;  ///< the last so many are sent only when all of them have been read
 };
 
 /// How far the head goes on reading behind a request, besides the bounds in sectors.
@@ -81,6 +85,8 @@ struct ReadBufferProfile {
   std::uint32_t segments = 1;                ///< for data that was read
   std::uint32_t write_segments = 0;          ///< for data that was written and may be read again
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
+  bool keeps_requested = true;    ///< what has been sent can be read again; false: only what was read ahead
+  bool writes_take_over = false;  ///< a write uses the whole buffer: what was read is lost
   bool resumes_on_hit = true;  ///< a hit sends the arm back to go on reading where it was cut off
 };
 

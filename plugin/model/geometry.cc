@@ -36,8 +36,10 @@ Geometry::Geometry(const DiskProfile& profile)
     const ZoneProfile& zone = profile.zones[i];
     const std::uint32_t end =
         i + 1 < profile.zones.size() ? profile.zones[i + 1].first_cylinder : profile.cylinders;
-    invariant(end > zone.first_cylinder, "zones rise in cylinders");
-    zones_.push_back(make_zone(zone, (end - zone.first_cylinder) * heads_));
+    invariant(end > zone.first_cylinder && zone.cylinders <= end - zone.first_cylinder,
+              "zones rise in cylinders");
+    const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;
+    zones_.push_back(make_zone(zone, cylinders * heads_));
     sectors_ += zones_.back().data_sectors - zone.front_unused_sectors;
   }
   invariant(profile.tail_unused_sectors < sectors_, "a disk has data");

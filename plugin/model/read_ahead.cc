@@ -30,6 +30,7 @@ void ReadAhead::begin(const Travel& travel, std::uint64_t lbn, std::uint32_t sec
   base_angle_ps_ = mechanism_.rotation().angle_ps(base_);
   const std::uint64_t end = lbn + sectors;
   begin_ = sectors > profile_.segment_sectors ? end - profile_.segment_sectors : lbn;
+  if (!profile_.keeps_requested) begin_ = end;
   read_ = planned_ = told_ = end;
   goal_ = std::max(end, goal_for(lbn, end));
   free_ps_ = travel.end_ps;
@@ -124,6 +125,7 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, O
     goal_ = goal;
   }
   plan_to(end);
+  if (!profile_.keeps_requested) begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
     // Of the sectors of this stretch the bus may have to wait for the first or, when the bus is the faster

@@ -49,7 +49,7 @@ inline DiskProfile small_profile() {
   p.overhead.read_hit_command = {400'000, 400'000};
   p.overhead.read_completion_ns = 50'000;
   p.overhead.write_command = {600'000, 600'000};
-  p.overhead.write_append_command = p.overhead.write_command;
+  p.overhead.write_near_command = p.overhead.write_command;
   p.overhead.write_completion_ns = 50'000;
   p.overhead.bus_read_sector_ns = 100'000;
   p.overhead.bus_write_sector_ns = 100'000;

@@ -127,8 +127,11 @@ class ProfileReader {
     o.read_completion_ns = t.milliseconds("read-completion-ms");
     o.read_watermark_permille = t.integer32("read-watermark-permille", 0, 1000);
     o.write_command = t.by_previous("write-command-ms");
-    o.write_append_command =
-        t.has("write-append-command-ms") ? t.by_previous("write-append-command-ms") : o.write_command;
+    o.write_near_command =
+        t.has("write-near-command-ms") ? t.by_previous("write-near-command-ms") : o.write_command;
+    if (t.has("read-tail-sectors")) o.read_tail_sectors = t.integer32("read-tail-sectors", 0, 100'000);
+    if (t.has("read-positioning-min-ms"))
+      o.read_positioning_min_ns = t.milliseconds("read-positioning-min-ms");
     o.write_positioning_min_ns = t.milliseconds("write-positioning-min-ms");
     o.write_reselect_ns = t.milliseconds("write-reselect-ms");
     o.write_completion_ns = t.milliseconds("write-completion-ms");
@@ -150,6 +153,10 @@ class ProfileReader {
     p_.read_buffer.write_segments = read.integer32("write-segments", 0, 1024);
     if (read.has("read-ahead-end"))
       p_.read_buffer.read_ahead_end = read.one_of<ReadAheadEnd>("read-ahead-end", kReadAheadEnds);
+    if (read.has("keeps-requested"))
+      p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
+    if (read.has("writes-take-over"))
+      p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
     read.finish();
     TomlTable write = open(top, "write-cache");
@@ -184,6 +191,7 @@ class ProfileReader {
       if (i == 0 || t.has("origin")) read_origin(t);
       ZoneProfile zone;
       zone.first_cylinder = t.integer32("first-cylinder", 0, 1'000'000);
+      if (t.has("cylinders")) zone.cylinders = t.integer32("cylinders", 1, 1'000'000);
       zone.track_sectors = t.integer32("track-sectors", 1, 100'000);
       zone.track_skew_sectors = t.integer32("track-skew-sectors", 0, 100'000);
       zone.cylinder_skew_sectors = t.integer32("cylinder-skew-sectors", 0, 100'000);
@@ -243,7 +251,12 @@ class ProfileReader {
                   "put the zones in order");
       return;
     }
-    const std::uint64_t tracks = std::uint64_t{end - zone.first_cylinder} * p_.heads;
+    if (zone.cylinders > end - zone.first_cylinder) {
+      errors_.add(name + "cylinders", "reach into the next zone", "correct it, or leave it out for all of them");
+      return;
+    }
+    const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;
+    const std::uint64_t tracks = std::uint64_t{cylinders} * p_.heads;
     const std::uint64_t all = tracks * zone.track_sectors;
     const std::uint64_t stretch = stretch_sectors(zone, tracks);
     const std::uint64_t stretches = (all + stretch - 1) / stretch;
