@@ -30,7 +30,7 @@ TEST(Profile, TheC2447IsWhatItsNumbersSay) {
   EXPECT_EQ(profile->capacity_sectors, 2'054'864U);
   EXPECT_EQ(profile->zones.size(), 8U);
   EXPECT_EQ(profile->zones[0].slipped_tracks.size(), 12U);
-  EXPECT_EQ(profile->overhead.read_miss_command_ns, 558'210);
+  EXPECT_EQ(profile->overhead.read_miss_command.after_read_ns, 558'210);
   EXPECT_EQ(profile->seek.linear_per_cylinder_ns, 5'900);
   EXPECT_EQ(profile->revolution_ps, 11'111'125'700);
 }
