@@ -182,6 +182,13 @@ TEST(Flash, SataFiguresAreSane) {
   const std::uint64_t writes = megabytes(sata(), Op::write, 8, 4000);
   EXPECT_GT(writes, 300U);
   EXPECT_LT(writes, 540U);
+}
+
+// ---- single rules
+// --------------------------------------------------------------------------------------------------
+
+FlashProfile small() {
+  FlashProfile p = nvme();
   p.capacity_sectors = 64 * 1024;
   p.buffer_sectors = 256;
   return p;
