@@ -1,11 +1,14 @@
 // Random histories on arrays against a plain reference, told per sector:
 //
-//   allowed       the values that a read may return: the last completed write's, and those of writes under way
-//   after a cut   of a sector whose write was under way: old or new, within a torn sector a mixture of both
+//   allowed       the values that a read may return: the last completed write's, and those of writes under
+//   way after a cut   of a sector whose write was under way: old or new, within a torn sector a mixture of
+//   both
 //
-// Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any instant. Afterwards
-// the stores are looked at by themselves: parity must be right wherever the profile promises it.
+// Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any instant.
+// Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "plugin/model/array_test_bench.h"
 
@@ -29,7 +32,7 @@ class ArrayHistory final : public Initiator {
   ArrayHistory(const Kind& kind, std::uint64_t seed)
       : kind_(kind),
         random_(seed),
-        bench_(profile(kind), 250, seed,
+        bench_(profile(kind), kind.level == RaidLevel::raid1 ? 600 : 250, seed,
                {kind.volatile_cache, seed % 2 == 0, kMillisecondNs, 4 * kMillisecondNs,
                 kind.recovery == ArrayRecovery::prewrite}) {
     const auto opened = bench_.open();
@@ -116,7 +119,11 @@ class ArrayHistory final : public Initiator {
     auto flying = std::make_unique<Flying>();
     Request& r = flying->request;
     const auto dice = pick(100);
-    r.op = dice < 30 ? Op::read : dice < 80 ? Op::write : dice < 88 ? Op::write_zeroes : dice < 92 ? Op::trim : Op::flush;
+    r.op = dice < 30   ? Op::read
+           : dice < 80 ? Op::write
+           : dice < 88 ? Op::write_zeroes
+           : dice < 92 ? Op::trim
+                       : Op::flush;
     if (r.op != Op::flush) {
       const std::uint64_t longest = pick(4) == 0 ? 90 : 9;
       r.sectors = static_cast<std::uint32_t>(1 + pick(longest));
@@ -124,7 +131,8 @@ class ArrayHistory final : public Initiator {
       flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
       for (const auto& [id, other] : flying_) {  // overlapping writes in flight have no order to check
         const Request& o = other->request;
-        if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors && o.lba < r.lba + r.sectors) return;
+        if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors && o.lba < r.lba + r.sectors)
+          return;
       }
     }
     if (r.op == Op::trim && !bench_.array->characteristics().trim) return;
@@ -144,7 +152,8 @@ class ArrayHistory final : public Initiator {
       for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) {
         writing_[s][r.id] = flying->stamp;
         for (auto& [id, other] : flying_) {
-          if (other->request.op == Op::read && s >= other->request.lba && s - other->request.lba < other->request.sectors)
+          if (other->request.op == Op::read && s >= other->request.lba &&
+              s - other->request.lba < other->request.sectors)
             other->allowed[s - other->request.lba].push_back(flying->stamp);
         }
       }
@@ -160,7 +169,8 @@ class ArrayHistory final : public Initiator {
     const Flying& f = *node.mapped();
     const Request& r = f.request;
     if (completion.status != Status::ok) {
-      EXPECT_EQ(completion.status, Status::power_lost);
+      EXPECT_EQ(completion.status, Status::power_lost)
+          << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
       return;  // what it wrote stays possible until the cut is over
     }
     ++completions_;
@@ -198,8 +208,9 @@ class ArrayHistory final : public Initiator {
   void disturb() {
     const RaidLayout l = bench_.layout();
     const ArrayStatus status = bench_.array->status();
-    const auto lost = static_cast<std::uint32_t>(
-        std::count_if(status.members.begin(), status.members.end(), [](MemberState s) { return s != MemberState::active; }));
+    const auto lost =
+        static_cast<std::uint32_t>(std::count_if(status.members.begin(), status.members.end(),
+                                                 [](MemberState s) { return s != MemberState::active; }));
     const auto m = static_cast<std::uint32_t>(pick(l.members));
     if (status.members[m] == MemberState::failed) {
       if (!status.background.empty()) return;
@@ -212,7 +223,8 @@ class ArrayHistory final : public Initiator {
       } else {
         bench_.drives[m]->dead = true;
       }
-    } else if (lost == 0) {
+    } else if (lost == 0 && std::none_of(bench_.drives.begin(), bench_.drives.end(),
+                                         [](const auto* d) { return d->dead; })) {
       bench_.drives[m]->unreadable.insert(l.data_first + pick(l.stripes * l.unit));
     }
   }
@@ -263,7 +275,8 @@ class ArrayHistory final : public Initiator {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();
     const bool lost = std::any_of(status.members.begin(), status.members.end(),
-                                  [](MemberState s) { return s != MemberState::active; }) || unreadable() > 0;
+                                  [](MemberState s) { return s != MemberState::active; }) ||
+                      unreadable() > 0;
     if (lost && (!logs || kind_.level == RaidLevel::raid1)) return;
     ++cuts_;
     bench_.array->power_cut();
@@ -282,7 +295,8 @@ class ArrayHistory final : public Initiator {
       reopen();
     }
     bench_.drain();
-    rolled_ += bench_.array->array_counters().rolled_forward - std::min(rolled, bench_.array->array_counters().rolled_forward);
+    rolled_ += bench_.array->array_counters().rolled_forward -
+               std::min(rolled, bench_.array->array_counters().rolled_forward);
     EXPECT_FALSE(bench_.array->status().refused.has_value()) << *bench_.array->status().refused;
     heal();
     adopt_what_is_there();
@@ -322,8 +336,8 @@ class ArrayHistory final : public Initiator {
       if (seen.empty()) return;
       const bool torn_possible = stamps.size() > 1;
       EXPECT_TRUE(torn_possible ? is_torn_of(seen, stamps) : is(seen, stamps[0]))
-          << "sector " << s << " after a cut, now " << now_[s] << ", " << writing_[s].size() << " writes under way, found "
-          << first_stamp(seen);
+          << "sector " << s << " after a cut, now " << now_[s] << ", " << writing_[s].size()
+          << " writes under way, found " << first_stamp(seen);
       std::vector<std::byte> clean(kSectorBytes);
       std::uint32_t stamp = 0;
       std::memcpy(&stamp, seen.data(), 4);
@@ -365,26 +379,33 @@ constexpr Kind kKinds[] = {
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };
 
+/// More seeds: HEADCRASH_ARRAY_SEEDS=1000 in the environment.
+std::uint64_t seeds() {
+  const char* const asked = std::getenv("HEADCRASH_ARRAY_SEEDS");
+  return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 4;
+}
+constexpr int kSteps = 1000;
+
 class ArrayHistories : public testing::TestWithParam<Kind> {};
 
 TEST_P(ArrayHistories, KeepTheRules) {
   std::uint64_t rolled = 0;
   std::uint64_t cuts = 0;
   std::uint64_t rebuilds = 0;
-  for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds() && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("{}, seed {}", GetParam().name, seed));
     ArrayHistory history(GetParam(), seed);
-    history.run(1200);
+    history.run(kSteps);
     rolled += history.rolled();
     cuts += history.cuts();
     rebuilds += history.rebuilds();
   }
-  EXPECT_GT(cuts, 8U) << "histories without cuts test nothing";
+  EXPECT_GT(cuts, 5U) << "histories without cuts test nothing";
   if (GetParam().faults) {
-    EXPECT_GT(rebuilds, 5U);
+    EXPECT_GT(rebuilds, 3U);
   }
   if (GetParam().recovery == ArrayRecovery::prewrite) {
-    EXPECT_GT(rolled, 8U);
+    EXPECT_GT(rolled, 3U);
   }
 }
 

@@ -18,7 +18,7 @@ struct MemberTraits {
   bool volatile_cache = false;
   bool trim = false;
   TimeNs delay_ns = kMillisecondNs;
-  TimeNs jitter_ns = 0;  ///< up to so much more, from the seed
+  TimeNs jitter_ns = 0;                ///< up to so much more, from the seed
   bool cut_leaves_unreadable = false;  ///< some of the sectors that a cut tears cannot be read afterwards
 };
 
