@@ -248,7 +248,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   };
   using FoundUpdates = std::map<std::uint64_t, FoundUpdate>;
   Task scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail);
-  Task read_log(std::uint32_t member, std::byte* bytes);
+  Task read_log(std::uint32_t member, std::byte* bytes, std::vector<bool>& unreadable);
   Task write_home(const FoundUpdate& update);
   Task roll_forward();
 
@@ -318,6 +318,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
+  std::uint64_t adopted_tail_ = 0;  ///< of the superblocks at power-on
   std::vector<std::coroutine_handle<>> log_waiters_;
 
   Background background_ = Background::none;

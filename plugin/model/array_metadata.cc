@@ -34,6 +34,12 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
+/// Each start counts updates from a number of its own: a member that was away may still hold records of a
+/// number that the others have never seen.
+std::uint64_t first_sequence_of(std::uint64_t events) {
+  return (events + 1) << 32;
+}
+
 const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found, std::uint64_t array_id) {
   const Superblock* newest = nullptr;
   for (const auto& s : found) {
@@ -342,9 +348,10 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
     }
     if (!found[m] && !gone && (newest.failed >> m & 1) == 0) news = true;
   }
+  adopted_tail_ = newest.prewrite_tail;
   if (logs())
     log_.open(layout.members, kSlotsSectors, profile.prewrite_sectors, align_,
-              std::max<std::uint64_t>(1, newest.prewrite_tail));
+              std::max(newest.prewrite_tail, first_sequence_of(events_)));
   if (news) write_metadata_soon();
 }
 
