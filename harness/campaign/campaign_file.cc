@@ -11,6 +11,7 @@
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
 #include "plugin/config/text_file.h"
+#include "plugin/model/faults.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/profile.h"
 
@@ -59,15 +60,20 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
                 "write profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = **table;
-  if (const auto known = device.only({"profiles", "size", "write-cache", "clock", "setup-clock"}); !known)
+  if (const auto known = device.only({"profiles", "size", "write-cache", "faults", "clock", "setup-clock"});
+      !known)
     return known;
   for (const auto& read :
        {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
-        device.take("write-cache", campaign.write_cache), device.take("clock", campaign.clock),
-        device.take("setup-clock", campaign.setup_clock)}) {
+        device.take("write-cache", campaign.write_cache), device.take("faults", campaign.faults),
+        device.take("clock", campaign.clock), device.take("setup-clock", campaign.setup_clock)}) {
     if (!read) return read;
   }
   if (const auto checked = check_profiles(device, campaign); !checked) return checked;
+  for (const std::string& fault : campaign.faults) {
+    if (const auto parsed = model::parse_fault(fault); !parsed)
+      return fail(device.subject("faults"), parsed.error().message());
+  }
   for (const auto& [key, clock] : {std::pair<const char*, std::string&>{"clock", campaign.clock},
                                    {"setup-clock", campaign.setup_clock}}) {
     if (clock != "off" && clock != "real" && !clock.starts_with("real:")) {

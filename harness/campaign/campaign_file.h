@@ -21,6 +21,8 @@ struct Campaign {
   std::vector<std::string> profiles;  ///< emulated drives, by name or path
   std::uint64_t size_bytes = 0;
   bool write_cache = true;
+  std::vector<std::string>
+      faults;  ///< in the text form of plugin/model/faults.h; added when the workload begins
   std::string clock = "real", setup_clock = "off";
   std::string workload = "small-files";
   std::int64_t rounds = 60;

@@ -71,6 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2448']", "hp-c2447"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447', 'hp-c2447']", "two profiles"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '90G'", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nfaults = ['lost-wrote:hd0']",
+                    "device.faults"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
 
 TEST(Campaign, UnknownNamesAndFiles) {

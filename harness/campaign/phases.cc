@@ -33,6 +33,21 @@ std::vector<db::LatencyBucket> buckets(const json& latency) {
   return list;
 }
 
+db::DevicePhaseRecord read_device(const json& device) {
+  const json& counters = device.at("counters");
+  const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
+  return {.name = device.at("name").get<std::string>(),
+          .reads = count("reads"),
+          .writes = count("writes"),
+          .flushes = count("flushes"),
+          .bytes_read = count("sectors_read") * kSectorBytes,
+          .bytes_written = count("sectors_written") * kSectorBytes,
+          .media_bytes_written = count("media_sectors_written") * kSectorBytes,
+          .cache_hits = count("cache_hits"),
+          .seeks = count("seeks"),
+          .busy_ms = counters.at("busy_ns").get<double>() / kNsPerMs};
+}
+
 db::PhaseRecord read_stats(const json& stats) {
   const json& device = stats.at("devices").at(0);
   const json& counters = device.at("counters");
@@ -56,6 +71,8 @@ db::PhaseRecord read_stats(const json& stats) {
   phase.lateness = summary(latency.at("lateness"));
   phase.target_buckets = buckets(latency.at("target"));
   phase.achieved_buckets = buckets(latency.at("achieved"));
+  for (std::size_t i = 1; i < stats.at("devices").size(); ++i)
+    phase.devices.push_back(read_device(stats.at("devices").at(i)));
   return phase;
 }
 

@@ -42,7 +42,8 @@ class Sample {
     kept_.push_back({.at_ms = static_cast<double>(event.at) / model::kNsPerMs,
                      .lba = static_cast<std::int64_t>(event.lba),
                      .sectors = event.sectors,
-                     .op = op_name(event)});
+                     .op = op_name(event),
+                     .device = event.device});
     if (kept_.size() >= 2 * most_) thin_out();
   }
 
@@ -90,6 +91,10 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
   Result<record::RecordingReader> reader = record::RecordingReader::open(recording);
   if (!reader) return pass_on(reader);
   RecordedRun run;
+  for (const record::RecordedDevice& device : reader->header().devices) {
+    run.devices.push_back(
+        {device.name, device.profile, static_cast<std::int64_t>(device.sectors), std::nullopt});
+  }
   Sample sample(io_most);
   bool sampling = false;
   while (true) {
@@ -112,6 +117,10 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
         sample.acknowledge(event);
         break;
       case Kind::fault:
+        if (run.incidents.size() < kIncidentsMost)
+          run.incidents.push_back({event.at, event.device, std::string(text_of(event))});
+        break;
+      case Kind::opened:
         break;
     }
   }

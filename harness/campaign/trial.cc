@@ -323,6 +323,10 @@ Step TrialRun::work_until_cut() {
   if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
     return broken(armed.error());
   if (const Step began = begin("workload"); !began) return began;
+  for (const std::string& fault : campaign_.faults) {
+    if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
+      return broken(added.error());
+  }
   const auto sent = guest_->send(
       {{"id", 1'000'000}, {"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kMarks}});
   if (!sent) return broken(sent.error());
@@ -458,6 +462,8 @@ void TrialRun::judge() {
     record_.persisted_operation = static_cast<std::int64_t>(*recorded->persisted_operation);
     record_.after_persistence_ns = *recorded->cut_at_ns - *recorded->persisted_at_ns;
   }
+  record_.devices = std::move(recorded->devices);
+  record_.incidents = std::move(recorded->incidents);
   record_.io = std::move(recorded->io);
 
   std::vector<crash::Finding> findings;

@@ -11,6 +11,11 @@
 
 namespace headcrash::model {
 
+class ArrayController;
+
+/// An array without writes for so long marks its members clean (as Linux md's safe_mode_delay, 200 ms).
+inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
+
 /// References must outlive the array.
 struct ArrayOptions {
   const ArrayProfile& profile;  ///< copied
@@ -38,12 +43,16 @@ struct ArrayCounters {
   std::uint64_t full_stripe_writes = 0, read_modify_writes = 0, reconstruct_writes = 0;
   std::uint64_t degraded_reads = 0, degraded_writes = 0, prewrites = 0, rolled_forward = 0,
                 stripe_cache_hits = 0;
+  std::uint64_t repaired_sectors = 0;  ///< unreadable, computed from the others and written again
+  std::uint64_t metadata_writes = 0;   ///< of superblocks and region maps, each on all members
 };
 
 class Array final : public Device {
  public:
-  /// Refuses members of different sizes, too few of them, a stripe unit that does not divide, members that
-  /// belong to another array.
+  /// Reads the members' superblocks, or writes them to blank members, and recovers as power_on() does; for
+  /// that it runs the simulation (bytes=false: no commands at all). Refuses members of different sizes, too
+  /// few of them, a stripe unit that does not fit the physical sector, members that belong to another array,
+  /// a missing or replaced member that the others do not know as failed.
   static Result<std::unique_ptr<Array>> create(ArrayOptions options);
   ~Array() override;
 
@@ -52,6 +61,9 @@ class Array final : public Device {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
+  /// An orderly shutdown: runs the simulation until requests are done and the members are marked clean.
+  /// Without it an array is marked clean after it has been idle for kArrayIdleCleanNs.
+  void stop();
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
@@ -72,9 +84,8 @@ class Array final : public Device {
   static std::pair<std::uint64_t, std::uint64_t> prewrite_range(const ArrayProfile& profile);
 
  private:
-  struct State;
-  explicit Array(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Array(std::unique_ptr<ArrayController> controller);
+  std::unique_ptr<ArrayController> controller_;
 };
 
 }  // namespace headcrash::model

@@ -73,6 +73,7 @@ struct OverheadProfile {
   TimeNs bus_write_sector_ns = 0;
   std::uint32_t read_watermark_permille =
       0;  ///< share of a request in the buffer before the bus is asked for
+  std::uint32_t read_tail_sectors = 0;  ///< the last so many are sent only when all of them have been read
 };
 
 /// How far the head goes on reading behind a request, besides the bounds in sectors.
@@ -121,7 +122,7 @@ struct DiskProfile {
   std::uint32_t sparing_cylinders = 1;  ///< Sparing::cylinder_range
   HeadOrder head_order = HeadOrder::rising;
   bool zero_latency = false;  ///< a track is read or written from wherever the head comes down
-  bool trim = false;          ///< trimmed sectors read as zeroes; else a trim is completed and does nothing
+  bool trim = false;  ///< trimmed sectors read as zeroes; without it a trim is completed and does nothing
   std::vector<ZoneProfile> zones;
   SeekProfile seek;
   OverheadProfile overhead;

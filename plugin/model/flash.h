@@ -1,25 +1,33 @@
 #pragma once
-// A flash device, SATA or NVMe: channels, LUNs, a write buffer.
+// A flash device, SATA or NVMe: channels, LUNs, a write buffer. How a command goes through it is drawn in
+// flash.cc.
+//
+// What it leaves out, so that nobody looks for it: the mapping is fixed (page p lies on LUN p mod LUNs) for
+// reads, while programs go to whatever LUN is free; cleaning and wear cost nothing beyond the share of an
+// erase that each program pays; a program is not suspended for a read; reads ahead of time do not happen; the
+// link to the host carries one direction at a time.
 
 #include <memory>
 
 #include "plugin/model/device.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/flash_profile.h"
+#include "plugin/model/platter.h"
 
 namespace headcrash::model {
 
 /// References must outlive the device.
 struct FlashOptions {
-  const FlashProfile& profile;  ///< copied
+  const FlashProfile& profile;  ///< copied; validate() holds
   Simulation& simulation;
   Witness& witness;
   SectorStore* store = nullptr;  ///< null: no bytes, only times
   DeviceId device = 0;
-  std::uint64_t seed = 0;
-  bool write_cache = true;
+  std::uint64_t seed = 0;     ///< decides what a power cut leaves of pages being programmed
+  bool write_cache = true;    ///< false: a write is complete when it is programmed (or protected)
   std::uint64_t sectors = 0;  ///< expose only the first so many; 0: all
   DeviceFaults* faults = nullptr;
+  Tear tear = Tear::silent;  ///< what a power cut leaves of a physical sector being programmed
 };
 
 class Flash final : public Device {

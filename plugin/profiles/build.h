@@ -30,8 +30,8 @@ struct Plan {
   std::vector<PlannedDevice> all;  ///< index is the DeviceId
 };
 
-/// Errors name the device and the key: a size that does not fit, a write cache that the drive lacks, two
-/// equal names.
+/// The size of an array is rounded up to whole stripes. Errors name the device and the key: a size that does
+/// not fit, a write cache that the drive lacks or that an array keeps off, two equal names.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
 struct BuildOptions {
@@ -55,6 +55,9 @@ struct BuiltMachine {
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 
+/// Drives about whose write cache nothing is said have it as they are delivered, but off below NVRAM and
+/// below arrays that keep it off. Members of an array whose spindles are not synchronised start at angles
+/// that follow from the seed, all other drives at angle 0.
 Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options);
 
 }  // namespace headcrash::profiles

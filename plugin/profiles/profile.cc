@@ -1,17 +1,15 @@
-// Reading a profile (the keys are explained in hp-c2447.toml) and checking that such a drive can exist.
+// Reading a drive's profile (the keys are explained in hp-c2447.toml) and checking that such a drive can
+// exist.
 #include "plugin/profiles/profile.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
-#include "headcrash_profiles_embedded.h"
-#include "plugin/config/text_file.h"
 #include "plugin/model/geometry.h"
-#include "plugin/model/seek.h"
+#include "plugin/profiles/profile_reader.h"
 #include "plugin/profiles/toml_table.h"
 
 namespace headcrash::profiles {
@@ -21,8 +19,6 @@ using model::DiskProfile;
 using model::ZoneProfile;
 
 constexpr std::uint32_t kSectorsMax = 1U << 30;
-constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-sheet", "paper", "estimate",
-                                                          "calibration"};
 
 using model::HeadOrder;
 using model::QueuePolicy;
@@ -43,18 +39,13 @@ constexpr std::array<Choice<QueuePolicy>, 5> kQueuePolicies = {{{"fcfs", QueuePo
                                                                 {"sptf", QueuePolicy::sptf},
                                                                 {"aged-sptf", QueuePolicy::aged_sptf}}};
 
-struct Parsed {
-  DiskProfile profile;
-  double nominal_rpm = 0;
-  std::vector<Origin> origins;
-};
-
 class ProfileReader {
  public:
   ProfileReader(const toml::table& root, std::string_view file) : root_(root) { errors_.file = file; }
 
-  Result<Parsed> read() {
+  Result<Drive> read() {
     TomlTable top(&root_, "", errors_);
+    if (top.has("kind")) top.text("kind");  // whoever chose this reader has looked at it
     p_.name = top.text("name");
     p_.title = top.text("title");
     read_geometry(top);
@@ -66,30 +57,17 @@ class ProfileReader {
     top.finish();
     if (!errors_.first) check();
     if (errors_.first) return tl::unexpected<Error>(*errors_.first);
-    return Parsed{p_, nominal_rpm_, origins_};
+    return Drive{p_, nominal_rpm_, origins_};
   }
 
  private:
   TomlTable open(TomlTable& top, const char* name) {
     TomlTable table(top.table(name), name, errors_);
-    read_origin(table, name);
+    read_origin(table);
     return table;
   }
-
-  void read_origin(TomlTable& table, const std::string& name) {
-    const std::string text = table.text("origin");
-    if (errors_.first) return;
-    const std::size_t colon = text.find(':');
-    const std::string kind = text.substr(0, colon);
-    if (std::find(kOriginKinds.begin(), kOriginKinds.end(), kind) == kOriginKinds.end() ||
-        colon == std::string::npos) {
-      errors_.add(name + ".origin",
-                  "must begin with measured:, data-sheet:, paper:, estimate: or calibration:",
-                  "say where the numbers come from");
-      return;
-    }
-    const std::size_t remark = std::min(text.find_first_not_of(' ', colon + 1), text.size());
-    origins_.push_back({name, kind, text.substr(remark)});
+  void read_origin(TomlTable& table) {
+    if (auto origin = table.origin()) origins_.push_back(*std::move(origin));
   }
 
   void read_geometry(TomlTable& top) {
@@ -151,6 +129,7 @@ class ProfileReader {
     o.write_command = t.by_previous("write-command-ms");
     o.write_near_command =
         t.has("write-near-command-ms") ? t.by_previous("write-near-command-ms") : o.write_command;
+    if (t.has("read-tail-sectors")) o.read_tail_sectors = t.integer32("read-tail-sectors", 0, 100'000);
     if (t.has("read-positioning-min-ms"))
       o.read_positioning_min_ns = t.milliseconds("read-positioning-min-ms");
     o.write_positioning_min_ns = t.milliseconds("write-positioning-min-ms");
@@ -207,7 +186,7 @@ class ProfileReader {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string name = fmt::format("zone[{}]", i);
       TomlTable t(list[i], name, errors_);
-      if (i == 0 || t.has("origin")) read_origin(t, name);
+      if (i == 0 || t.has("origin")) read_origin(t);
       ZoneProfile zone;
       zone.first_cylinder = t.integer32("first-cylinder", 0, 1'000'000);
       if (t.has("cylinders")) zone.cylinders = t.integer32("cylinders", 1, 1'000'000);
@@ -344,78 +323,16 @@ class ProfileReader {
   std::vector<Origin> origins_;
 };
 
-Result<Parsed> parse(std::string_view text, std::string_view file) {
-  try {
-    const toml::table root = toml::parse(text, file);
-    return ProfileReader(root, file).read();
-  } catch (const toml::parse_error& e) {
-    return fail(fmt::format("{}: line {}", file, e.source().begin.line), std::string(e.description()),
-                "correct the TOML");
-  }
-}
-
-std::string known_names() {
-  std::string names;
-  for (const EmbeddedFile& file : embedded_files()) {
-    names += names.empty() ? "" : ", ";
-    names += file.name.substr(0, file.name.rfind('.'));
-  }
-  return names;
-}
-
-Result<Parsed> load(std::string_view name_or_path) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name.substr(0, file.name.rfind('.')) == name_or_path) return parse(file.text, file.name);
-  }
-  const bool path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");
-  if (!path) {
-    return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
-                fmt::format("choose one of: {}; or give the path of a .toml file", known_names()));
-  }
-  const std::string file(name_or_path);
-  const Result<std::string> text = config::read_text_file(file);
-  if (!text) return pass_on(text);
-  return parse(*text, file);
-}
-
-ProfileSummary summary_of(const Parsed& parsed) {
-  const DiskProfile& p = parsed.profile;
-  const auto bandwidth = [&p](const ZoneProfile& zone) {
-    return zone.track_sectors * 512.0 * 1e12 / static_cast<double>(p.revolution_ps);
-  };
-  ProfileSummary s;
-  s.name = p.name;
-  s.title = p.title;
-  s.capacity_sectors = p.capacity_sectors;
-  s.rpm = parsed.nominal_rpm;
-  s.average_seek_ms = static_cast<double>(model::SeekCurve(p.seek, p.cylinders).average_ns()) /
-                      static_cast<double>(model::kMillisecondNs);
-  s.outer_bytes_per_second = bandwidth(p.zones.front());
-  s.inner_bytes_per_second = bandwidth(p.zones.back());
-  s.origins = parsed.origins;
-  return s;
-}
-
 }  // namespace
 
+Result<Drive> read_drive(const toml::table& root, std::string_view file) {
+  return ProfileReader(root, file).read();
+}
+
 Result<DiskProfile> parse_profile(std::string_view text, std::string_view file) {
-  return parse(text, file).map([](Parsed parsed) { return std::move(parsed.profile); });
-}
-
-Result<DiskProfile> load_profile(std::string_view name_or_path) {
-  return load(name_or_path).map([](Parsed parsed) { return std::move(parsed.profile); });
-}
-
-Result<ProfileSummary> summarise_profile(std::string_view name_or_path) {
-  return load(name_or_path).map([](const Parsed& parsed) { return summary_of(parsed); });
-}
-
-std::vector<ProfileSummary> list_profiles() {
-  std::vector<ProfileSummary> list;
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (const auto parsed = parse(file.text, file.name)) list.push_back(summary_of(*parsed));
-  }
-  return list;
+  return parse_toml(text, file).and_then([file](const toml::table& root) -> Result<DiskProfile> {
+    return read_drive(root, file).map([](Drive drive) { return std::move(drive.profile); });
+  });
 }
 
 }  // namespace headcrash::profiles

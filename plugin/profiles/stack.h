@@ -3,6 +3,7 @@
 // "array" or "nvram"; arrays and caches name the profile below them, built-in or a path relative to the file.
 // A machine file lists several named devices, each with a profile, and faults.
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,13 +25,20 @@ struct Stack {
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile> profile;
   std::vector<std::shared_ptr<const Stack>> below;  ///< array: one for each member; nvram: one; else none
   std::vector<Origin> origins;
+  double nominal_rpm = 0;  ///< disk
 };
 
 /// Capacity as the host sees it, in sectors.
 std::uint64_t capacity_sectors(const Stack& stack);
+/// Unit that its drives write whole, or tear.
+std::uint32_t physical_sector_sectors(const Stack& stack);
+/// The drive or flash device that one comes to by going down, in an array to the first member.
+const Stack& lowest(const Stack& stack);
 
-/// A built-in name or a path. Errors name file and key; also when profiles refer to each other in a circle.
-Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path);
+/// A built-in name or a path, which is relative to `folder`. Errors name file and key; also when profiles
+/// refer to each other in a circle.
+Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
+                                                const std::filesystem::path& folder = {});
 
 /// One of the named devices of a machine.
 struct MachineDevice {
@@ -44,6 +52,15 @@ struct MachineFile {
   std::vector<MachineDevice> devices;
   std::vector<model::FaultSpec> faults;
 };
+/// At least one device. Profiles are built-in names or paths relative to the file; faults are not yet checked
+/// against the devices.
+///
+///   fault = ["dead:log,after-ms=5000"]      # optional; as in plugin/model/faults.h
+///   [[device]]
+///   name = "data"
+///   profile = "netra-raid5"
+///   size = "1G"                             # optional; all of it
+///   write-cache = true                      # optional; as the profile says
 Result<MachineFile> load_machine_file(const std::string& path);
 
 }  // namespace headcrash::profiles

@@ -14,6 +14,9 @@ namespace headcrash::profiles {
 namespace {
 
 constexpr double kMillisecondsMax = 1e6;
+constexpr std::uint32_t kSectorsPerKib = 2;
+constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-sheet", "paper", "estimate",
+                                                          "calibration"};
 
 std::string hint(std::string_view key, const std::vector<std::string>& known) {
   const std::string nearest = config::nearest(key, known);
@@ -175,6 +178,54 @@ std::vector<const toml::table*> TomlTable::tables(std::string_view key) {
     errors_.add(full(key), "must be a list of tables", fmt::format("write [[{}]] before each", full(key)));
   }
   return list;
+}
+
+std::vector<std::string> TomlTable::texts(std::string_view key) {
+  std::vector<std::string> list;
+  const toml::node* node = take(key);
+  if (node == nullptr) return list;
+  const toml::array* array = node->as_array();
+  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+    if (auto value = (*array)[i].value_exact<std::string>()) list.push_back(*std::move(value));
+  }
+  if (array == nullptr || list.empty() || list.size() != array->size()) {
+    list.clear();
+    errors_.add(full(key), "must be a list of texts", "write for example [\"a\", \"b\"]");
+  }
+  return list;
+}
+
+double TomlTable::number(std::string_view key, double min, double max) {
+  const toml::node* node = take(key);
+  if (node == nullptr) return min;
+  const auto value = node->is_number() ? node->value<double>() : std::nullopt;
+  if (value && *value >= min && *value <= max) return *value;
+  errors_.add(full(key), fmt::format("must be a number from {} to {}", min, max), "correct it");
+  return min;
+}
+
+model::TimeNs TomlTable::microseconds(std::string_view key) {
+  constexpr double kMicrosecondsMax = 1e6;
+  return std::llround(number(key, 0, kMicrosecondsMax) * static_cast<double>(model::kMicrosecondNs));
+}
+
+std::uint32_t TomlTable::kib_as_sectors(std::string_view key, std::uint32_t min_kib, std::uint32_t max_kib) {
+  return integer32(key, min_kib, max_kib) * kSectorsPerKib;
+}
+
+std::optional<Origin> TomlTable::origin() {
+  const std::string words = text("origin");
+  if (errors_.first) return std::nullopt;
+  const std::size_t colon = words.find(':');
+  const std::string kind = words.substr(0, colon);
+  if (std::find(kOriginKinds.begin(), kOriginKinds.end(), kind) == kOriginKinds.end() ||
+      colon == std::string::npos) {
+    errors_.add(full("origin"), "must begin with measured:, data-sheet:, paper:, estimate: or calibration:",
+                "say where the numbers come from");
+    return std::nullopt;
+  }
+  const std::size_t remark = std::min(words.find_first_not_of(' ', colon + 1), words.size());
+  return Origin{path_, kind, words.substr(remark)};
 }
 
 void TomlTable::finish() {

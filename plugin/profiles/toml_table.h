@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "plugin/model/disk_profile.h"
 #include "plugin/model/result.h"
 #include "plugin/model/simulation.h"
+#include "plugin/profiles/origin.h"
 
 namespace headcrash::profiles {
 
@@ -59,6 +61,14 @@ class TomlTable {
   bool boolean(std::string_view key);
   const toml::table* table(std::string_view key);
   std::vector<const toml::table*> tables(std::string_view key);
+  std::vector<std::string> texts(std::string_view key);  ///< not empty
+  double number(std::string_view key, double min, double max);
+  model::TimeNs microseconds(std::string_view key);
+  std::uint32_t kib_as_sectors(std::string_view key, std::uint32_t min_kib, std::uint32_t max_kib);
+  /// The table's `origin`; nothing after an error.
+  std::optional<Origin> origin();
+  /// What is under the key, of any type.
+  const toml::node* node(std::string_view key) { return take(key); }
   /// Of a key that may be left out.
   bool has(std::string_view key) {
     known_.emplace_back(key);
@@ -68,9 +78,11 @@ class TomlTable {
   /// Complains about the keys that nobody asked for.
   void finish();
 
+  /// The key's name in messages.
+  std::string full(std::string_view key) const;
+
  private:
   const toml::node* take(std::string_view key);
-  std::string full(std::string_view key) const;
   void not_one_of(std::string_view key, const std::string& word, const std::vector<std::string>& words);
   model::TimeNs milliseconds_of(const toml::node& node, std::string_view key, double least_ms = 0);
 

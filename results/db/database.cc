@@ -155,6 +155,24 @@ Result<void> insert_buckets(Statement& insert, std::int64_t phase, const std::st
   return {};
 }
 
+Result<void> insert_device_phases(sqlite3* handle, std::int64_t phase,
+                                  const std::vector<DevicePhaseRecord>& devices) {
+  if (devices.empty()) return {};
+  auto insert = Statement::prepare(
+      handle,
+      "INSERT INTO device_phase (phase_id, name, reads, writes, flushes, bytes_read, bytes_written, "
+      "media_bytes_written, cache_hits, seeks, busy_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!insert) return pass_on(insert);
+  for (const auto& d : devices) {
+    auto done = insert
+                    ->bind(phase, d.name, d.reads, d.writes, d.flushes, d.bytes_read, d.bytes_written,
+                           d.media_bytes_written, d.cache_hits, d.seeks, d.busy_ms)
+                    .run();
+    if (!done) return done;
+  }
+  return {};
+}
+
 Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vector<PhaseRecord>& phases) {
   auto insert = Statement::prepare(
       handle,
@@ -184,6 +202,27 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
     const std::int64_t phase = sqlite3_last_insert_rowid(handle);
     if (done) done = insert_buckets(*bucket, phase, "target", p.target_buckets);
     if (done) done = insert_buckets(*bucket, phase, "achieved", p.achieved_buckets);
+    if (done) done = insert_device_phases(handle, phase, p.devices);
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> insert_machine(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
+  auto device = Statement::prepare(handle,
+                                   "INSERT INTO device (trial_id, ordinal, name, profile, sectors, parent) "
+                                   "VALUES (?, ?, ?, ?, ?, ?)");
+  if (!device) return pass_on(device);
+  std::int64_t ordinal = 0;
+  for (const auto& d : record.devices) {
+    auto done = device->bind(trial, ordinal++, d.name, d.profile, d.sectors, d.parent).run();
+    if (!done) return done;
+  }
+  auto incident =
+      Statement::prepare(handle, "INSERT INTO incident (trial_id, at_ns, device, text) VALUES (?, ?, ?, ?)");
+  if (!incident) return pass_on(incident);
+  for (const auto& i : record.incidents) {
+    auto done = incident->bind(trial, i.at_ns, i.device, i.text).run();
     if (!done) return done;
   }
   return {};
@@ -191,10 +230,11 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
 
 Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
   auto io = Statement::prepare(
-      handle, "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us) VALUES (?, ?, ?, ?, ?, ?)");
+      handle,
+      "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us, device) VALUES (?, ?, ?, ?, ?, ?, ?)");
   if (!io) return pass_on(io);
   for (const auto& r : record.io) {
-    auto done = io->bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us).run();
+    auto done = io->bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us, r.device).run();
     if (!done) return done;
   }
   auto finding = Statement::prepare(
@@ -296,6 +336,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   if (!id)
     return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem, id.error().remedy);
   auto done = insert_phases(handle(), *id, trial.phases);
+  if (done) done = insert_machine(handle(), *id, trial);
   if (done) done = insert_leaves(handle(), *id, trial);
   if (done) done = transaction->commit();
   if (!done)

@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -37,6 +37,14 @@ struct LatencyBucket {
   std::int64_t count = 0;
 };
 
+/// What a device other than the first did in a phase.
+struct DevicePhaseRecord {
+  std::string name;
+  std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, media_bytes_written = 0;
+  std::int64_t cache_hits = 0, seeks = 0;
+  double busy_ms = 0;
+};
+
 struct PhaseRecord {
   std::string name, clock;
   double wall_ms = 0, model_ms = 0;
@@ -46,6 +54,7 @@ struct PhaseRecord {
   double busy_ms = 0;
   std::optional<LatencySummary> target, achieved, lateness;
   std::vector<LatencyBucket> target_buckets, achieved_buckets;
+  std::vector<DevicePhaseRecord> devices;
 };
 
 struct IoRecord {
@@ -53,6 +62,19 @@ struct IoRecord {
   std::int64_t lba = 0, sectors = 0;
   std::string op;  ///< read, write, flush, media
   std::optional<double> response_us;
+  std::int64_t device = 0;  ///< ordinal
+};
+
+struct DeviceRecord {
+  std::string name, profile;
+  std::int64_t sectors = 0;
+  std::optional<std::int64_t> parent;  ///< ordinal
+};
+
+struct IncidentRecord {
+  std::int64_t at_ns = 0;
+  std::int64_t device = 0;  ///< ordinal
+  std::string text;
 };
 
 struct FindingRecord {
@@ -74,8 +96,10 @@ struct TrialRecord {
   std::string verdict, expected, summary, started_at;
   double wall_ms = 0;
   bool late = false;
-  std::vector<PhaseRecord> phases;  ///< in order
+  std::vector<DeviceRecord> devices;  ///< index is the ordinal
+  std::vector<PhaseRecord> phases;    ///< in order
   std::vector<IoRecord> io;
+  std::vector<IncidentRecord> incidents;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
 };

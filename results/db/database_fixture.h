@@ -68,8 +68,11 @@ inline TrialRecord some_trial(const std::string& key) {
   fsck.name = "fsck";
   fsck.clock = "off";
   fsck.exit_code = 1;
+  workload.devices = {{"hd0.0", 1, 2, 3, 512, 1024, 1024, 0, 2, 1.5}};
   trial.phases = {workload, fsck};
-  trial.io = {{0.5, 100, 8, "write", 900.0}, {0.7, 100, 8, "media", std::nullopt}};
+  trial.devices = {{"hd0", "netra-raid5", 4096, std::nullopt}, {"hd0.0", "sun-4.2g", 1024, 0}};
+  trial.incidents = {{7'000, 1, "dead"}};
+  trial.io = {{0.5, 100, 8, "write", 900.0}, {0.7, 100, 8, "media", std::nullopt, 1}};
   trial.findings = {{"zero-length", "documented", "/a", "4096 bytes", "0 bytes"}};
   trial.artefacts = {{"recording", "trial-1/recording.hcr", 4096}};
   return trial;

@@ -37,7 +37,12 @@ TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
   EXPECT_EQ(
       *query_integer(handle, "SELECT count(*) FROM phase WHERE target_p50_us IS NULL AND exit_code = 1"), 1);
   EXPECT_EQ(*query_integer(handle, "SELECT sum(count) FROM latency WHERE kind = 'target'"), 7);
-  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM io WHERE response_us IS NULL"), 1);
+  EXPECT_EQ(*query_integer(handle, "SELECT device FROM io WHERE response_us IS NULL"), 1);
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM incident JOIN device USING (trial_id) "
+                           "WHERE incident.device = ordinal AND parent = 0 AND text = 'dead'"),
+            1);
+  EXPECT_EQ(*query_integer(handle, "SELECT flushes FROM device_phase WHERE name = 'hd0.0'"), 3);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM finding WHERE trial_id = " + std::to_string(id)), 1);
   EXPECT_EQ(*query_integer(handle, "SELECT bytes FROM artefact WHERE path = 'trial-1/recording.hcr'"), 4096);
   EXPECT_EQ(*query_integer(handle,
@@ -70,7 +75,8 @@ TEST_F(DatabaseTest, AFailingRowInTheMiddleLeavesNothingOfTheTrial) {
   const auto refused = db.record_trial(run, trial);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("ext4/d/w/0"), std::string::npos) << refused.error().message();
-  for (const char* table : {"trial", "phase", "latency", "io", "finding", "artefact"}) {
+  for (const char* table :
+       {"trial", "device", "incident", "phase", "device_phase", "latency", "io", "finding", "artefact"}) {
     EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
   }
   must(db.record_trial(run, some_trial("ext4/d/w/0")));  // and the database is still of use

@@ -1,5 +1,6 @@
 #include "results/db/migrations.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -42,13 +43,29 @@ TEST_F(MigrationsTest, FromNothingAndFromEachOlderVersion) {
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"), 1);
 }
 
+TEST_F(MigrationsTest, RowsOfTheFirstSchemaAreKept) {
+  const auto migrations = known_migrations();
+  ASSERT_TRUE(migrate(handle_, file(), {migrations.front()}));
+  ASSERT_TRUE(execute(
+      handle_,
+      "INSERT INTO run VALUES (1, 'campaign', 'old', '', 'd', 1, 'then', NULL, 1, '{}', '{}', 'tcg');"
+      "INSERT INTO trial VALUES (3, 1, 'k', 'ext4', 'd', 'w', 1, 'real', 'c', 5, NULL, NULL, 9, 'clean', "
+      "'clean', 's', 'then', 1.5, 0);"
+      "INSERT INTO io VALUES (3, 0.5, 8, 8, 'write', NULL);"));
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  EXPECT_EQ(
+      *query_integer(handle_, "SELECT count(*) FROM trial JOIN io ON trial_id = id WHERE io.device = 0"), 1);
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
+}
+
 TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
   auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), migrations));
   migrations.push_back({kSchemaVersion + 1, "CREATE TABLE half (x); INSERT INTO no_such_table VALUES (1);"});
   const auto failed = migrate(handle_, file(), migrations);
   ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().message().find("0002"), std::string::npos) << failed.error().message();
+  EXPECT_NE(failed.error().message().find(fmt::format("{:04}", kSchemaVersion + 1)), std::string::npos)
+      << failed.error().message();
   EXPECT_EQ(*query_integer(handle_, "PRAGMA user_version"), kSchemaVersion);
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'"), 0);
 }

@@ -160,6 +160,12 @@ void attach_details(Reader& reader, std::vector<Trial>& trials) {
     trial->second->findings.push_back(
         {row.text("kind"), row.text("tier"), row.text("path"), row.text("expected"), row.text("found")});
   });
+  reader.each("incidents", [&](const Row& row) {
+    const auto trial = by_id.find(row.integer("trial_id"));
+    if (trial == by_id.end()) return;
+    trial->second->incidents.push_back(
+        {*ms_of_ns(row.integer("at_ns")), row.text("device"), row.text("text")});
+  });
   reader.each("artefacts", [&](const Row& row) {
     const auto trial = by_id.find(row.integer("trial_id"));
     if (trial == by_id.end()) return;

@@ -36,6 +36,12 @@ struct Finding {
   std::string kind, tier, path, expected, found;
 };
 
+/// What happened to the hardware that was no request.
+struct Incident {
+  double at_ms = 0;
+  std::string device, text;
+};
+
 struct Artefact {
   std::string kind, path;
   std::int64_t bytes = 0;
@@ -51,6 +57,7 @@ struct Trial {
   std::int64_t operations = 0;
   std::string verdict, outcome, summary;
   bool late = false;
+  std::vector<Incident> incidents;
   std::vector<Finding> findings;
   std::vector<Artefact> artefacts;
 };

@@ -51,6 +51,12 @@ FROM judged GROUP BY filesystem, expected, verdict ORDER BY filesystem, expected
 -- name: findings
 SELECT f.* FROM finding f JOIN trial t ON t.id = f.trial_id WHERE t.run_id = :run ORDER BY f.trial_id, f.id;
 
+-- name: incidents
+-- What was done to the hardware, or happened to it, in a trial: injected faults, failed members, rebuilds, batteries.
+SELECT i.trial_id, i.at_ns, coalesce(d.name, 'device ' || i.device) AS device, i.text
+FROM incident i JOIN trial t ON t.id = i.trial_id LEFT JOIN device d ON d.trial_id = i.trial_id AND d.ordinal = i.device
+WHERE t.run_id = :run ORDER BY i.trial_id, i.at_ns, i.rowid;
+
 -- name: artefacts
 SELECT a.* FROM artefact a JOIN trial t ON t.id = a.trial_id WHERE t.run_id = :run ORDER BY a.trial_id, a.kind;
 

@@ -122,7 +122,9 @@ db::TrialRecord make_trial(const SyntheticShape& shape, const SyntheticCell& cel
   t.started_at = "2026-03-14T09:26:53Z";
   t.wall_ms = 9000;
   t.late = shape.timings && uniform(random) < 0.06;
+  t.devices = {{"hd0", cell.device, 2'054'864, std::nullopt}};
   if (is_loss(t.verdict) && t.verdict != "harness-error") {
+    t.incidents.push_back({*t.cut_at_ns - 5'000'000, 0, "lost-write at sector 4096"});
     t.findings.push_back({t.verdict, "posix", "/mail/inbox/17", "12288 bytes of version 4", "0 bytes"});
     t.findings.push_back({t.verdict, "documented", "/mail/inbox/18", "version 2 of block 1", "version 1"});
     t.artefacts.push_back({"recording", fmt::format("trial-{}/recording.hcr", index), 7'340'032});

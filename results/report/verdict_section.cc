@@ -12,6 +12,7 @@ namespace {
 using Kind = Column::Kind;
 
 constexpr std::size_t kFindingsPerTrial = 20;
+constexpr std::size_t kIncidentsPerTrial = 20;
 
 std::string bar_part(const char* css_class, std::int64_t n) {
   return n == 0 ? std::string{} : fmt::format("<i class=\"{0}\" style=\"flex-grow:{1}\"></i>", css_class, n);
@@ -77,6 +78,21 @@ std::string findings_list(const Trial& trial) {
   return details(counted(n, "finding", "findings"), "<ul>" + out + "</ul>", "findings");
 }
 
+std::string incidents_list(const Trial& trial) {
+  std::string out;
+  for (std::size_t i = 0; i < trial.incidents.size() && i < kIncidentsPerTrial; ++i) {
+    const auto& incident = trial.incidents[i];
+    out += fmt::format("<li>{} <code>{}</code> {}</li>\n", milliseconds(incident.at_ms),
+                       escape(incident.device), escape(incident.text));
+  }
+  if (trial.incidents.size() > kIncidentsPerTrial) {
+    out += fmt::format("<li>and {} more</li>\n", trial.incidents.size() - kIncidentsPerTrial);
+  }
+  if (out.empty()) return {};
+  const auto n = static_cast<std::int64_t>(trial.incidents.size());
+  return details(counted(n, "hardware incident", "hardware incidents"), "<ul>" + out + "</ul>", "findings");
+}
+
 std::string artefact_line(const Trial& trial) {
   std::string out;
   for (const auto& a : trial.artefacts) {
@@ -98,8 +114,8 @@ std::vector<std::string> trial_row(const Trial& t) {
           time(t.after_persistence_ms, "&ndash;"),
           fmt::format("{}<small>of {}</small>", persisted, t.operations),
           fmt::format("<b class=\"{}\">{}</b>", verdict_class, escape(t.verdict)),
-          fmt::format("{}<small>{}</small>{}{}", escape(t.summary), escape(t.cut), findings_list(t),
-                      artefact_line(t))};
+          fmt::format("{}<small>{}</small>{}{}{}", escape(t.summary), escape(t.cut), findings_list(t),
+                      incidents_list(t), artefact_line(t))};
 }
 
 bool belongs(const Trial& t, const Cell& c) {
@@ -143,7 +159,8 @@ std::string verdict_section(const Facts& facts) {
   out += cells_table(facts);
   out += query_note("cells", facts.run.id);
   out += "<h3>Trial by trial</h3>\n" + trials_of_cells(facts);
-  return out + query_note("trials", facts.run.id) + query_note("findings", facts.run.id) + "</section>\n";
+  return out + query_note("trials", facts.run.id) + query_note("findings", facts.run.id) +
+         query_note("incidents", facts.run.id) + "</section>\n";
 }
 
 }  // namespace headcrash::report

@@ -1,0 +1,263 @@
+// What an array does on its own: rebuild of a member, resync after an unclean stop, scrub.
+//
+// All three go through the stripes in chunks, lock a chunk, read it from the members, compute, write what is
+// wrong, and then wait as long as their rate asks for. Host requests run beside them and meet them only at
+// the stripe locks.
+//
+//   stripes  0 ......... rebuilt ............................. end
+//            right on the|  member counts as lost for these
+//            new member  ^ chunk under way, locked
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/model/array_controller.h"
+#include "plugin/model/parity.h"
+
+namespace headcrash::model {
+namespace {
+
+constexpr std::uint32_t kChunkSectors = 128;  // of each member, as md's resync window of 64 KiB
+constexpr std::uint32_t kChunkTriesMax = 4;
+
+}  // namespace
+
+std::uint32_t ArrayController::chunk_stripes() const {
+  return std::max<std::uint32_t>(1, kChunkSectors / layout.unit);
+}
+
+TimeNs ArrayController::chunk_ns(std::uint64_t sectors) const {
+  if (rebuild_bytes_per_second == 0) return 0;
+  return static_cast<TimeNs>(sectors * kSectorBytes * static_cast<std::uint64_t>(kSecondNs) /
+                             rebuild_bytes_per_second);
+}
+
+void ArrayController::background_ended(const std::string& text) {
+  background_ = Background::none;
+  abort_background_ = false;
+  incident(text);
+}
+
+Result<void> ArrayController::rebuild(std::size_t index) {
+  if (index >= members.size()) return fail(member_name(index), "there is no such member", "count from 0");
+  if (layout.parity == 0) return fail(profile.name, "has nothing to rebuild from");
+  if (states_[index] != MemberState::failed)
+    return fail(member_name(index), "has not failed", "fail it first, then replace it");
+  if (!powered_ || !started_ || refusing_)
+    return fail(profile.name, "does not serve requests", "start the array first");
+  if (background_ != Background::none)
+    return fail(profile.name, "does a " + status().background + " already", "wait until it is over");
+  if (broken()) return fail(profile.name, "has lost too many members to rebuild one");
+  states_[index] = MemberState::rebuilding;
+  incident(fmt::format("rebuild of member {} begins", index));
+  rebuild_member(static_cast<std::uint32_t>(index));
+  drain_later();
+  return {};
+}
+
+Result<void> ArrayController::scrub(bool repair_it) {
+  if (layout.parity == 0) return fail(profile.name, "has no parity to check");
+  if (!powered_ || !started_ || refusing_)
+    return fail(profile.name, "does not serve requests", "start the array first");
+  if (background_ != Background::none)
+    return fail(profile.name, "does a " + status().background + " already", "wait until it is over");
+  if (any_lost()) return fail(profile.name, "is degraded", "rebuild the lost member first");
+  incident(repair_it ? "scrub with repair begins" : "scrub begins");
+  check_stripes(Background::scrub, repair_it);
+  drain_later();
+  return {};
+}
+
+// ---- rebuild
+
+Detached ArrayController::rebuild_member(std::uint32_t member) {
+  background_ = Background::rebuild;
+  background_done_ = 0;
+  background_total_ = layout.stripes * layout.unit;
+  rebuilt_stripes_ = 0;
+  write_metadata_soon();
+  co_await settle_metadata();
+  Status status = Status::ok;
+  for (std::uint64_t stripe = 0; stripe < layout.stripes && !abort_background_ && status == Status::ok;) {
+    const TimeNs begun = simulation_.now();
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
+    status = co_await rebuild_chunk(member, stripe, count);
+    stripe += count;
+    background_done_ = stripe * layout.unit;
+    const TimeNs next = begun + chunk_ns(std::uint64_t{count} * layout.unit);
+    if (next > simulation_.now()) co_await Sleep{*this, next};
+  }
+  if (status == Status::ok && !abort_background_ && volatile_) {
+    Batch batch(*this);
+    batch.other(Op::flush, member, 0, 0, false);
+    co_await batch;
+    members_failed(batch.dead);
+  }
+  if (status != Status::ok || abort_background_) {
+    members_failed(1ULL << member);
+    background_ended(fmt::format("rebuild of member {} given up", member));
+    co_return;
+  }
+  states_[member] = MemberState::active;
+  --lost_members_;
+  cache_.clear();
+  write_metadata_soon();
+  background_ended(fmt::format("rebuild of member {} ended", member));
+  // Several members may have been lost; after a restart their rebuilds follow each other.
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    if (states_[m] == MemberState::rebuilding && background_ == Background::none) rebuild_member(m);
+  }
+}
+
+/// Another member may fail meanwhile, or prove unreadable: every stripe is computed from what answers.
+Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, std::uint32_t stripes) {
+  const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
+  const std::uint32_t sectors = stripes * layout.unit;
+  co_await Lock{*this, stripe, stripe + stripes - 1};
+  AlignedBuffer buffer = take_buffer(std::uint64_t{sectors} * layout.members);
+  Status status = Status::medium_error;
+  const auto place = [&](std::uint32_t m) {
+    return bytes_ ? buffer.data() + std::size_t{m} * sectors * kSectorBytes : nullptr;
+  };
+  std::uint64_t sources = 0;
+  for (std::uint32_t tries = 0; tries < kChunkTriesMax && status == Status::medium_error; ++tries) {
+    sources = 0;
+    std::uint32_t count = 0;
+    Batch batch(*this);
+    for (std::uint32_t m = 0; m < layout.members && (!layout.mirrored() || count == 0); ++m) {
+      if (states_[m] != MemberState::active) continue;
+      sources |= 1ULL << m;
+      ++count;
+      batch.read(m, layout.member_lba(stripe, 0), sectors, place(m));
+    }
+    status = count < layout.data ? Status::device_failed : Status::ok;
+    co_await batch;
+    if (batch.store_error) status = Status::store_error;
+    if (batch.dead != 0 && status == Status::ok) status = Status::medium_error;
+    members_failed(batch.dead);
+    for (std::uint32_t m = 0; m < layout.members && status == Status::ok; ++m) {
+      for (std::uint32_t i = 0; i < stripes && (batch.unreadable >> m & 1) != 0 && status == Status::ok;
+           ++i) {
+        const std::uint32_t role = layout.role_of(stripe + i, m);
+        status =
+            co_await repair(stripe + i, role, {0, layout.unit}, bytes_ ? place(m) + i * unit_bytes : nullptr);
+        if (status != Status::ok) status = Status::device_failed;
+      }
+    }
+  }
+  if (status == Status::ok) {
+    for (std::uint32_t i = 0; i < stripes && bytes_; ++i) {
+      std::array<std::byte*, kArrayMembersMax> columns{};
+      std::uint64_t missing = 0;
+      for (std::uint32_t m = 0; m < layout.members; ++m) {
+        const std::uint32_t role = layout.role_of(stripe + i, m);
+        columns[role] = place(m) + i * unit_bytes;
+        if ((sources >> m & 1) == 0) missing |= 1ULL << role;
+      }
+      if (layout.mirrored()) {
+        const auto source = static_cast<std::uint32_t>(std::countr_zero(sources));
+        std::memcpy(columns[member], columns[source], unit_bytes);
+      } else {
+        recover_columns(std::span(columns.data(), layout.members), layout.parity, missing, unit_bytes);
+      }
+    }
+    if (parity_ns(1) > 0) co_await work(parity_ns(std::uint64_t{sectors} * layout.data));
+    Batch batch(*this);
+    batch.write(member, layout.member_lba(stripe, 0), sectors, place(member), false);
+    co_await batch;
+    members_failed(batch.dead);
+    if (batch.failed()) status = batch.store_error ? Status::store_error : Status::device_failed;
+  }
+  if (status == Status::ok) rebuilt_stripes_ = stripe + stripes;
+  unlock(stripe);
+  co_return status;
+}
+
+// ---- scrub and resync
+
+Detached ArrayController::check_stripes(Background kind, bool repair_it) {
+  background_ = kind;
+  background_done_ = 0;
+  background_total_ = layout.stripes * layout.unit;
+  mismatches_ = 0;
+  const bool only_marked = kind == Background::resync && layout.bitmap_sectors > 0;
+  if (kind == Background::resync) incident("resync begins");
+  Status status = Status::ok;
+  for (std::uint64_t stripe = 0; stripe < layout.stripes && !any_lost() && status == Status::ok;) {
+    const TimeNs begun = simulation_.now();
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
+    const std::uint64_t data = stripe * layout.stripe_sectors();
+    const bool skip =
+        only_marked && !regions_.any_marked(data, data + std::uint64_t{count} * layout.stripe_sectors() - 1);
+    if (!skip) status = co_await check_chunk(stripe, count, repair_it);
+    stripe += count;
+    background_done_ = stripe * layout.unit;
+    const TimeNs next = begun + chunk_ns(std::uint64_t{count} * layout.unit);
+    if (!skip && next > simulation_.now()) co_await Sleep{*this, next};
+  }
+  const char* const name = kind == Background::resync ? "resync" : "scrub";
+  if (any_lost() || status != Status::ok) {
+    background_ended(fmt::format("{} given up, {} mismatches so far", name, mismatches_));
+    co_return;
+  }
+  if (kind == Background::resync) unclean_ = false;
+  background_ended(fmt::format("{} ended, {} mismatches", name, mismatches_));
+  last_update_at_ = simulation_.now();
+  consider_idle();
+}
+
+Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it) {
+  const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
+  const std::uint32_t sectors = stripes * layout.unit;
+  co_await Lock{*this, stripe, stripe + stripes - 1};
+  AlignedBuffer buffer = take_buffer(std::uint64_t{sectors} * layout.members);
+  AlignedBuffer right = take_buffer(std::uint64_t{layout.unit} * layout.members);
+  const auto place = [&](std::uint32_t m) {
+    return bytes_ ? buffer.data() + std::size_t{m} * sectors * kSectorBytes : nullptr;
+  };
+  Status status = Status::ok;
+  Batch batch(*this);
+  for (std::uint32_t m = 0; m < layout.members; ++m)
+    batch.read(m, layout.member_lba(stripe, 0), sectors, place(m));
+  co_await batch;
+  if (batch.store_error) status = Status::store_error;
+  members_failed(batch.dead);
+  for (std::uint32_t m = 0; m < layout.members && status == Status::ok && batch.dead == 0; ++m) {
+    for (std::uint32_t i = 0; i < stripes && (batch.unreadable >> m & 1) != 0; ++i) {
+      co_await repair(stripe + i, layout.role_of(stripe + i, m), {0, layout.unit},
+                      bytes_ ? place(m) + i * unit_bytes : nullptr);
+    }
+  }
+  if (parity_ns(1) > 0) co_await work(parity_ns(std::uint64_t{sectors} * layout.data));
+  Batch repairs(*this);
+  for (std::uint32_t i = 0; i < stripes && bytes_ && status == Status::ok && batch.dead == 0; ++i) {
+    std::array<std::byte*, kArrayMembersMax> columns{};
+    for (std::uint32_t role = 0; role < layout.members; ++role)
+      columns[role] = role < layout.data ? place(layout.member_of(stripe + i, role)) + i * unit_bytes
+                                         : right.data() + role * unit_bytes;
+    make_parity(std::span(columns.data(), layout.members), layout.parity, unit_bytes);
+    bool wrong = false;
+    for (std::uint32_t role = layout.data; role < layout.members; ++role) {
+      const std::uint32_t m = layout.member_of(stripe + i, role);
+      std::byte* const there = place(m) + i * unit_bytes;
+      if (std::memcmp(there, columns[role], unit_bytes) == 0) continue;
+      wrong = true;
+      if (!repair_it) continue;
+      std::memcpy(there, columns[role], unit_bytes);
+      repairs.write(m, layout.member_lba(stripe + i, 0), layout.unit, there, volatile_);
+    }
+    if (!wrong) continue;
+    ++mismatches_;
+    cache_.forget(stripe + i);
+  }
+  co_await repairs;
+  members_failed(repairs.dead);
+  if (repairs.store_error) status = Status::store_error;
+  unlock(stripe);
+  co_return status;
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,329 @@
+#pragma once
+// The inside of an Array: what its parts share. Each part is one file:
+//
+//   array.cc            checks, sizes, host requests and their completion, power
+//   array_members.cc    commands to members and what their failures mean
+//   array_metadata.cc   superblocks, dirty flag, dirty regions, assembly at power-on
+//   array_read.cc       reads, also of what is lost
+//   array_write.cc      writes of stripes
+//   array_prewrite.cc   logging an update, rolling forward
+//   array_background.cc rebuild, scrub, resync
+//
+// A host request is a coroutine (array_task.h); everything that waits does it by co_await. power_cut()
+// destroys them all.
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "plugin/model/aligned_buffer.h"
+#include "plugin/model/array.h"
+#include "plugin/model/array_task.h"
+#include "plugin/model/dirty_regions.h"
+#include "plugin/model/member_runs.h"
+#include "plugin/model/prewrite_log.h"
+#include "plugin/model/raid_layout.h"
+#include "plugin/model/stripe_cache.h"
+#include "plugin/model/stripe_locks.h"
+#include "plugin/model/stripe_plan.h"
+#include "plugin/model/superblock.h"
+
+namespace headcrash::model {
+
+class ArrayController final : private EventTarget, public CoroutineScope {
+ public:
+  ArrayController(ArrayOptions options, const RaidLayout& layout);
+  ~ArrayController() override;
+
+  Result<void> assemble_now();  ///< reads or writes superblocks; runs the simulation meanwhile
+
+  void submit(const Request& request, Initiator& initiator);
+  void power_cut();
+  void power_on();
+  void stop();
+
+  ArrayStatus status() const;
+  Result<void> fail_member(std::size_t index);
+  Result<void> rebuild(std::size_t index);
+  Result<void> scrub(bool repair);
+  Result<void> accept_dirty_degraded();
+
+  DeviceCounters counters() const;
+
+  const ArrayProfile profile;
+  const RaidLayout layout;
+  Characteristics characteristics;
+  ArrayCounters array_counters;
+  std::vector<std::unique_ptr<Device>> members;
+  std::uint64_t rebuild_bytes_per_second = 0;
+
+ private:
+  // ---- array.cc: host requests and waiting
+  struct HostRequest {
+    Request request;
+    Initiator* initiator = nullptr;
+    TimeNs submitted_at = 0;
+    bool inside = false;
+    Status status = Status::ok;
+    Breakdown breakdown;
+  };
+  struct Sleep {
+    ArrayController& array;
+    TimeNs at;
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) { array.wake_at(at, waiter); }
+    void await_resume() const {}
+  };
+  /// Waits in a list that somebody else empties.
+  struct Wait {
+    std::vector<std::coroutine_handle<>>& list;
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) { list.push_back(waiter); }
+    void await_resume() const {}
+  };
+  struct Lock {
+    ArrayController& array;
+    std::uint64_t first, last;
+    bool await_ready() const { return array.locks_.try_lock(first, last); }
+    void await_suspend(std::coroutine_handle<> waiter) { array.locks_.wait(first, last, waiter); }
+    void await_resume() const {}
+  };
+  /// Several coroutines that somebody waits for.
+  struct Join {
+    ArrayController& array;
+    std::uint32_t running = 0;
+    Status status = Status::ok;
+    Breakdown breakdown;  ///< of the last one
+    std::coroutine_handle<> waiter;
+
+    void arrive(Status s, const Breakdown& b);
+    bool await_ready() const { return running == 0; }
+    void await_suspend(std::coroutine_handle<> h) { waiter = h; }
+    void await_resume() const {}
+  };
+  enum class Tag : std::uint64_t { lost, drain, wake, idle };
+
+  void on_event(std::uint64_t tag) override;
+  void schedule(TimeNs at, Tag tag, std::uint64_t value = 0);
+  void wake_at(TimeNs at, std::coroutine_handle<> waiter);
+  Sleep work(TimeNs ns);  ///< of the controller, one thing after the other
+  void wake_all(std::vector<std::coroutine_handle<>>& list);
+  void unlock(std::uint64_t first);
+  void run();  ///< ready coroutines, then completions to the host
+  void drain_later();
+  HostRequest& take_request(const Request& request, Initiator& initiator);
+  void finish(HostRequest& host, Status status);
+  void deliver(HostRequest& host);
+  void update_busy();
+  Detached serve(HostRequest& host);
+  Task flush(HostRequest& host);
+  static Breakdown sum_of(const Breakdown& a, const Breakdown& b);
+  AlignedBuffer take_buffer(std::uint64_t sectors);
+
+  // ---- array_members.cc
+  struct Batch;
+  struct MemberCommand final : Initiator {
+    explicit MemberCommand(ArrayController& a) : array(a) {}
+    void completed(const Completion& completion) override { array.member_completed(*this, completion); }
+    ArrayController& array;
+    Batch* batch = nullptr;
+    std::uint32_t member = 0;
+    Op op = Op::read;
+  };
+  /// Commands to members that are waited for together. Lives in a coroutine.
+  struct Batch {
+    explicit Batch(ArrayController& a) : array(a) {}
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    void read(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, std::byte* into);
+    void write(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, const std::byte* from,
+               bool fua);
+    void other(Op op, std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, bool fua);
+    bool failed() const { return dead != 0 || unreadable != 0 || store_error; }
+    bool await_ready() const { return pending == 0; }
+    void await_suspend(std::coroutine_handle<> h) { waiter = h; }
+    void await_resume() const {}
+
+    ArrayController& array;
+    std::uint32_t pending = 0;
+    std::uint64_t dead = 0;        ///< members that failed, or could not write
+    std::uint64_t unreadable = 0;  ///< members with a medium error on a read
+    bool store_error = false;
+    Breakdown breakdown;  ///< of the last command
+    std::coroutine_handle<> waiter;
+
+   private:
+    void submit(std::uint32_t member, Request& request);
+  };
+  void member_completed(MemberCommand& command, const Completion& completion);
+  MemberCommand& take_command();
+  void members_failed(std::uint64_t mask);
+  bool alive(std::uint32_t member, std::uint64_t stripe) const {
+    return states_[member] == MemberState::active ||
+           (states_[member] == MemberState::rebuilding && stripe < rebuilt_stripes_);
+  }
+  std::uint64_t lost_roles(std::uint64_t stripe) const;
+  bool any_lost() const { return lost_members_ > 0; }
+  bool broken() const;  ///< more members are lost than may be
+  std::string member_name(std::size_t index) const;
+  void incident(const std::string& text);
+
+  // ---- array_metadata.cc
+  Task assemble();
+  using Slots = std::vector<std::optional<Superblock>>;
+  Task read_superblocks(Slots& found, std::uint64_t& dead);
+  std::optional<Error> disagreement(const Slots& found, std::uint64_t dead, const Superblock& newest) const;
+  void adopt(const Slots& found, std::uint64_t dead, const Superblock& newest);
+  void make_new(std::uint64_t dead);
+  Superblock superblock(std::uint32_t member) const;
+  bool metadata_settled() const { return metadata_written_ >= metadata_wanted_; }
+  void write_metadata_soon();
+  Detached write_metadata();
+  Task settle_metadata();
+  Task make_dirty(std::uint64_t first, std::uint64_t last);
+  bool is_marked_dirty() const { return want_dirty_ && dirty_durable_; }
+  Detached write_regions();
+  Task read_regions();
+  void consider_idle();
+  Detached make_clean();
+  Task recover();
+  void refuse(const std::string& why);
+  void begin_update();
+  void start();
+  Detached start_up();
+
+  // ---- array_read.cc
+  Task read(HostRequest& host);
+  std::uint32_t choose_mirror(std::uint64_t stripe, std::uint64_t lba) const;
+  Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  Task reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  Task read_pieces(HostRequest& host);
+  Task read_computed(HostRequest& host, std::uint64_t failed_members);
+
+  // ---- array_write.cc
+  struct Segment {
+    std::uint64_t stripe = 0;
+    std::uint32_t stripes = 0;
+    std::uint32_t lo = 0, hi = 0;  ///< data sectors of the stripe; all of it when stripes > 1
+    std::uint64_t offset = 0;      ///< of `lo` in the request, in sectors
+  };
+  Task write(HostRequest& host);
+  Task write_striped(HostRequest& host);
+  Task write_mirrors(HostRequest& host);
+  Task write_stripes(HostRequest& host);
+  bool next_segment(const Request& request, std::uint64_t& done, Segment& segment) const;
+  Detached write_full(Join& join, Request request, Segment segment);
+  Detached write_partial(Join& join, Request request, Segment segment);
+  void gather_full(const Request& request, const Segment& segment, std::byte* bytes) const;
+  Task read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes, Breakdown& breakdown);
+  void apply_plan(const Request& request, const Segment& segment, const StripePlan& plan, std::uint64_t lost,
+                  std::byte* bytes) const;
+  Status write_outcome(const Batch& batch, std::uint64_t stripe);
+  void count_method(const StripePlan& plan);
+  void remember(std::uint64_t stripe, const StripePlan& plan, const std::byte* bytes);
+  Task trim(HostRequest& host);
+  Task zero_edges(Request request);
+  TimeNs parity_ns(std::uint64_t data_sectors) const;
+  std::uint32_t full_run_max() const;
+  void end_update();
+
+  // ---- array_prewrite.cc
+  bool logs() const {
+    return profile.recovery == ArrayRecovery::prewrite && layout.parity > 0 && !layout.mirrored();
+  }
+  struct LogPart {
+    std::uint64_t home = 0;
+    std::uint32_t sectors = 0;
+    const std::byte* bytes = nullptr;
+  };
+  using LogParts = std::array<LogPart, kArrayMembersMax>;
+  Task log_update(const LogParts& parts, std::uint64_t& sequence, Breakdown& breakdown);
+  void update_is_home(std::uint64_t sequence);
+  /// By sequence number: the intact records of each member.
+  struct FoundUpdate {
+    std::uint64_t whole = 0;  ///< mask of members whose record is intact
+    std::uint64_t parts = 0;
+    std::array<PrewriteHeader, kArrayMembersMax> records{};
+  };
+  using FoundUpdates = std::map<std::uint64_t, FoundUpdate>;
+  Task scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail);
+  Task read_log(std::uint32_t member, std::byte* bytes);
+  Task write_home(const FoundUpdate& update);
+  Task roll_forward();
+
+  // ---- array_background.cc
+  enum class Background : std::uint8_t { none, rebuild, resync, scrub };
+  Detached rebuild_member(std::uint32_t member);
+  Detached check_stripes(Background kind, bool repair_it);
+  Task check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it);
+  Task rebuild_chunk(std::uint32_t member, std::uint64_t stripe, std::uint32_t stripes);
+  std::uint32_t chunk_stripes() const;
+  TimeNs chunk_ns(std::uint64_t sectors) const;
+  void background_ended(const std::string& text);
+
+  Simulation& simulation_;
+  Witness& witness_;
+  const bool bytes_;
+  const DeviceId device_;
+  const std::uint64_t seed_;
+  bool volatile_ = false;    ///< some member forgets what it has not flushed
+  std::uint32_t align_ = 1;  ///< largest physical sector of a member
+
+  BufferPool buffers_;
+  std::deque<MemberCommand> commands_;
+  std::vector<MemberCommand*> free_commands_;
+  std::deque<HostRequest> requests_;
+  std::vector<HostRequest*> free_requests_;
+  std::deque<HostRequest*> finished_, lost_;
+  std::size_t inside_ = 0;
+  struct Sleeper {
+    std::coroutine_handle<> waiter;
+    std::uint32_t turn = 0;
+  };
+  std::vector<Sleeper> sleepers_;
+  std::vector<std::uint32_t> free_sleepers_;
+  bool running_ = false, drain_scheduled_ = false;
+  bool powered_ = true;
+  bool started_ = false;  ///< recovery is over as far as requests have to wait for it
+  bool refusing_ = false;
+  std::string refusal_;
+  std::vector<std::coroutine_handle<>> start_waiters_;
+  TimeNs controller_free_at_ = 0;
+  DeviceCounters counters_;
+  std::optional<TimeNs> busy_since_;
+
+  std::vector<MemberState> states_;
+  std::vector<std::uint64_t> next_lba_;   ///< behind the last command of each member
+  std::vector<std::uint32_t> in_flight_;  ///< commands of each member
+  std::uint32_t lost_members_ = 0;        ///< not active
+  std::uint64_t rebuilt_stripes_ = 0;     ///< stripes below are right on a rebuilding member
+  StripeLocks locks_;
+  StripeCache cache_;
+
+  std::uint64_t array_id_ = 0, events_ = 0;
+  bool want_dirty_ = false, dirty_durable_ = false;
+  bool unclean_ = false;  ///< parity may be wrong until a resync ends
+  std::uint64_t metadata_wanted_ = 0, metadata_written_ = 0;
+  bool metadata_busy_ = false;
+  std::vector<std::coroutine_handle<>> metadata_waiters_;
+  DirtyRegions regions_;
+  bool regions_busy_ = false;
+  std::uint64_t regions_wanted_ = 0, regions_written_ = 0;
+  std::vector<std::coroutine_handle<>> region_waiters_;
+  std::uint64_t updates_inside_ = 0;  ///< writes under way
+  std::uint64_t updates_begun_ = 0;
+  TimeNs last_update_at_ = 0;
+  bool idle_scheduled_ = false, cleaning_ = false;
+  std::optional<Error> assembly_error_;
+
+  PrewriteLog log_;
+  std::vector<std::coroutine_handle<>> log_waiters_;
+
+  Background background_ = Background::none;
+  std::uint64_t background_done_ = 0, background_total_ = 0;
+  std::uint64_t mismatches_ = 0;
+  bool abort_background_ = false;
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,170 @@
+// Logging an update before it goes home, and rolling complete updates forward at power-on (prewrite_log.h
+// says what is on the members).
+//
+//   small write, 6 commands    read old data, read old parity | log data, log parity -> host is told | data,
+//   parity home
+#include <fmt/core.h>
+
+#include <bit>
+#include <cstring>
+
+#include "plugin/model/array_controller.h"
+
+namespace headcrash::model {
+namespace {
+
+constexpr std::uint32_t kLogReadSectors = 2048;
+
+}  // namespace
+
+Task ArrayController::log_update(const LogParts& parts, std::uint64_t& sequence, Breakdown& breakdown) {
+  std::array<std::uint32_t, kArrayMembersMax> sectors{};
+  std::uint64_t mask = 0;
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    sectors[m] = parts[m].sectors;
+    if (sectors[m] > 0) mask |= 1ULL << m;
+  }
+  auto place = log_.reserve(mask, std::span(sectors.data(), layout.members));
+  while (!place) {
+    if (log_.needs_durable_tail()) {
+      if (metadata_settled()) write_metadata_soon();  // superblocks carry the tail too
+      co_await settle_metadata();
+    } else {
+      co_await Wait{log_waiters_};
+    }
+    place = log_.reserve(mask, std::span(sectors.data(), layout.members));
+  }
+  sequence = place->sequence;
+  ++array_counters.prewrites;
+  const std::uint64_t tail = log_.tail();
+  const std::uint32_t header_sectors = log_.header_sectors();
+  const std::size_t header_bytes = std::size_t{header_sectors} * kSectorBytes;
+  std::array<AlignedBuffer, kArrayMembersMax> records;
+  Batch batch(*this);
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    if (sectors[m] == 0 || states_[m] == MemberState::failed) continue;
+    if (bytes_) {
+      const std::span payload(parts[m].bytes, std::size_t{sectors[m]} * kSectorBytes);
+      records[m] = take_buffer(header_sectors + sectors[m]);
+      std::memset(records[m].data(), 0, header_bytes);
+      std::memcpy(records[m].data() + header_bytes, payload.data(), payload.size());
+      const PrewriteHeader header{array_id_,    sequence,          tail, mask, parts[m].home, sectors[m], m,
+                                  place->at[m], crc32c_of(payload)};
+      header.encode({records[m].data(), kSectorBytes});
+    }
+    batch.write(m, place->at[m], header_sectors + sectors[m], records[m].data(), volatile_);
+  }
+  co_await batch;
+  breakdown = sum_of(breakdown, batch.breakdown);
+  if (batch.store_error) co_return Status::store_error;
+  members_failed(batch.dead);
+  if (!metadata_settled()) co_await settle_metadata();
+  log_.tail_durable(tail);
+  wake_all(log_waiters_);
+  co_return static_cast<std::uint32_t>(std::popcount(mask & batch.dead)) > layout.parity
+      ? Status::device_failed
+      : Status::ok;
+}
+
+void ArrayController::update_is_home(std::uint64_t sequence) {
+  log_.home(sequence);
+  wake_all(log_waiters_);
+}
+
+// ---- power-on
+
+/// The whole area of a member; what cannot be read (the last cut tore it) counts as empty.
+Task ArrayController::read_log(std::uint32_t member, std::byte* bytes) {
+  const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
+  for (std::uint32_t at = 0; at < profile.prewrite_sectors; at += kLogReadSectors) {
+    const std::uint32_t sectors = std::min(kLogReadSectors, profile.prewrite_sectors - at);
+    Batch batch(*this);
+    batch.read(member, first + at, sectors, bytes + std::size_t{at} * kSectorBytes);
+    co_await batch;
+    members_failed(batch.dead);
+    if (batch.dead != 0 || batch.store_error) co_return Status::device_failed;
+    for (std::uint32_t s = 0; s < sectors && batch.unreadable != 0; s += align_) {
+      std::byte* const into = bytes + std::size_t{at + s} * kSectorBytes;
+      const std::uint32_t length = std::min(align_, sectors - s);
+      Batch one(*this);
+      one.read(member, first + at + s, length, into);
+      co_await one;
+      if (one.failed()) std::memset(into, 0, std::size_t{length} * kSectorBytes);
+    }
+  }
+  co_return Status::ok;
+}
+
+Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail) {
+  AlignedBuffer area = take_buffer(profile.prewrite_sectors);
+  const Status status = co_await read_log(member, area.data());
+  if (status != Status::ok) co_return status;
+  for (std::uint64_t at = 0; at < profile.prewrite_sectors; ++at) {
+    const auto header = PrewriteHeader::decode({area.data() + at * kSectorBytes, kSectorBytes});
+    const std::uint64_t lba = kSuperblockSectors * kSuperblockSlots + at;
+    if (!header || header->array_id != array_id_ || header->member != member || header->at != lba) continue;
+    tail = std::max(tail, header->tail);
+    FoundUpdate& update = found[header->sequence];
+    update.parts |= header->parts;
+    update.records[member] = *header;
+    const std::uint64_t payload = at + align_;
+    if (payload + header->sectors > profile.prewrite_sectors) continue;
+    if (crc32c_of({area.data() + payload * kSectorBytes, std::size_t{header->sectors} * kSectorBytes}) ==
+        header->payload_crc)
+      update.whole |= 1ULL << member;
+  }
+  co_return Status::ok;
+}
+
+Task ArrayController::write_home(const FoundUpdate& update) {
+  std::array<AlignedBuffer, kArrayMembersMax> buffers;
+  Batch reads(*this);
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    if ((update.whole >> m & 1) == 0 || states_[m] != MemberState::active) continue;
+    buffers[m] = take_buffer(update.records[m].sectors);
+    reads.read(m, update.records[m].at + align_, update.records[m].sectors, buffers[m].data());
+  }
+  co_await reads;
+  members_failed(reads.dead);
+  Batch writes(*this);
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    if (buffers[m].data() == nullptr || states_[m] != MemberState::active) continue;
+    writes.write(m, update.records[m].home, update.records[m].sectors, buffers[m].data(), volatile_);
+  }
+  co_await writes;
+  members_failed(writes.dead);
+  co_return Status::ok;
+}
+
+Task ArrayController::roll_forward() {
+  std::uint64_t rolled = 0;
+  std::uint64_t next = log_.tail();
+  if (bytes_) {
+    FoundUpdates found;
+    std::uint64_t tail = log_.tail();  // the superblocks'
+    for (std::uint32_t m = 0; m < layout.members; ++m) {
+      if (states_[m] == MemberState::active) co_await scan_log(m, found, tail);
+    }
+    std::uint64_t active = 0;
+    for (std::uint32_t m = 0; m < layout.members; ++m) {
+      if (states_[m] == MemberState::active) active |= 1ULL << m;
+    }
+    for (const auto& [sequence, update] : found) {
+      next = std::max(next, sequence + 1);
+      if (sequence < tail || (update.parts & active & ~update.whole) != 0) continue;
+      co_await write_home(update);
+      ++rolled;
+    }
+  } else {
+    rolled = log_.live();
+    next = log_.next_sequence();
+  }
+  array_counters.rolled_forward += rolled;
+  log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_, next);
+  write_metadata_soon();  // with the new tail, before the old records are written over
+  co_await settle_metadata();
+  incident(fmt::format("{} prewrites rolled forward", rolled));
+  co_return Status::ok;
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,342 @@
+#pragma once
+// What the tests of arrays share: a member whose delays come from a seed, an array of them on kept stores,
+// and an independent look at the members' stores.
+
+#include <memory>
+#include <random>
+#include <set>
+
+#include "plugin/model/array.h"
+#include "plugin/model/invariant.h"
+#include "plugin/model/parity.h"
+#include "plugin/model/raid_layout.h"
+#include "plugin/model/test_bench.h"
+
+namespace headcrash::model::bench {
+
+struct MemberTraits {
+  bool volatile_cache = false;
+  bool trim = false;
+  TimeNs delay_ns = kMillisecondNs;
+  TimeNs jitter_ns = 0;  ///< up to so much more, from the seed
+};
+
+/// Requests run side by side. A power cut leaves of each write under way none, some, or all sectors, the next
+/// one torn.
+class TestMember final : public Device, private EventTarget {
+ public:
+  TestMember(Simulation& simulation, Witness& witness, SectorStore* store, DeviceId device,
+             std::uint64_t sectors, std::uint64_t seed, const MemberTraits& traits)
+      : simulation_(simulation),
+        witness_(witness),
+        store_(store),
+        device_(device),
+        random_(seed * 1000 + device),
+        traits_(traits) {
+    characteristics_.profile = "member";
+    characteristics_.sectors = sectors;
+    characteristics_.volatile_cache = traits.volatile_cache;
+    characteristics_.trim = traits.trim;
+  }
+  const Characteristics& characteristics() const override { return characteristics_; }
+  DeviceCounters counters() const override { return counters_; }
+
+  void submit(const Request& request, Initiator& initiator) override {
+    invariant(request.lba + request.sectors <= characteristics_.sectors, "a command lies on the member");
+    witness_.submitted(device_, simulation_.now(), request);
+    const std::uint64_t tag = ++tags_;
+    inside_[tag] = {request, &initiator, simulation_.now()};
+    const TimeNs jitter = traits_.jitter_ns > 0
+                              ? static_cast<TimeNs>(random_() % static_cast<std::uint64_t>(traits_.jitter_ns))
+                              : 0;
+    simulation_.schedule(simulation_.now() + (powered_ ? traits_.delay_ns + jitter : 0), *this, tag);
+    if (!powered_) lost_.insert(tag);
+  }
+
+  void power_cut() override {
+    if (!powered_) return;
+    powered_ = false;
+    for (auto& [tag, command] : inside_) {
+      if (lost_.insert(tag).second) {
+        if (command.request.op == Op::write || command.request.op == Op::write_zeroes)
+          cut_short(command.request);
+        simulation_.schedule(simulation_.now(), *this, tag);
+      }
+    }
+    for (const auto& [lba, bytes] : cache_) {
+      if (random_() % 2 == 0) put(lba, bytes);
+    }
+    cache_.clear();
+  }
+  void power_on() override { powered_ = true; }
+
+  bool dead = false;
+  bool stall_writes = false;  ///< writes stay under way until the power goes
+  std::set<std::uint64_t> unreadable;
+
+ private:
+  struct Inside {
+    Request request;
+    Initiator* initiator = nullptr;
+    TimeNs submitted_at = 0;
+  };
+  using Bytes = std::vector<std::byte>;
+
+  Bytes sector_of(const Request& r, std::uint32_t i) const {
+    Bytes bytes(kSectorBytes);
+    if (r.op == Op::write && !r.data.empty())
+      std::memcpy(bytes.data(), r.data.data() + std::size_t{i} * kSectorBytes, kSectorBytes);
+    return bytes;
+  }
+  void put(std::uint64_t lba, const Bytes& bytes) {
+    if (store_ != nullptr) invariant(store_->write(lba, bytes).has_value(), "memory keeps");
+    unreadable.erase(lba);
+  }
+  Bytes look(std::uint64_t lba) {
+    Bytes bytes(kSectorBytes);
+    if (store_ != nullptr) invariant(store_->read(lba, bytes).has_value(), "memory gives");
+    return bytes;
+  }
+  void cut_short(const Request& r) {
+    if (dead || stall_writes) return;
+    const auto done = static_cast<std::uint32_t>(random_() % (r.sectors + 1));
+    for (std::uint32_t i = 0; i < done; ++i) put(r.lba + i, sector_of(r, i));
+    if (done == r.sectors || random_() % 2 == 0) return;
+    Bytes torn = sector_of(r, done);
+    const Bytes old = look(r.lba + done);
+    const auto at = static_cast<std::ptrdiff_t>(random_() % kSectorBytes);
+    std::copy(old.begin() + at, old.end(), torn.begin() + at);
+    put(r.lba + done, torn);
+    if (random_() % 8 == 0) unreadable.insert(r.lba + done);
+  }
+
+  void on_event(std::uint64_t tag) override {
+    const auto found = inside_.find(tag);
+    if (found == inside_.end()) return;
+    const bool lost = lost_.count(tag) > 0;
+    if (!lost && stall_writes && found->second.request.op == Op::write) return;
+    const Inside command = found->second;
+    inside_.erase(found);
+    lost_.erase(tag);
+    Completion completion;
+    completion.id = command.request.id;
+    completion.submitted_at = command.submitted_at;
+    completion.completed_at = simulation_.now();
+    completion.status = lost ? Status::power_lost : dead ? Status::device_failed : serve(command.request);
+    witness_.acknowledged(device_, completion);
+    command.initiator->completed(completion);
+  }
+
+  Status serve(const Request& r) {
+    switch (r.op) {
+      case Op::read:
+        ++counters_.reads;
+        counters_.sectors_read += r.sectors;
+        for (std::uint32_t i = 0; i < r.sectors; ++i) {
+          const auto cached = cache_.find(r.lba + i);
+          if (cached == cache_.end() && unreadable.count(r.lba + i) > 0) return Status::medium_error;
+          if (r.into.empty()) continue;
+          const Bytes bytes = cached != cache_.end() ? cached->second : look(r.lba + i);
+          std::memcpy(r.into.data() + std::size_t{i} * kSectorBytes, bytes.data(), kSectorBytes);
+        }
+        break;
+      case Op::write:
+      case Op::write_zeroes:
+      case Op::trim:
+        ++(r.op == Op::trim ? counters_.trims : counters_.writes);
+        counters_.sectors_written += r.sectors;
+        for (std::uint32_t i = 0; i < r.sectors; ++i) {
+          cache_.erase(r.lba + i);
+          if (traits_.volatile_cache && !r.fua) {
+            cache_[r.lba + i] = sector_of(r, i);
+          } else {
+            put(r.lba + i, sector_of(r, i));
+          }
+        }
+        break;
+      case Op::flush:
+        ++counters_.flushes;
+        for (const auto& [lba, bytes] : cache_) put(lba, bytes);
+        cache_.clear();
+        break;
+    }
+    return Status::ok;
+  }
+
+  Simulation& simulation_;
+  Witness& witness_;
+  SectorStore* store_;
+  DeviceId device_;
+  std::mt19937_64 random_;
+  MemberTraits traits_;
+  Characteristics characteristics_;
+  DeviceCounters counters_;
+  std::map<std::uint64_t, Inside> inside_;
+  std::set<std::uint64_t> lost_;
+  std::map<std::uint64_t, Bytes> cache_;
+  std::uint64_t tags_ = 0;
+  bool powered_ = true;
+};
+
+inline ArrayProfile array_profile(RaidLevel level, std::uint32_t members, std::uint32_t unit = 4) {
+  ArrayProfile p;
+  p.name = "array";
+  p.level = level;
+  p.members = members;
+  p.stripe_unit_sectors = unit;
+  return p;
+}
+
+struct ArrayBench {
+  ArrayBench(ArrayProfile p, std::uint64_t member_sectors, std::uint64_t s = 1, MemberTraits t = {})
+      : profile(std::move(p)), seed(s), traits(t) {
+    for (std::uint32_t m = 0; m < profile.members; ++m)
+      stores.push_back(std::make_unique<MemoryStore>(member_sectors));
+  }
+
+  ArrayOptions options(bool bytes = true) {
+    ArrayOptions o{profile, *simulation, witness};
+    o.seed = seed;
+    o.bytes = bytes;
+    drives.clear();
+    for (std::uint32_t m = 0; m < profile.members; ++m) {
+      auto drive =
+          std::make_unique<TestMember>(*simulation, witness, bytes ? stores[m].get() : nullptr,
+                                       static_cast<DeviceId>(m + 1), stores[m]->sectors(), seed, traits);
+      drives.push_back(drive.get());
+      o.members.push_back(std::move(drive));
+    }
+    return o;
+  }
+  /// A new server on the same stores. `prepare` may break drives first.
+  template <typename Prepare>
+  Result<void> open(Prepare prepare, bool bytes = true) {
+    array.reset();
+    simulation = std::make_unique<Simulation>();
+    auto o = options(bytes);
+    prepare(*this);
+    auto made = Array::create(std::move(o));
+    if (!made) return pass_on(made);
+    array = std::move(*made);
+    return {};
+  }
+  Result<void> open() {
+    return open([](ArrayBench&) {});
+  }
+
+  RequestId submit(Request r) {
+    r.id = simulation->new_request_id();
+    array->submit(r, host);
+    return r.id;
+  }
+  RequestId submit(Op op, std::uint64_t lba = 0, std::uint32_t sectors = 0) {
+    Request r;
+    r.op = op;
+    r.lba = lba;
+    r.sectors = sectors;
+    return submit(r);
+  }
+  RequestId submit_write(std::uint64_t lba, const std::vector<std::byte>& data) {
+    Request r;
+    r.op = Op::write;
+    r.lba = lba;
+    r.sectors = static_cast<std::uint32_t>(data.size() / kSectorBytes);
+    r.data = data;
+    return submit(r);
+  }
+  Completion finish(RequestId id) {
+    while (!host.has(id) && simulation->run_next()) {
+    }
+    return host.has(id) ? host.done[id] : Completion{0, Status::store_error};
+  }
+  Status write(std::uint64_t lba, const std::vector<std::byte>& data) {
+    return finish(submit_write(lba, data)).status;
+  }
+  std::vector<std::byte> read(std::uint64_t lba, std::uint32_t sectors, Status* status = nullptr) {
+    std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
+    Request r;
+    r.lba = lba;
+    r.sectors = sectors;
+    r.into = bytes;
+    const Status s = finish(submit(r)).status;
+    if (status != nullptr) *status = s;
+    if (status == nullptr && s != Status::ok) bytes.clear();
+    return bytes;
+  }
+  void drain() {
+    while (simulation->run_next()) {
+    }
+  }
+  void run_for(TimeNs ns) { simulation->run_until(simulation->now() + ns); }
+  /// Until the background is quiet.
+  void finish_background() {
+    while (!array->status().background.empty() && simulation->run_next()) {
+    }
+  }
+
+  DeviceCounters member_totals() const {
+    DeviceCounters sum;
+    for (const TestMember* drive : drives) {
+      sum.reads += drive->counters().reads;
+      sum.writes += drive->counters().writes;
+      sum.sectors_read += drive->counters().sectors_read;
+      sum.sectors_written += drive->counters().sectors_written;
+      sum.flushes += drive->counters().flushes;
+      sum.trims += drive->counters().trims;
+    }
+    return sum;
+  }
+
+  std::vector<std::byte> on_member(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors) const {
+    std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
+    invariant(stores[member]->read(lba, bytes).has_value(), "memory gives");
+    return bytes;
+  }
+  RaidLayout layout() const { return RaidLayout::of(profile, stores[0]->sectors()); }
+
+  /// Stripes whose parity (or copies) on the stores is wrong, by plain arithmetic.
+  std::uint64_t wrong_stripes() const {
+    const RaidLayout l = layout();
+    std::uint64_t wrong = 0;
+    for (std::uint64_t s = 0; s < l.stripes && l.parity > 0; ++s) {
+      std::vector<std::vector<std::byte>> columns;
+      for (std::uint32_t role = 0; role < l.members; ++role)
+        columns.push_back(on_member(l.member_of(s, role), l.member_lba(s, 0), l.unit));
+      wrong += stripe_is_right(l, columns) ? 0 : 1;
+    }
+    return wrong;
+  }
+
+  static std::uint8_t twice(std::uint8_t v) {
+    return static_cast<std::uint8_t>(v << 1 ^ ((v & 0x80) != 0 ? 0x1d : 0));
+  }
+  static bool stripe_is_right(const RaidLayout& l, const std::vector<std::vector<std::byte>>& columns) {
+    for (std::size_t i = 0; i < columns[0].size(); ++i) {
+      std::uint8_t p = 0;
+      std::uint8_t q = 0;
+      for (std::uint32_t d = l.data; d-- > 0;) {
+        p ^= static_cast<std::uint8_t>(columns[d][i]);
+        q = twice(q) ^ static_cast<std::uint8_t>(columns[d][i]);
+      }
+      for (std::uint32_t role = l.data; role < l.members; ++role) {
+        const auto there = static_cast<std::uint8_t>(columns[role][i]);
+        if (l.mirrored() ? there != static_cast<std::uint8_t>(columns[0][i])
+                         : there != (role == l.data ? p : q))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  ArrayProfile profile;
+  std::uint64_t seed;
+  MemberTraits traits;
+  std::vector<std::unique_ptr<MemoryStore>> stores;
+  LogWitness witness;
+  Host host;
+  std::unique_ptr<Simulation> simulation = std::make_unique<Simulation>();
+  std::unique_ptr<Array> array;
+  std::vector<TestMember*> drives;
+};
+
+}  // namespace headcrash::model::bench

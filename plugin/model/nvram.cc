@@ -1,0 +1,448 @@
+// The battery-backed cache (nvram.h): the way of a request.
+//
+//   submit -> queue_ --- one copy engine, first come first served: command_ns, then sector_ns a sector ---+
+//                                                                                                         |
+//     read, all present       copied, done                                                   <------------+
+//     read, not all present   one read below for the hull of what is absent; what was present inside the hull
+//                             is kept aside when the read is sent and laid over what came back
+//     write                   room and nobody in the way: copied, dirty, done; else waiting_
+//     write that goes through nobody in the way: sent below; else waiting_
+//     outside the range       sent below as it is
+//
+// Writes wait in one line (waiting_), so a long one that needs much room is not overtaken for ever; reads
+// pass.
+//
+// Coherence. A write that goes through holds its range while it is below: no write-back of these sectors is
+// under way when it starts or begins before it ends, nothing is copied into them, and no other write goes
+// through them. Clean copies are forgotten when it starts; dirty ones, which were promised, stay until it is
+// durable and are forgotten in the same instant in which it is acknowledged.
+//
+// Which version a sector below gets is thus decided here alone: two writes of the same sector are never below
+// together.
+#include "plugin/model/nvram.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plugin/model/invariant.h"
+#include "plugin/model/nvram_state.h"
+
+namespace headcrash::model {
+namespace {
+
+SectorRange range_of(const Request& request) {
+  return {request.lba, request.sectors};
+}
+
+}  // namespace
+
+Nvram::State::State(NvramOptions&& options)
+    : profile(options.profile),
+      simulation(options.simulation),
+      witness(options.witness),
+      below(std::move(options.below)),
+      has_bytes(options.bytes),
+      device(options.device),
+      faults(options.battery),
+      blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
+             options.bytes),
+      random(options.seed ^ (std::uint64_t{options.device} << 48)) {
+  invariant(validate(profile).has_value(), "a cache is made of numbers that make sense");
+  const Characteristics& c = below->characteristics();
+  invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
+            "the cached range lies on the device below");
+  range = {profile.range_lba,
+           profile.range_sectors == 0 ? c.sectors - profile.range_lba : profile.range_sectors};
+  below_volatile = c.volatile_cache;
+  characteristics = c;
+  characteristics.profile = profile.name;
+  characteristics.volatile_cache = c.volatile_cache && range.sectors != c.sectors;
+}
+
+// ---- the copy engine
+// ---------------------------------------------------------------------------------------------
+
+void Nvram::State::submit(const Request& request, Initiator& initiator) {
+  invariant(
+      request.lba <= characteristics.sectors && request.sectors <= characteristics.sectors - request.lba,
+      "a request lies on the device");
+  witness.submitted(device, simulation.now(), request);
+  Command command;
+  command.request = request;
+  command.initiator = &initiator;
+  command.submitted_at = simulation.now();
+  if (!powered) {
+    lose(command);
+    return;
+  }
+  ++idle_epoch;
+  idle_draining = false;
+  refresh_battery();
+  queue.push_back(std::move(command));
+  begin_next();
+  consider_destage();
+  update_busy();
+}
+
+SectorRange Nvram::State::inside(const Request& request) const {
+  const std::uint64_t from = std::max(request.lba, range.lba);
+  const std::uint64_t to = std::min(request.lba + request.sectors, range.end());
+  return {from, to > from ? to - from : 0};
+}
+
+Nvram::State::Route Nvram::State::route(const Request& request) const {
+  if (request.op == Op::flush) return Route::flush;
+  if (request.sectors == 0) return Route::nothing;
+  if (request.op == Op::trim && !characteristics.trim) return Route::nothing;
+  if (inside(request).sectors == 0) return Route::outside;
+  if (request.op == Op::read) return Route::read;
+  if (request.op == Op::trim || inside(request).sectors != request.sectors) return Route::through;
+  if (battery != BatteryState::ok || blocks.failed_blocks() > 0) return Route::through;
+  if (blocks.span(range_of(request)) > blocks.blocks()) return Route::through;
+  const bool quick_below = request.op == Op::write_zeroes && characteristics.fast_zero;
+  return quick_below && request.sectors > profile.destage_sectors_max ? Route::through : Route::cache;
+}
+
+bool Nvram::State::locked(const SectorRange& part) const {
+  return std::any_of(through.begin(), through.end(),
+                     [&part](const Errand* errand) { return errand->range.overlaps(part); });
+}
+
+/// Whether a write finds room and nobody in its way.
+bool Nvram::State::may_start(const Command& command) const {
+  const SectorRange part = inside(command.request);
+  if (locked(part)) return false;
+  if (route(command.request) == Route::cache) return blocks.has_room_for(part);
+  const bool being_copied =
+      current && current->request.op != Op::read && inside(current->request).overlaps(part);
+  return !being_copied && !blocks.leaving(part);
+}
+
+void Nvram::State::begin_next() {
+  if (current || queue.empty()) return;
+  current = std::move(queue.front());
+  queue.pop_front();
+  const Request& request = current->request;
+  const Route way = route(request);
+  const bool copies = way == Route::cache || (way == Route::read && blocks.covers(range_of(request)));
+  copy_from = simulation.now() + (current->decoded ? 0 : profile.command_ns);
+  const TimeNs done = copy_from + (copies ? profile.sector_ns * request.sectors : 0);
+  current->breakdown.overhead_ns += done - simulation.now();
+  current->decoded = true;
+  schedule(done, Event::serviced);
+}
+
+void Nvram::State::serviced() {
+  Command command = std::move(*current);
+  current.reset();
+  const std::uint64_t then = generation;
+  serve(std::move(command));
+  if (then == generation) pump();
+}
+
+void Nvram::State::serve(Command command) {
+  switch (route(command.request)) {
+    case Route::nothing:
+      return finish(command, Status::ok);
+    case Route::outside:
+      if (command.request.op != Op::read && command.request.op != Op::trim) ++nvram_counters.write_throughs;
+      return pass(std::move(command));
+    case Route::flush:
+      return send_flush(std::move(command));
+    case Route::read:
+      return read(std::move(command));
+    case Route::cache:
+      // One that has waited came from the head of the line.
+      if (!may_start(command) || (!command.waited && !waiting.empty()))
+        return wait(std::move(command), command.waited);
+      copy_in(command, command.request.sectors);
+      return finish(command, Status::ok);
+    case Route::through:
+      if (!may_start(command) || !waiting.empty()) return wait(std::move(command), command.waited);
+      return send_through(std::move(command));
+  }
+}
+
+void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
+  const Request& request = command.request;
+  if (sectors == 0) return;
+  const auto data =
+      request.data.first(std::min<std::size_t>(request.data.size(), std::size_t{sectors} * kSectorBytes));
+  const NvramBlocks::Hits hits = blocks.write({request.lba, sectors}, data);
+  nvram_counters.cached_writes += hits.blocks;
+  nvram_counters.write_hits += hits.present;
+  nvram_counters.dirty_hits += hits.dirty;
+  nvram_counters.absorbed_sectors += hits.absorbed_sectors;
+  ++counters.media_writes;
+  counters.media_sectors_written += sectors;
+  command.breakdown.cache_hit = true;
+  witness.media_written(device, simulation.now(),
+                        {request.id, request.lba, sectors, MediaWrite::Outcome::written, data});
+}
+
+void Nvram::State::wait(Command command, bool first) {
+  const bool for_room =
+      route(command.request) == Route::cache && !blocks.has_room_for(inside(command.request));
+  if (for_room && !command.waited) ++nvram_counters.room_waits;
+  command.waited = true;
+  first ? waiting.push_front(std::move(command)) : waiting.push_back(std::move(command));
+}
+
+/// Lets the head of the line go on when nothing is in its way any more.
+void Nvram::State::retry_waiting() {
+  while (!waiting.empty() && may_start(waiting.front())) {
+    const bool copies = route(waiting.front().request) == Route::cache;
+    if (copies && (current || (!queue.empty() && queue.front().waited))) return;
+    Command command = std::move(waiting.front());
+    waiting.pop_front();
+    if (copies) {
+      queue.push_front(std::move(command));
+      begin_next();
+      return;
+    }
+    send_through(std::move(command));
+  }
+}
+
+/// The end of a request. The host may submit, or pull the plug, from within its callback.
+void Nvram::State::finish(const Command& command, Status status) {
+  const Request& request = command.request;
+  switch (request.op) {
+    case Op::read:
+      ++counters.reads;
+      counters.sectors_read += request.sectors;
+      break;
+    case Op::write:
+    case Op::write_zeroes:
+      ++counters.writes;
+      counters.sectors_written += request.sectors;
+      break;
+    case Op::flush:
+      ++counters.flushes;
+      break;
+    case Op::trim:
+      ++counters.trims;
+      break;
+  }
+  if (command.breakdown.cache_hit) ++counters.cache_hits;
+  Completion completion;
+  completion.id = request.id;
+  completion.status = store_failed ? Status::store_error : status;
+  completion.submitted_at = command.submitted_at;
+  completion.completed_at = simulation.now();
+  completion.breakdown = command.breakdown;
+  witness.acknowledged(device, completion);
+  command.initiator->completed(completion);
+}
+
+/// Goes on with whatever has become possible.
+void Nvram::State::pump() {
+  refresh_battery();
+  retry_waiting();
+  begin_next();
+  consider_destage();
+  const std::uint64_t then = generation;
+  const auto settled = [this] {
+    return battery != BatteryState::dead || blocks.failed_blocks() > 0 ||
+           blocks.dirty_sectors() + blocks.leaving_sectors() == 0;
+  };
+  while (then == generation && !flushes.empty() && settled()) {
+    Command command = std::move(flushes.front());
+    flushes.pop_front();
+    send_flush(std::move(command));
+  }
+  if (then != generation) return;
+  const bool quiet = !current && queue.empty() && waiting.empty();
+  if (quiet && profile.idle_delay_ns > 0 && blocks.dirty_blocks() > 0 && !idle_draining) {
+    schedule(simulation.now() + profile.idle_delay_ns, Event::idle);
+  }
+  update_busy();
+}
+
+// ---- requests that need what is below
+// ----------------------------------------------------------------------------
+
+Nvram::State::Errand& Nvram::State::take_errand(Job job) {
+  if (free_errands.empty()) {
+    errands.emplace_back(*this);
+    free_errands.push_back(&errands.back());
+  }
+  Errand& errand = *free_errands.back();
+  free_errands.pop_back();
+  errand.job = job;
+  errand.busy = true;
+  errand.flushing = false;
+  errand.generation = generation;
+  errand.kept.clear();
+  return errand;
+}
+
+void Nvram::State::send(Errand& errand, const Request& request) {
+  Request own = request;
+  own.id = simulation.new_request_id();
+  below->submit(own, errand);
+}
+
+void Nvram::State::pass(Command command) {
+  Errand& errand = take_errand(Job::pass);
+  errand.command = std::move(command);
+  send(errand, errand.command.request);
+}
+
+void Nvram::State::read(Command command) {
+  const Request& request = command.request;
+  const SectorRange part = inside(request);
+  blocks.renew(part);
+  std::optional<SectorRange> hull = blocks.absent_hull(part);
+  if (part.sectors != request.sectors) {
+    hull = range_of(request);  // reaches over the end of the range: below is needed anyway
+  } else if (!hull) {
+    blocks.overlay(part, request.into);
+    ++nvram_counters.read_hits;
+    command.breakdown.cache_hit = true;
+    return finish(command, Status::ok);
+  }
+  Errand& errand = take_errand(Job::read);
+  errand.hull = *hull;
+  Request own = request;
+  own.lba = hull->lba;
+  own.sectors = static_cast<std::uint32_t>(hull->sectors);
+  if (!request.into.empty()) {
+    blocks.overlay(part, request.into.subspan((part.lba - request.lba) * kSectorBytes));
+    own.into = request.into.subspan((hull->lba - request.lba) * kSectorBytes, hull->sectors * kSectorBytes);
+    errand.kept = blocks.present_runs(
+        {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
+    if (!errand.kept.empty()) errand.bytes.assign(own.into.begin(), own.into.end());
+  }
+  errand.command = std::move(command);
+  send(errand, own);
+}
+
+void Nvram::State::send_through(Command command) {
+  if (command.request.op != Op::trim) ++nvram_counters.write_throughs;
+  Errand& errand = take_errand(Job::through);
+  errand.range = inside(command.request);
+  blocks.drop_clean(errand.range);
+  through.push_back(&errand);
+  Request own = command.request;
+  own.fua = own.op != Op::trim && (own.fua || below_volatile);
+  errand.command = std::move(command);
+  send(errand, own);
+}
+
+void Nvram::State::send_flush(Command command) {
+  if (battery == BatteryState::dead && blocks.dirty_sectors() + blocks.leaving_sectors() > 0) {
+    if (blocks.failed_blocks() > 0) return finish(command, Status::medium_error);
+    flushes.push_back(std::move(command));
+    return;
+  }
+  if (characteristics.volatile_cache) return pass(std::move(command));
+  finish(command, Status::ok);
+}
+
+void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
+  if (errand.generation != generation) {  // the power went meanwhile; the host has been told
+    errand.busy = false;
+    free_errands.push_back(&errand);
+    return;
+  }
+  store_failed |= completion.status == Status::store_error;
+  if (errand.job == Job::through && errand.command.request.op == Op::trim && below_volatile &&
+      !errand.flushing && completion.status == Status::ok) {
+    errand.flushing = true;
+    Request flush;
+    flush.op = Op::flush;
+    send(errand, flush);
+    return;
+  }
+  const Command command = errand.command;
+  const Job job = errand.job;
+  if (job == Job::destage) {
+    destage_done(errand.range, completion.status);
+  } else if (job == Job::through) {
+    through_done(errand, completion.status);
+  } else if (job == Job::read && completion.status == Status::ok) {
+    for (const SectorRange& run : errand.kept) {
+      const std::span<const std::byte> from =
+          std::span(errand.bytes)
+              .subspan((run.lba - errand.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
+      std::memcpy(command.request.into.data() + (run.lba - command.request.lba) * kSectorBytes, from.data(),
+                  from.size());
+    }
+  }
+  errand.busy = false;
+  free_errands.push_back(&errand);
+  const std::uint64_t then = generation;
+  if (job != Job::destage) {
+    Command answered = command;
+    const TimeNs overhead_ns = answered.breakdown.overhead_ns;
+    answered.breakdown = completion.breakdown;
+    answered.breakdown.overhead_ns += overhead_ns;
+    answered.breakdown.cache_hit = false;
+    finish(answered, completion.status);
+  }
+  if (then == generation) pump();
+}
+
+void Nvram::State::through_done(Errand& errand, Status status) {
+  through.erase(std::find(through.begin(), through.end(), &errand));
+  if (status != Status::ok) return;  // what was promised before is still there
+  blocks.drop(errand.range);
+  const Request& request = errand.command.request;
+  std::span<const std::byte> data = request.data;
+  if (!data.empty()) {
+    data = data.subspan((errand.range.lba - request.lba) * kSectorBytes, errand.range.sectors * kSectorBytes);
+  }
+  witness.media_written(device, simulation.now(),
+                        {request.id, errand.range.lba, static_cast<std::uint32_t>(errand.range.sectors),
+                         MediaWrite::Outcome::written, data});
+}
+
+// ---- the public face
+// ----------------------------------------------------------------------------------------------
+
+Nvram::Nvram(NvramOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Nvram::~Nvram() = default;
+
+const Characteristics& Nvram::characteristics() const {
+  return state_->characteristics;
+}
+
+DeviceCounters Nvram::counters() const {
+  DeviceCounters all = state_->counters;
+  if (state_->busy_since) all.busy_ns += state_->simulation.now() - *state_->busy_since;
+  return all;
+}
+
+void Nvram::submit(const Request& request, Initiator& initiator) {
+  state_->submit(request, initiator);
+}
+void Nvram::power_cut() {
+  state_->power_cut();
+}
+void Nvram::power_on() {
+  state_->power_on();
+}
+
+NvramCounters Nvram::nvram_counters() const {
+  NvramCounters all = state_->nvram_counters;
+  all.dirty_sectors = state_->blocks.dirty_sectors() + state_->blocks.leaving_sectors();
+  return all;
+}
+
+BatteryState Nvram::battery() const {
+  return state_->battery;
+}
+
+NvramState Nvram::state() const {
+  if (state_->battery == BatteryState::dead) return NvramState::down;
+  const bool error = state_->battery == BatteryState::low || state_->blocks.failed_blocks() > 0;
+  return error ? NvramState::error : NvramState::up;
+}
+
+Device& Nvram::below() {
+  return *state_->below;
+}
+
+}  // namespace headcrash::model

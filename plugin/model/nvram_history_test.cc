@@ -1,0 +1,131 @@
+// Random histories over a cache over a small drive: with and without a volatile cache below, over all of the
+// drive or a part, with more and less memory than the requests need.
+#include "plugin/model/nvram.h"
+#include "plugin/model/test_history.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::AnyHistory;
+using bench::HistoryRules;
+using bench::MemoryStore;
+
+constexpr std::uint64_t kHistorySectors = 200;
+
+struct Shape {
+  const char* name;
+  bool volatile_below;
+  bool whole;
+  std::uint32_t capacity_sectors;
+  std::uint32_t depth;
+  bool trim;
+};
+
+NvramProfile small_cache(const Shape& shape) {
+  NvramProfile p;
+  p.name = "small-cache";
+  p.capacity_sectors = shape.capacity_sectors;
+  p.block_sectors = 8;
+  p.range_lba = shape.whole ? 0 : 21;
+  p.range_sectors = shape.whole ? 0 : 130;
+  p.command_ns = 100'000;
+  p.sector_ns = 20'000;
+  p.high_water_permille = 700;
+  p.low_water_permille = 400;
+  p.idle_delay_ns = 25 * kMillisecondNs;
+  p.destage_sectors_max = 24;
+  p.destage_depth = shape.depth;
+  p.battery_hold_ns = kSecondNs;
+  return p;
+}
+
+/// Drive and cache in one, so that the store lives as long.
+struct Stack {
+  Stack(const Shape& shape, std::uint64_t seed) : drive(bench::small_profile()), cache(small_cache(shape)) {
+    drive.trim = shape.trim;
+    drive.physical_sector_sectors = 1;
+    options_seed = seed;
+    volatile_below = shape.volatile_below;
+  }
+  std::unique_ptr<Device> make(Simulation& simulation, Witness& witness) {
+    store = std::make_unique<MemoryStore>(drive.capacity_sectors);
+    DiskOptions disk{drive, simulation, witness};
+    disk.store = store.get();
+    disk.device = 1;
+    disk.seed = options_seed;
+    disk.write_cache = volatile_below;
+    disk.sectors = kHistorySectors;
+    NvramOptions options{cache, simulation, witness, std::make_unique<Disk>(disk)};
+    options.seed = options_seed;
+    auto made = std::make_unique<Nvram>(std::move(options));
+    nvram = made.get();
+    return made;
+  }
+  DiskProfile drive;
+  NvramProfile cache;
+  std::uint64_t options_seed;
+  bool volatile_below;
+  std::unique_ptr<MemoryStore> store;
+  Nvram* nvram = nullptr;
+};
+
+HistoryRules rules(const Shape& shape) {
+  HistoryRules r;
+  r.sectors = kHistorySectors;
+  r.trim = shape.trim;
+  r.off_ns = kSecondNs;
+  r.may_tear = true;  // what goes through is written by the drive
+  r.durable_at_ack = [shape](std::uint64_t lba) {
+    return !shape.volatile_below || shape.whole || (lba >= 21 && lba < 151);
+  };
+  return r;
+}
+
+class NvramHistory : public testing::TestWithParam<Shape> {};
+
+TEST_P(NvramHistory, KeepsTheRules) {
+  NvramCounters sum;
+  for (std::uint64_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {} {}", seed, GetParam().name));
+    Stack stack(GetParam(), seed);
+    AnyHistory history(seed, rules(GetParam()), [&](Simulation& s, Witness& w) { return stack.make(s, w); });
+    history.run(1500);
+    const NvramCounters c = stack.nvram->nvram_counters();
+    sum.dirty_hits += c.dirty_hits;
+    sum.destages += c.destages;
+    sum.read_hits += c.read_hits;
+    sum.write_throughs += c.write_throughs;
+    sum.replayed_sectors += c.replayed_sectors;
+    sum.room_waits += c.room_waits;
+    EXPECT_EQ(c.lost_sectors, 0U);
+    EXPECT_EQ(c.failed_destages, 0U);
+  }
+  EXPECT_GT(sum.dirty_hits, 100U) << "a history must meet what it tests";
+  EXPECT_GT(sum.destages, 100U);
+  EXPECT_GT(sum.read_hits, 100U);
+  EXPECT_GT(sum.replayed_sectors, 100U);
+  EXPECT_GT(sum.room_waits, GetParam().capacity_sectors < 100 ? 10U : 0U);
+  const bool some_go_through = !GetParam().whole || GetParam().capacity_sectors < 70;
+  EXPECT_EQ(sum.write_throughs > 50, some_go_through) << sum.write_throughs;
+}
+
+TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
+  const auto run = [](std::uint64_t seed) {
+    Stack stack(GetParam(), seed);
+    AnyHistory history(seed, rules(GetParam()), [&](Simulation& s, Witness& w) { return stack.make(s, w); });
+    history.run(600);
+    return history.witness().log;
+  };
+  EXPECT_EQ(run(5), run(5));
+  EXPECT_NE(run(5), run(6));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, NvramHistory,
+                         testing::Values(Shape{"durable below", false, true, 64, 1, false},
+                                         Shape{"volatile below", true, true, 64, 3, true},
+                                         Shape{"a part, volatile below", true, false, 96, 2, true},
+                                         Shape{"a part, durable below", false, false, 40, 2, false},
+                                         Shape{"large", true, true, 160, 4, false}));
+
+}  // namespace
+}  // namespace headcrash::model

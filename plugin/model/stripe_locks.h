@@ -1,0 +1,66 @@
+#pragma once
+// Who works on which stripes: an update of a stripe is several member commands, and two of them at once would
+// leave wrong parity. A lock covers a run of stripes and is granted all at once, first come, first served
+// among those that overlap; so nobody waits for a lock while holding another one.
+
+#include <algorithm>
+#include <coroutine>
+#include <cstdint>
+#include <vector>
+
+namespace headcrash::model {
+
+class StripeLocks {
+ public:
+  bool try_lock(std::uint64_t first, std::uint64_t last) {
+    if (busy(first, last)) return false;
+    held_.push_back({first, last, {}});
+    return true;
+  }
+  /// Held or waited for.
+  bool busy(std::uint64_t first, std::uint64_t last) const {
+    return overlaps(held_, held_.size(), first, last) || overlaps(waiting_, waiting_.size(), first, last);
+  }
+  void wait(std::uint64_t first, std::uint64_t last, std::coroutine_handle<> waiter) {
+    waiting_.push_back({first, last, waiter});
+  }
+  /// Calls `granted` with each waiter that holds its lock now.
+  template <typename Granted>
+  void unlock(std::uint64_t first, Granted granted) {
+    const auto mine =
+        std::find_if(held_.begin(), held_.end(), [first](const Run& r) { return r.first == first; });
+    *mine = held_.back();
+    held_.pop_back();
+    for (std::size_t i = 0; i < waiting_.size();) {
+      const Run run = waiting_[i];
+      if (overlaps(held_, held_.size(), run.first, run.last) || overlaps(waiting_, i, run.first, run.last)) {
+        ++i;
+        continue;
+      }
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+      held_.push_back(run);
+      granted(run.waiter);
+    }
+  }
+  void clear() {
+    held_.clear();
+    waiting_.clear();
+  }
+
+ private:
+  struct Run {
+    std::uint64_t first, last;
+    std::coroutine_handle<> waiter;
+  };
+  static bool overlaps(const std::vector<Run>& runs, std::size_t count, std::uint64_t first,
+                       std::uint64_t last) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (first <= runs[i].last && runs[i].first <= last) return true;
+    }
+    return false;
+  }
+  std::vector<Run> held_;     ///< few: as many as updates are under way
+  std::vector<Run> waiting_;  ///< in order of arrival
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,97 @@
+// Arrays as TOML (the keys are explained in netra-raid5.toml), and whether such an array can exist.
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+
+#include "plugin/model/array.h"
+#include "plugin/profiles/profile_reader.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::ArrayProfile;
+using model::ArrayRecovery;
+using model::RaidLevel;
+
+constexpr std::uint32_t kMembersMax = 64;
+constexpr std::uint32_t kGibInKib = 1U << 20;
+constexpr double kBytesPerMb = 1e6;
+constexpr std::array<Choice<RaidLevel>, 5> kLevels = {{{"raid0", RaidLevel::raid0},
+                                                       {"raid1", RaidLevel::raid1},
+                                                       {"raid4", RaidLevel::raid4},
+                                                       {"raid5", RaidLevel::raid5},
+                                                       {"raid6", RaidLevel::raid6}}};
+constexpr std::array<std::uint32_t, 5> kMembersMin = {2, 2, 3, 3, 4};
+constexpr std::array<Choice<ArrayRecovery>, 4> kRecoveries = {
+    {{"none", ArrayRecovery::none},
+     {"resync", ArrayRecovery::resync},
+     {"dirty-regions", ArrayRecovery::dirty_regions},
+     {"prewrite", ArrayRecovery::prewrite}}};
+
+bool has_parity(RaidLevel level) {
+  return level == RaidLevel::raid4 || level == RaidLevel::raid5 || level == RaidLevel::raid6;
+}
+
+}  // namespace
+
+ArrayBox read_array(TomlTable& top, ReadErrors& errors) {
+  ArrayBox box;
+  ArrayProfile& p = box.profile;
+  const auto open = [&](const char* name) {
+    TomlTable table(top.table(name), top.full(name), errors);
+    if (auto origin = table.origin()) box.origins.push_back(*std::move(origin));
+    return table;
+  };
+  TomlTable layout = open("layout");
+  p.level = layout.one_of("level", kLevels);
+  p.members = layout.integer32("members", kMembersMin[static_cast<std::size_t>(p.level)], kMembersMax);
+  p.stripe_unit_sectors = layout.kib_as_sectors("stripe-unit-kib", 1, kGibInKib);
+  p.synchronised_spindles = layout.boolean("synchronised-spindles");
+  layout.finish();
+
+  TomlTable controller = open("controller");
+  p.command_ns = controller.milliseconds("command-ms");
+  p.parity_sector_ns = controller.microseconds("parity-sector-us");
+  p.stripe_cache_stripes = controller.integer32("stripe-cache-stripes", 0, 1U << 20);
+  controller.finish();
+
+  TomlTable safety = open("safety");
+  p.volatile_cache = safety.boolean("volatile-cache");
+  p.prewrite_sectors = safety.kib_as_sectors("prewrite-kib", 0, kGibInKib);
+  p.recovery = safety.one_of("recovery", kRecoveries);
+  p.region_sectors = safety.kib_as_sectors("region-kib", 0, kGibInKib);
+  p.accept_dirty_degraded = safety.boolean("accept-dirty-degraded");
+  p.rebuild_bytes_per_second =
+      static_cast<std::uint64_t>(std::llround(safety.number("rebuild-mb-per-s", 0, 1e6) * kBytesPerMb));
+  safety.finish();
+
+  if (errors.first) return box;
+  if (p.prewrite_sectors > 0 && !has_parity(p.level)) {
+    errors.add(safety.full("prewrite-kib"), "only an array with parity has a prewrite log", "set it to 0");
+  } else if (p.recovery == ArrayRecovery::prewrite && p.prewrite_sectors == 0) {
+    errors.add(safety.full("prewrite-kib"), "recovery from the prewrite log needs a log",
+               "give the log's size on each member");
+  } else if (p.recovery == ArrayRecovery::dirty_regions && p.region_sectors == 0) {
+    errors.add(safety.full("region-kib"), "recovery of dirty regions needs to know how large they are",
+               "give the data that one bit covers");
+  }
+  return box;
+}
+
+void check_array(const ArrayProfile& profile, std::uint64_t member_sectors, std::uint32_t physical_sectors,
+                 ReadErrors& errors) {
+  if (profile.level != RaidLevel::raid1 && profile.stripe_unit_sectors % physical_sectors != 0) {
+    errors.add("layout.stripe-unit-kib",
+               fmt::format("is no multiple of the members' physical sectors of {} bytes",
+                           physical_sectors * model::kSectorBytes),
+               "make it one");
+  } else if (model::Array::data_sectors(profile, member_sectors) == 0) {
+    errors.add("layout.stripe-unit-kib",
+               fmt::format("members of {} sectors have no room for one stripe beside the prewrite log",
+                           member_sectors),
+               "make stripe unit or log smaller");
+  }
+}
+
+}  // namespace headcrash::profiles

@@ -1,0 +1,324 @@
+// Planning and building (build.h). Both walk a stack in the same order, depth first, a device before what
+// lies below it: the plan's index is the device's id.
+//
+//   size:   host -> array (whole stripes, divided among members) -> member -> ... -> drive
+//   device: drive -> ... -> member -> array -> machine
+#include "plugin/profiles/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "plugin/config/nearest.h"
+#include "plugin/model/array.h"
+#include "plugin/model/disk.h"
+#include "plugin/model/flash.h"
+#include "plugin/model/invariant.h"
+#include "plugin/model/nvram.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::ArrayProfile;
+using model::DeviceId;
+using model::DiskProfile;
+using model::FaultKind;
+using model::FlashProfile;
+using model::NvramProfile;
+
+constexpr std::size_t kDevicesMax = 4096;
+constexpr std::uint32_t kPhasesPpm = 1'000'000;
+
+/// An independent number for each device and purpose (splitmix64's finaliser).
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
+  std::uint64_t x = seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose + 1);
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
+
+// ---- plan
+// --------------------------------------------------------------------------------------------------
+
+/// True when some array or cache of the stack decides that drives run without their caches.
+bool keeps_caches_off(const Stack& stack) {
+  if (const auto* array = std::get_if<ArrayProfile>(&stack.profile);
+      array != nullptr && !array->volatile_cache) {
+    return true;
+  }
+  return !stack.below.empty() && keeps_caches_off(*stack.below.front());
+}
+
+bool is_cached(const Stack& stack) {
+  return std::holds_alternative<NvramProfile>(stack.profile) ||
+         (!stack.below.empty() && is_cached(*stack.below.front()));
+}
+
+bool has_write_cache(const Stack& leaf) {
+  if (const auto* disk = std::get_if<DiskProfile>(&leaf.profile))
+    return disk->write_cache.capacity_sectors > 0;
+  return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
+}
+
+/// Of its drives, if nobody says: as they are delivered, but off below NVRAM, which stands in for it.
+bool default_write_cache(const Stack& stack) {
+  const Stack& leaf = lowest(stack);
+  const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
+  const bool delivered_on = disk != nullptr ? disk->write_cache.on_by_default : has_write_cache(leaf);
+  return delivered_on && !is_cached(stack);
+}
+
+/// What a size asked of the top is for the stack: arrays round it up to whole stripes.
+std::uint64_t exposed_sectors(const Stack& stack, std::uint64_t sectors) {
+  if (stack.below.empty()) return sectors;
+  const Stack& below = *stack.below.front();
+  const auto* array = std::get_if<ArrayProfile>(&stack.profile);
+  if (array == nullptr) return exposed_sectors(below, sectors);
+  const std::uint64_t member = exposed_sectors(below, model::Array::member_sectors(*array, sectors));
+  return model::Array::data_sectors(*array, member);
+}
+
+Result<std::uint64_t> sectors_of(const MachineDevice& device) {
+  const std::uint64_t all = capacity_sectors(*device.stack);
+  if (!device.size_bytes) return all;
+  const std::uint64_t unit = std::uint64_t{physical_sector_sectors(*device.stack)} * model::kSectorBytes;
+  const std::string subject = fmt::format("device {}: size", device.name);
+  if (*device.size_bytes == 0 || *device.size_bytes % unit != 0) {
+    return fail(subject,
+                fmt::format("{} bytes are no multiple of the sector size of {}", *device.size_bytes, unit),
+                fmt::format("give a multiple of {}", unit));
+  }
+  const std::uint64_t sectors = *device.size_bytes / model::kSectorBytes;
+  if (sectors > all) {
+    return fail(subject,
+                fmt::format("{} bytes are more than the {} that {} has", *device.size_bytes,
+                            all * model::kSectorBytes, device.stack->name),
+                fmt::format("give at most {} MiB, or leave it out for all of it", all / 2048));
+  }
+  return std::min(all, exposed_sectors(*device.stack, sectors));
+}
+
+Result<void> check_write_cache(const MachineDevice& device) {
+  if (!device.write_cache.value_or(false)) return {};
+  const std::string subject = fmt::format("device {}: write-cache", device.name);
+  if (keeps_caches_off(*device.stack)) {
+    return fail(subject, fmt::format("{} keeps the caches of its members off", device.stack->name),
+                "leave it out, or set volatile-cache = true in the array's profile");
+  }
+  if (!has_write_cache(lowest(*device.stack))) {
+    return fail(subject, fmt::format("{} has no write cache", lowest(*device.stack).name), "leave it out");
+  }
+  return {};
+}
+
+/// A cache's range must still lie on the device below when that is not used whole.
+Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors, const std::string& name) {
+  if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};
+  return fail(fmt::format("device {}: size", name),
+              fmt::format("leaves {} sectors below the cache {}, too few for the range it covers", sectors,
+                          cache.name),
+              "make it larger");
+}
+
+class Planner {
+ public:
+  explicit Planner(Plan& plan) : plan_(plan) {}
+
+  Result<void> add(const Stack& stack, const std::string& name, std::uint64_t sectors,
+                   std::optional<DeviceId> parent) {
+    if (plan_.all.size() == kDevicesMax) {
+      return fail(fmt::format("device {}", name), fmt::format("is one of more than {} devices", kDevicesMax),
+                  "make the machine smaller");
+    }
+    const auto id = static_cast<DeviceId>(plan_.all.size());
+    plan_.all.push_back(
+        {name, stack.name, sectors, physical_sector_sectors(stack), parent, stack.below.empty()});
+    if (const auto* cache = std::get_if<NvramProfile>(&stack.profile)) {
+      if (auto fits = check_range(*cache, sectors, name); !fits) return fits;
+      return add(*stack.below.front(), name + ".below", sectors, id);
+    }
+    const auto* array = std::get_if<ArrayProfile>(&stack.profile);
+    if (array == nullptr) return {};
+    const std::uint64_t wanted = model::Array::member_sectors(*array, sectors);
+    for (std::size_t i = 0; i < stack.below.size(); ++i) {
+      const std::uint64_t member = exposed_sectors(*stack.below[i], wanted);
+      if (auto added = add(*stack.below[i], fmt::format("{}.{}", name, i), member, id); !added) return added;
+    }
+    return {};
+  }
+
+ private:
+  Plan& plan_;
+};
+
+// ---- build
+// -------------------------------------------------------------------------------------------------
+
+class Builder {
+ public:
+  Builder(const Plan& plan, BuiltMachine& built, const BuildOptions& options)
+      : plan_(plan), built_(built), options_(options) {}
+
+  /// Builds the device whose id is `next_`, and those below it.
+  Result<std::unique_ptr<model::Device>> make(const Stack& stack, bool write_cache, std::uint32_t phase_ppm) {
+    const auto id = static_cast<DeviceId>(next_++);
+    Result<std::unique_ptr<model::Device>> made;
+    if (const auto* disk = std::get_if<DiskProfile>(&stack.profile)) {
+      made = make_disk(*disk, id, write_cache, phase_ppm);
+    } else if (const auto* flash = std::get_if<FlashProfile>(&stack.profile)) {
+      made = make_flash(*flash, id, write_cache);
+    } else if (const auto* array = std::get_if<ArrayProfile>(&stack.profile)) {
+      made = make_array(*array, stack, id, write_cache, phase_ppm);
+    } else {
+      made = make_cache(std::get<NvramProfile>(stack.profile), stack, id, write_cache, phase_ppm);
+    }
+    if (!made) return made;
+    model::invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
+                     "a device is as large as planned");
+    built_.all[id].device = made->get();
+    return made;
+  }
+
+ private:
+  model::Simulation& simulation() { return built_.machine->simulation(); }
+  model::Witness& witness() { return built_.machine->witness(); }
+  std::uint64_t seed(DeviceId id, Purpose purpose) const { return mixed(options_.seed, id, purpose); }
+  model::SectorStore* store(DeviceId id) const { return options_.store ? options_.store(id) : nullptr; }
+
+  model::DeviceFaults* faults(DeviceId id) {
+    auto& slot = built_.all[id].faults;
+    slot = std::make_unique<model::DeviceFaults>(simulation(), witness(), id, seed(id, kFaultSeed));
+    return slot.get();
+  }
+
+  std::unique_ptr<model::Device> make_disk(const DiskProfile& profile, DeviceId id, bool write_cache,
+                                           std::uint32_t phase_ppm) {
+    model::DiskOptions o{profile, simulation(), witness()};
+    o.store = store(id);
+    o.device = id;
+    o.seed = seed(id, kDeviceSeed);
+    o.write_cache = write_cache;
+    o.sectors = plan_.all[id].sectors;
+    o.spindle_phase_ppm = phase_ppm;
+    o.faults = faults(id);
+    return std::make_unique<model::Disk>(o);
+  }
+
+  std::unique_ptr<model::Device> make_flash(const FlashProfile& profile, DeviceId id, bool write_cache) {
+    model::FlashOptions o{profile, simulation(), witness()};
+    o.store = store(id);
+    o.device = id;
+    o.seed = seed(id, kDeviceSeed);
+    o.write_cache = write_cache;
+    o.sectors = plan_.all[id].sectors;
+    o.faults = faults(id);
+    return std::make_unique<model::Flash>(o);
+  }
+
+  Result<std::unique_ptr<model::Device>> make_array(const ArrayProfile& profile, const Stack& stack,
+                                                    DeviceId id, bool write_cache, std::uint32_t phase_ppm) {
+    ArrayProfile own = profile;
+    own.volatile_cache = profile.volatile_cache && write_cache;
+    model::ArrayOptions o{own, simulation(), witness()};
+    for (const auto& member : stack.below) {
+      const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
+                                                           kPhasesPpm);  // next_: the member's id
+      auto made = make(*member, own.volatile_cache, profile.synchronised_spindles ? phase_ppm : member_phase);
+      if (!made) return made;
+      o.members.push_back(*std::move(made));
+    }
+    o.bytes = options_.store != nullptr;
+    o.device = id;
+    o.seed = seed(id, kDeviceSeed);
+    auto array = model::Array::create(std::move(o));
+    if (!array) return pass_on(array);
+    return std::unique_ptr<model::Device>(*std::move(array));
+  }
+
+  Result<std::unique_ptr<model::Device>> make_cache(const NvramProfile& profile, const Stack& stack,
+                                                    DeviceId id, bool write_cache, std::uint32_t phase_ppm) {
+    auto below = make(*stack.below.front(), write_cache, phase_ppm);
+    if (!below) return below;
+    model::NvramOptions o{profile, simulation(), witness(), *std::move(below)};
+    o.bytes = options_.store != nullptr;
+    o.device = id;
+    o.seed = seed(id, kDeviceSeed);
+    o.battery = faults(id);
+    return std::unique_ptr<model::Device>(std::make_unique<model::Nvram>(std::move(o)));
+  }
+
+  const Plan& plan_;
+  BuiltMachine& built_;
+  const BuildOptions& options_;
+  std::size_t next_ = 0;
+};
+
+bool is_of_battery(FaultKind kind) {
+  return kind == FaultKind::battery_low || kind == FaultKind::battery_dead;
+}
+
+}  // namespace
+
+Result<Plan> plan(std::vector<MachineDevice> devices) {
+  Plan plan;
+  plan.devices = std::move(devices);
+  std::set<std::string> names;
+  for (const MachineDevice& device : plan.devices) {
+    if (!names.insert(device.name).second) {
+      return fail(fmt::format("device {}", device.name), "two devices have this name", "rename one");
+    }
+    const Result<std::uint64_t> sectors = sectors_of(device);
+    if (!sectors) return pass_on(sectors);
+    if (auto fits = check_write_cache(device); !fits) return pass_on(fits);
+    if (auto added = Planner(plan).add(*device.stack, device.name, *sectors, std::nullopt); !added) {
+      return pass_on(added);
+    }
+  }
+  if (plan.devices.empty()) return fail("machine", "has no devices", "name at least one");
+  return plan;
+}
+
+Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options) {
+  BuiltMachine built;
+  built.all.resize(plan.all.size());
+  built.machine = std::make_unique<model::Machine>(witness);
+  Builder builder(plan, built, options);
+  for (const MachineDevice& device : plan.devices) {
+    const bool write_cache = device.write_cache.value_or(default_write_cache(*device.stack));
+    auto made = builder.make(*device.stack, write_cache, 0);
+    if (!made) return pass_on(made);
+    built.machine->add_device(device.name, *std::move(made));
+  }
+  return built;
+}
+
+Result<void> BuiltMachine::add_fault(const Plan& plan, const model::FaultSpec& fault) {
+  const std::string subject = fmt::format("fault {}", model::to_text(fault));
+  std::vector<std::string> names;
+  for (const PlannedDevice& device : plan.all) names.push_back(device.name);
+  const auto found = std::find(names.begin(), names.end(), fault.device);
+  if (found == names.end()) {
+    return fail(subject, fmt::format("there is no device '{}'", fault.device),
+                config::suggest(fault.device, names));
+  }
+  const auto id = static_cast<std::size_t>(found - names.begin());
+  const PlannedDevice& planned = plan.all[id];
+  const bool battery = is_of_battery(fault.kind);
+  if (all[id].faults == nullptr || planned.leaf == battery) {
+    return fail(subject, fmt::format("{} cannot have this fault", fault.device),
+                battery ? "name a battery-backed cache" : "name a drive or flash device");
+  }
+  const auto outside = [&](std::uint64_t lba, std::uint64_t sectors) {
+    return lba >= planned.sectors || sectors > planned.sectors - lba;
+  };
+  if (outside(fault.lba, fault.sectors) ||
+      (fault.kind == FaultKind::misdirected_write && fault.to_lba >= planned.sectors)) {
+    return fail(subject, fmt::format("reaches beyond the {} sectors of {}", planned.sectors, fault.device),
+                "correct the range");
+  }
+  return all[id].faults->add(fault);
+}
+
+}  // namespace headcrash::profiles

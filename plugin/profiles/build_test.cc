@@ -1,0 +1,195 @@
+// From stacks to machines: ids, names and sizes of the plan; what is built is what was planned; faults find
+// their device.
+#include "plugin/profiles/build.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "headcrash_profiles_embedded.h"
+#include "plugin/model/array.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::DeviceId;
+using model::TimeNs;
+
+struct CountingWitness : model::MachineWitness {
+  void submitted(DeviceId device, TimeNs, const model::Request&) override { ++submissions[device]; }
+  void acknowledged(DeviceId, const model::Completion&) override {}
+  void incident(DeviceId, TimeNs, std::string_view text) override { incidents.emplace_back(text); }
+  void media_written(DeviceId, TimeNs, const model::MediaWrite&) override {}
+  void marked(TimeNs, std::string_view) override {}
+  void power_changed(TimeNs, model::PowerState) override {}
+  std::map<DeviceId, int> submissions;
+  std::vector<std::string> incidents;
+};
+
+struct Host : model::Initiator {
+  void completed(const model::Completion& completion) override { done.push_back(completion); }
+  std::vector<model::Completion> done;
+};
+
+MachineDevice device(const std::string& profile, const std::string& name = "hd0") {
+  auto stack = load_stack(profile);
+  EXPECT_TRUE(stack) << stack.error().message();
+  return {name, stack ? *stack : nullptr, std::nullopt, std::nullopt};
+}
+
+std::vector<std::string> built_in_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  return names;
+}
+
+TEST(Plan, CountsDepthFirstAndNamesByPlace) {
+  MachineDevice first = device("netra-raid5-presto");
+  first.size_bytes = 64 << 20;
+  const auto made = plan({first, device("hp-c2447", "log")});
+  ASSERT_TRUE(made) << made.error().message();
+  const auto& all = made->all;
+  ASSERT_EQ(all.size(), 1U + 1 + 11 * 2 + 1);
+  EXPECT_EQ(all[0].name, "hd0");
+  EXPECT_FALSE(all[0].parent.has_value());
+  EXPECT_EQ(all[1].name, "hd0.below");
+  EXPECT_EQ(all[1].parent, 0);
+  EXPECT_EQ(all[2].name, "hd0.below.0");
+  EXPECT_EQ(all[2].parent, 1);
+  EXPECT_EQ(all[3].name, "hd0.below.0.below");
+  EXPECT_EQ(all[3].parent, 2);
+  EXPECT_EQ(all[3].profile, "sun-4.2g");
+  EXPECT_EQ(all[4].name, "hd0.below.1");
+  EXPECT_EQ(all[24].name, "log");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].leaf, i == 24 || (i >= 3 && i % 2 == 1)) << i;
+  }
+}
+
+TEST(Plan, DividesASizeAmongTheMembersInWholeStripes) {
+  MachineDevice hd = device("raid5-5");
+  hd.size_bytes = 10'000'384;  // no whole number of stripes of 4 x 64 KiB
+  const auto made = plan({hd});
+  ASSERT_TRUE(made) << made.error().message();
+  const auto& array = std::get<model::ArrayProfile>(hd.stack->profile);
+  EXPECT_GE(made->all[0].sectors * 512, *hd.size_bytes);
+  EXPECT_LT(made->all[0].sectors * 512, *hd.size_bytes + 4 * 65536);
+  for (std::size_t i = 1; i <= 5; ++i) {
+    EXPECT_EQ(made->all[i].sectors, model::Array::member_sectors(array, made->all[0].sectors));
+  }
+}
+
+TEST(Plan, SaysWhatDoesNotFit) {
+  const auto says = [](std::vector<MachineDevice> devices, const char* words) {
+    const auto made = plan(std::move(devices));
+    ASSERT_FALSE(made) << words;
+    EXPECT_NE(made.error().message().find(words), std::string::npos) << made.error().message();
+    EXPECT_FALSE(made.error().remedy.empty());
+  };
+  MachineDevice hd = device("hp-c2447");
+  says({hd, hd}, "device hd0: two devices have this name");
+  says({}, "no devices");
+  hd.size_bytes = std::uint64_t{1} << 40;
+  says({hd}, "device hd0: size");
+  hd.size_bytes = 513;
+  says({hd}, "no multiple of the sector size");
+  hd.size_bytes = 0;
+  says({hd}, "size");
+  MachineDevice raid = device("raid5-5");
+  raid.write_cache = true;
+  says({raid}, "keeps the caches of its members off");
+}
+
+TEST(Build, EveryBuiltInStackServesAWriteAndARead) {
+  for (const std::string& name : built_in_names()) {
+    MachineDevice hd = device(name);
+    const auto planned = plan({hd});
+    ASSERT_TRUE(planned) << name << ": " << planned.error().message();
+    CountingWitness witness;
+    auto built = build(*planned, witness, {});
+    ASSERT_TRUE(built) << name << ": " << built.error().message();
+    ASSERT_EQ(built->all.size(), planned->all.size());
+    for (std::size_t i = 0; i < built->all.size(); ++i) {
+      ASSERT_NE(built->all[i].device, nullptr) << name << " " << i;
+      EXPECT_EQ(built->all[i].device->characteristics().sectors, planned->all[i].sectors) << name << " " << i;
+    }
+    Host host;
+    for (const model::Op op : {model::Op::write, model::Op::read}) {
+      model::Request request;
+      request.op = op;
+      request.lba = planned->all[0].sectors - 16;
+      request.sectors = 16;
+      built->machine->submit(0, request, host);
+      while (host.done.size() < (op == model::Op::write ? 1U : 2U) &&
+             built->machine->simulation().run_next()) {
+      }
+    }
+    ASSERT_EQ(host.done.size(), 2U) << name;
+    for (const auto& done : host.done) EXPECT_EQ(done.status, model::Status::ok) << name;
+    EXPECT_EQ(witness.submissions[0], 2) << name;
+  }
+}
+
+/// Response time of a read of the first sector of each member.
+std::vector<TimeNs> first_reads(const Plan& planned, std::uint64_t seed) {
+  CountingWitness witness;
+  auto built = build(planned, witness, {seed, nullptr});
+  EXPECT_TRUE(built) << built.error().message();
+  std::vector<TimeNs> times;
+  for (std::size_t i = 1; i < planned.all.size(); ++i) {
+    Host host;
+    model::Request request;
+    request.id = i;
+    request.sectors = 1;
+    const TimeNs before = built->machine->simulation().now();
+    built->all[i].device->submit(request, host);
+    while (host.done.empty() && built->machine->simulation().run_next()) {
+    }
+    times.push_back(host.done.at(0).completed_at - before);
+  }
+  return times;
+}
+
+TEST(Build, SpindlesOfAnArrayTurnAtAnglesFromTheSeed) {
+  const MachineDevice hd = device("raid0-2");
+  const auto planned = plan({hd});
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(first_reads(*planned, 7), first_reads(*planned, 7));
+  EXPECT_NE(first_reads(*planned, 7), first_reads(*planned, 8));
+}
+
+TEST(Build, FaultsFindTheirDeviceByName) {
+  const auto planned = plan({device("raid5-5")});
+  ASSERT_TRUE(planned);
+  CountingWitness witness;
+  auto built = build(*planned, witness, {});
+  ASSERT_TRUE(built) << built.error().message();
+  const auto add = [&](const char* text) {
+    const auto fault = model::parse_fault(text);
+    EXPECT_TRUE(fault) << text;
+    return built->add_fault(*planned, *fault);
+  };
+  EXPECT_TRUE(add("dead:hd0.3"));
+  EXPECT_TRUE(built->all[4].faults->any());
+  EXPECT_FALSE(built->all[3].faults->any());
+  EXPECT_NE(add("dead:hd0.5").error().message().find("no device 'hd0.5'"), std::string::npos);
+  EXPECT_NE(add("dead:hd0").error().message().find("cannot have this fault"), std::string::npos);
+  EXPECT_NE(add("battery-low:hd0.1").error().message().find("cannot have"), std::string::npos);
+  EXPECT_NE(add("latent-error:hd0.1,lba=99999999").error().message().find("beyond"), std::string::npos);
+}
+
+TEST(Build, BatteryFaultsBelongToCaches) {
+  const auto planned = plan({device("netra-raid5-presto")});
+  ASSERT_TRUE(planned);
+  CountingWitness witness;
+  auto built = build(*planned, witness, {});
+  ASSERT_TRUE(built) << built.error().message();
+  EXPECT_TRUE(built->add_fault(*planned, *model::parse_fault("battery-dead:hd0")));
+  EXPECT_TRUE(built->add_fault(*planned, *model::parse_fault("battery-low:hd0.below.4")));
+  EXPECT_FALSE(built->add_fault(*planned, *model::parse_fault("battery-low:hd0.below")));
+  EXPECT_FALSE(built->add_fault(*planned, *model::parse_fault("battery-low:hd0.below.4.below")));
+}
+
+}  // namespace
+}  // namespace headcrash::profiles

@@ -1,0 +1,50 @@
+// From a name or a path to the text of a profile.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "headcrash_profiles_embedded.h"
+#include "plugin/config/nearest.h"
+#include "plugin/config/text_file.h"
+#include "plugin/profiles/profile_reader.h"
+
+namespace headcrash::profiles {
+
+namespace fs = std::filesystem;
+
+Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& e) {
+    return fail(fmt::format("{}: line {}", file, e.source().begin.line), std::string(e.description()),
+                "correct the TOML");
+  }
+}
+
+std::vector<std::string> built_in_profiles() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  return names;
+}
+
+Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path& folder) {
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name.substr(0, file.name.rfind('.')) == name_or_path) {
+      return FoundProfile{std::string(file.name), std::string(name_or_path), {}, std::string(file.text)};
+    }
+  }
+  const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");
+  if (!is_path) {
+    return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
+                fmt::format("{}; or give the path of a .toml file",
+                            config::suggest(name_or_path, built_in_profiles())));
+  }
+  const fs::path path = folder / fs::path(name_or_path);
+  Result<std::string> text = config::read_text_file(path.string());
+  if (!text) return pass_on(text);
+  std::error_code unknown;
+  const fs::path whole = fs::weakly_canonical(path, unknown);
+  return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(), *std::move(text)};
+}
+
+}  // namespace headcrash::profiles

@@ -1,0 +1,72 @@
+// Flash devices as TOML (the keys mirror model::FlashProfile), and whether such a one can exist.
+#include "plugin/profiles/profile_reader.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::FlashProfile;
+
+constexpr std::uint64_t kFlashSectorsMax = std::uint64_t{1} << 40;
+
+}  // namespace
+
+Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
+  ReadErrors errors;
+  errors.file = file;
+  FlashDrive drive;
+  FlashProfile& p = drive.profile;
+  TomlTable top(&root, "", errors);
+  top.text("kind");
+  p.name = top.text("name");
+  p.title = top.text("title");
+  const auto open = [&](const char* name) {
+    TomlTable table(top.table(name), name, errors);
+    if (auto origin = table.origin()) drive.origins.push_back(*std::move(origin));
+    return table;
+  };
+  TomlTable geometry = open("geometry");
+  p.capacity_sectors = geometry.integer("capacity-sectors", 1, kFlashSectorsMax);
+  p.physical_sector_sectors = geometry.integer32("physical-sector-sectors", 1, 128);
+  p.channels = geometry.integer32("channels", 1, 256);
+  p.luns_per_channel = geometry.integer32("luns-per-channel", 1, 256);
+  p.page_sectors = geometry.integer32("page-sectors", 1, 1024);
+  p.pages_per_block = geometry.integer32("pages-per-block", 0, 1U << 20);
+  geometry.finish();
+
+  TomlTable nand = open("nand");
+  p.read_ns = nand.microseconds("read-us");
+  p.program_ns = nand.microseconds("program-us");
+  p.erase_ns = nand.microseconds("erase-us");
+  p.channel_sector_ns = nand.microseconds("channel-sector-us");
+  nand.finish();
+
+  TomlTable controller = open("controller");
+  p.queue_depth = controller.integer32("queue-depth", 1, 65'536);
+  p.command_ns = controller.microseconds("command-us");
+  p.host_sector_ns = controller.microseconds("host-sector-us");
+  p.flush_ns = controller.microseconds("flush-us");
+  p.trim_ns = controller.microseconds("trim-us");
+  controller.finish();
+
+  TomlTable buffer = open("buffer");
+  p.buffer_sectors = buffer.integer32("buffer-sectors", 0, 1U << 30);
+  p.buffer_write_ns = buffer.microseconds("buffer-write-us");
+  p.buffer_sector_ns = buffer.microseconds("buffer-sector-us");
+  p.buffer_idle_ns = buffer.microseconds("buffer-idle-us");
+  p.power_loss_protection = buffer.boolean("power-loss-protection");
+  buffer.finish();
+
+  TomlTable features = open("features");
+  p.trim = features.boolean("trim");
+  features.finish();
+  top.finish();
+  if (!errors.first) {
+    if (const auto valid = model::validate(p); !valid) {
+      errors.add(valid.error().subject, valid.error().problem, valid.error().remedy);
+    }
+  }
+  if (errors.first) return tl::unexpected<Error>(*errors.first);
+  return drive;
+}
+
+}  // namespace headcrash::profiles

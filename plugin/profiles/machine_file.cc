@@ -1,0 +1,86 @@
+// Machine files (stack.h): several named devices and faults.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugin/config/size.h"
+#include "plugin/config/text_file.h"
+#include "plugin/profiles/profile_reader.h"
+#include "plugin/profiles/stack.h"
+
+namespace headcrash::profiles {
+namespace {
+
+constexpr std::size_t kDevicesMax = 64;
+constexpr std::size_t kFaultsMax = 10'000;
+constexpr std::size_t kNameLengthMax = 32;
+
+bool is_device_name(const std::string& name) {
+  return !name.empty() && name.size() <= kNameLengthMax && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+  });
+}
+
+Result<MachineDevice> read_device(const toml::table& table, const std::string& path, ReadErrors& errors,
+                                  const std::filesystem::path& folder) {
+  TomlTable t(&table, path, errors);
+  MachineDevice device;
+  device.name = t.text("name");
+  const std::string profile = t.text("profile");
+  if (t.has("size")) {
+    const Result<std::uint64_t> size =
+        config::parse_size(t.text("size"), fmt::format("{}: {}", errors.file, t.full("size")));
+    if (!errors.first && !size) return pass_on(size);
+    if (size) device.size_bytes = *size;
+  }
+  if (t.has("write-cache")) device.write_cache = t.boolean("write-cache");
+  t.finish();
+  if (!errors.first && !is_device_name(device.name)) {
+    errors.add(t.full("name"), fmt::format("'{}' is no name for a device", device.name),
+               "use at most 32 letters, digits, '-' and '_'");
+  }
+  if (errors.first) return tl::unexpected<Error>(*errors.first);
+  auto stack = load_stack(profile, folder);
+  if (!stack) return pass_on(stack);
+  device.stack = *std::move(stack);
+  return device;
+}
+
+}  // namespace
+
+Result<MachineFile> load_machine_file(const std::string& path) {
+  const Result<std::string> text = config::read_text_file(path);
+  if (!text) return pass_on(text);
+  const Result<toml::table> root = parse_toml(*text, path);
+  if (!root) return pass_on(root);
+  ReadErrors errors;
+  errors.file = path;
+  TomlTable top(&*root, "", errors);
+  const auto tables = top.tables("device");
+  std::vector<std::string> faults;
+  if (top.has("fault")) faults = top.texts("fault");
+  top.finish();
+  if (tables.size() > kDevicesMax) errors.add("device", "too many devices", "give at most 64");
+  if (faults.size() > kFaultsMax) errors.add("fault", "too many faults", "give at most 10000");
+  if (errors.first) return tl::unexpected<Error>(*errors.first);
+
+  MachineFile machine;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    auto device = read_device(*tables[i], fmt::format("device[{}]", i), errors, folder);
+    if (!device) return pass_on(device);
+    machine.devices.push_back(*std::move(device));
+  }
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    const Result<model::FaultSpec> fault = model::parse_fault(faults[i]);
+    if (!fault) {
+      const Error& e = fault.error();
+      return fail(fmt::format("{}: fault[{}]", path, i), fmt::format("{}: {}", e.subject, e.problem),
+                  e.remedy);
+    }
+    machine.faults.push_back(*fault);
+  }
+  return machine;
+}
+
+}  // namespace headcrash::profiles

@@ -1,0 +1,105 @@
+// Battery-backed caches as TOML (the keys are explained in netra-raid5-presto.toml), and whether such a one
+// can exist.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "plugin/model/array.h"
+#include "plugin/profiles/profile_reader.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::NvramProfile;
+
+constexpr std::uint32_t kCapacityKibMax = 64U << 20;
+constexpr std::uint32_t kBlockKibMax = NvramProfile::kBlockSectorsMax / 2;
+constexpr double kHoursMax = 24.0 * 3650;
+constexpr double kSecondsPerHour = 3600;
+
+/// range = "all", "prewrite" or [first sector, sectors]
+void read_range(TomlTable& memory, const model::ArrayProfile* above, NvramProfile& p, ReadErrors& errors) {
+  const toml::node* node = memory.node("range");
+  if (node == nullptr) return;
+  const std::string word = node->value_or(std::string());
+  const toml::array* pair = node->as_array();
+  if (word == "all") return;
+  if (word == "prewrite") {
+    if (above == nullptr || above->prewrite_sectors == 0) {
+      errors.add(memory.full("range"),
+                 "\"prewrite\" is for a cache that is a member of an array with a prewrite log",
+                 "name the cache as the array's member, and give the array a prewrite-kib");
+      return;
+    }
+    std::tie(p.range_lba, p.range_sectors) = model::Array::prewrite_range(*above);
+  } else if (pair != nullptr && pair->size() == 2 && pair->is_homogeneous<std::int64_t>()) {
+    const std::int64_t first = (*pair)[0].value_or<std::int64_t>(-1);
+    const std::int64_t sectors = (*pair)[1].value_or<std::int64_t>(0);
+    if (first < 0 || sectors <= 0) {
+      errors.add(memory.full("range"), "begins before the device or has no sectors", "correct it");
+      return;
+    }
+    p.range_lba = static_cast<std::uint64_t>(first);
+    p.range_sectors = static_cast<std::uint64_t>(sectors);
+  } else {
+    errors.add(memory.full("range"), "must be \"all\", \"prewrite\" or [first sector, sectors]",
+               "correct it");
+  }
+}
+
+}  // namespace
+
+CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors& errors) {
+  CacheBox box;
+  NvramProfile& p = box.profile;
+  const auto open = [&](const char* name) {
+    TomlTable table(top.table(name), top.full(name), errors);
+    if (auto origin = table.origin()) box.origins.push_back(*std::move(origin));
+    return table;
+  };
+  TomlTable memory = open("memory");
+  p.capacity_sectors = memory.kib_as_sectors("capacity-kib", 1, kCapacityKibMax);
+  p.block_sectors = memory.kib_as_sectors("block-kib", 1, kBlockKibMax);
+  read_range(memory, above, p, errors);
+  memory.finish();
+
+  TomlTable timing = open("timing");
+  p.command_ns = timing.milliseconds("command-ms");
+  p.sector_ns = timing.microseconds("sector-us");
+  timing.finish();
+
+  TomlTable back = open("write-back");
+  p.high_water_permille = back.integer32("high-water-permille", 0, 1000);
+  p.low_water_permille = back.integer32("low-water-permille", 0, 1000);
+  p.idle_delay_ns = back.milliseconds("idle-delay-ms");
+  p.destage_sectors_max = back.kib_as_sectors("destage-kib-max", 1, kCapacityKibMax);
+  p.destage_depth = back.integer32("destage-depth", 1, NvramProfile::kDestageDepthMax);
+  back.finish();
+
+  TomlTable battery = open("battery");
+  p.battery_hold_ns = std::llround(battery.number("hold-hours", 0, kHoursMax) * kSecondsPerHour *
+                                   static_cast<double>(model::kSecondNs));
+  battery.finish();
+
+  if (errors.first) return box;
+  if (p.capacity_sectors % p.block_sectors != 0) {
+    errors.add(memory.full("capacity-kib"), "is not a whole number of blocks",
+               "make it a multiple of block-kib");
+  } else if (p.low_water_permille > p.high_water_permille) {
+    errors.add(back.full("low-water-permille"), "is above high-water-permille", "correct it");
+  } else if (p.destage_sectors_max < p.block_sectors) {
+    errors.add(back.full("destage-kib-max"), "is less than a block", "make it at least block-kib");
+  } else if (const auto valid = model::validate(p); !valid) {
+    errors.add(top.full("memory"), valid.error().problem, valid.error().remedy);
+  }
+  return box;
+}
+
+void check_nvram(const NvramProfile& profile, std::uint64_t below_sectors, ReadErrors& errors) {
+  if (profile.range_lba >= below_sectors || profile.range_sectors > below_sectors - profile.range_lba) {
+    errors.add("memory.range", fmt::format("reaches beyond the {} sectors below it", below_sectors),
+               "correct it");
+  }
+}
+
+}  // namespace headcrash::profiles

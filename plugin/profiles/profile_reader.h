@@ -1,0 +1,67 @@
+#pragma once
+// What the readers of profiles share, inside this folder: toml++ stays out of the public headers.
+
+#include <toml++/toml.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/model/array_profile.h"
+#include "plugin/model/disk_profile.h"
+#include "plugin/model/flash_profile.h"
+#include "plugin/model/nvram_profile.h"
+#include "plugin/model/result.h"
+#include "plugin/profiles/origin.h"
+#include "plugin/profiles/toml_table.h"
+
+namespace headcrash::profiles {
+
+struct Drive {
+  model::DiskProfile profile;
+  double nominal_rpm = 0;
+  std::vector<Origin> origins;
+};
+Result<Drive> read_drive(const toml::table& root, std::string_view file);
+
+struct FlashDrive {
+  model::FlashProfile profile;
+  std::vector<Origin> origins;
+};
+Result<FlashDrive> read_flash(const toml::table& root, std::string_view file);
+
+struct ArrayBox {
+  model::ArrayProfile profile;
+  std::vector<Origin> origins;
+};
+/// Everything but the members, whose keys the caller takes. `top` is not finished.
+ArrayBox read_array(TomlTable& top, ReadErrors& errors);
+/// What an array can be made of: `member_sectors` of each, written whole in `physical_sectors`.
+void check_array(const model::ArrayProfile& profile, std::uint64_t member_sectors,
+                 std::uint32_t physical_sectors, ReadErrors& errors);
+
+struct CacheBox {
+  model::NvramProfile profile;
+  std::vector<Origin> origins;
+};
+/// Everything but the device below. `above`: the array that the cache is a member of; null when it is none.
+CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors& errors);
+void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors, ReadErrors& errors);
+
+/// Errors name the line.
+Result<toml::table> parse_toml(std::string_view text, std::string_view file);
+
+/// Where a profile's text was found.
+struct FoundProfile {
+  std::string file;              ///< name in errors
+  std::string identity;          ///< equal for equal files, however they were spelt
+  std::filesystem::path folder;  ///< paths in the file are relative to it; empty for a built-in one
+  std::string text;
+};
+/// `name_or_path` as in load_profile(); a path is relative to `folder`.
+Result<FoundProfile> find_profile(std::string_view name_or_path, const std::filesystem::path& folder = {});
+
+std::vector<std::string> built_in_profiles();
+
+}  // namespace headcrash::profiles

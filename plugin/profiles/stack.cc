@@ -1,0 +1,223 @@
+// Reading stacks: each file names what lies below it, down to drives.
+//
+//   netra-raid5-presto.toml          kind = "nvram"
+//     over ->  [over]                kind = "array"       a profile may also be written in place, as a table
+//                member -> "sun-4.2g"  kind = "disk"      or named: built-in, or a path relative to the file
+//
+// What bounds it: a file that (through others) contains itself is refused and the circle shown; the depth and
+// the number of files are limited. Members that are named once are read once and shared.
+#include "plugin/profiles/stack.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "plugin/model/array.h"
+#include "plugin/profiles/profile_reader.h"
+
+namespace headcrash::profiles {
+namespace {
+
+namespace fs = std::filesystem;
+using model::ArrayProfile;
+using StackPtr = std::shared_ptr<const Stack>;
+
+constexpr std::size_t kDepthMax = 8;
+constexpr std::size_t kFilesMax = 1000;
+enum class Kind : std::uint8_t { disk, flash, array, nvram };
+constexpr std::array<Choice<Kind>, 4> kKinds = {
+    {{"disk", Kind::disk}, {"flash", Kind::flash}, {"array", Kind::array}, {"nvram", Kind::nvram}}};
+
+class StackLoader {
+ public:
+  /// `above`: the array whose member this is, through caches.
+  Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder, const ArrayProfile* above) {
+    const Result<FoundProfile> found = find_profile(name_or_path, folder);
+    if (!found) return pass_on(found);
+    if (const auto ring = std::find(chain_.begin(), chain_.end(), found->identity); ring != chain_.end()) {
+      return fail(
+          found->file,
+          fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "), found->identity),
+          "take one of them out of the circle");
+    }
+    if (++files_ > kFilesMax)
+      return fail(found->file, "too many profiles below one", "make the machine smaller");
+    const Result<toml::table> root = parse_toml(found->text, found->file);
+    if (!root) return pass_on(root);
+    chain_.push_back(found->identity);
+    Result<StackPtr> stack = read(*root, {found->file, found->folder}, above);
+    chain_.pop_back();
+    return stack;
+  }
+
+ private:
+  struct Place {
+    std::string file;  ///< in errors
+    fs::path folder;
+  };
+
+  Result<StackPtr> read(const toml::table& root, const Place& place, const ArrayProfile* above) {
+    if (depth_ == kDepthMax) {
+      return fail(place.file, fmt::format("more than {} profiles lie on top of each other", kDepthMax),
+                  "leave some out");
+    }
+    ++depth_;
+    Result<StackPtr> stack = read_kind(root, place, above);
+    --depth_;
+    return stack;
+  }
+
+  Result<StackPtr> read_kind(const toml::table& root, const Place& place, const ArrayProfile* above) {
+    ReadErrors errors;
+    errors.file = place.file;
+    TomlTable top(&root, "", errors);
+    const Kind kind = top.has("kind") ? top.one_of("kind", kKinds) : Kind::disk;
+    if (errors.first) return tl::unexpected<Error>(*errors.first);
+    if (kind == Kind::array) return read_array_over(top, place, errors);
+    if (kind == Kind::nvram) return read_nvram_over(top, place, above, errors);
+    auto stack = std::make_shared<Stack>();
+    if (kind == Kind::flash) {
+      Result<FlashDrive> flash = read_flash(root, place.file);
+      if (!flash) return pass_on(flash);
+      fill(*stack, std::move(flash->profile), std::move(flash->origins));
+    } else {
+      Result<Drive> drive = read_drive(root, place.file);
+      if (!drive) return pass_on(drive);
+      stack->nominal_rpm = drive->nominal_rpm;
+      fill(*stack, std::move(drive->profile), std::move(drive->origins));
+    }
+    return stack;
+  }
+
+  template <typename Profile>
+  static void fill(Stack& stack, Profile profile, std::vector<Origin> origins) {
+    stack.name = profile.name;
+    stack.title = profile.title;
+    stack.profile = std::move(profile);
+    stack.origins = std::move(origins);
+  }
+
+  Result<StackPtr> read_array_over(TomlTable& top, const Place& place, ReadErrors& errors) {
+    auto stack = std::make_shared<Stack>();
+    const std::string name = top.text("name"), title = top.text("title");
+    ArrayBox box = read_array(top, errors);
+    const toml::node* member = top.node("member");
+    top.finish();
+    if (errors.first) return tl::unexpected<Error>(*errors.first);
+    box.profile.name = name;
+    box.profile.title = title;
+
+    Result<std::vector<StackPtr>> members = read_members(*member, place, box.profile);
+    if (!members) return pass_on(members);
+    const std::uint64_t size = capacity_sectors(*members->front());
+    for (std::size_t i = 1; i < members->size(); ++i) {
+      const std::uint64_t other = capacity_sectors(*(*members)[i]);
+      if (other == size) continue;
+      return fail(place.file + ": member",
+                  fmt::format("members are of different sizes: {} has {} sectors, {} has {}",
+                              members->front()->name, size, (*members)[i]->name, other),
+                  "use drives of one size");
+    }
+    check_array(box.profile, size, physical_sector_sectors(*members->front()), errors);
+    if (errors.first) return tl::unexpected<Error>(*errors.first);
+    fill(*stack, std::move(box.profile), std::move(box.origins));
+    stack->below = *std::move(members);
+    return stack;
+  }
+
+  /// One profile for all members, or a list of as many as there are members.
+  Result<std::vector<StackPtr>> read_members(const toml::node& node, const Place& place,
+                                             const ArrayProfile& array) {
+    const toml::array* list = node.as_array();
+    std::vector<StackPtr> members;
+    if (list == nullptr) {
+      const Result<StackPtr> member = read_below(node, "member", place, &array);
+      if (!member) return pass_on(member);
+      members.assign(array.members, *member);
+      return members;
+    }
+    if (list->size() != array.members) {
+      return fail(place.file + ": member",
+                  fmt::format("names {} profiles, but layout.members is {}", list->size(), array.members),
+                  "give one profile for all members, or one for each");
+    }
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Result<StackPtr> member = read_below((*list)[i], fmt::format("member[{}]", i), place, &array);
+      if (!member) return pass_on(member);
+      members.push_back(*member);
+    }
+    return members;
+  }
+
+  Result<StackPtr> read_nvram_over(TomlTable& top, const Place& place, const ArrayProfile* above,
+                                   ReadErrors& errors) {
+    auto stack = std::make_shared<Stack>();
+    const std::string name = top.text("name"), title = top.text("title");
+    CacheBox box = read_nvram(top, above, errors);
+    const toml::node* over = top.node("over");
+    top.finish();
+    if (errors.first) return tl::unexpected<Error>(*errors.first);
+    box.profile.name = name;
+    box.profile.title = title;
+    const Result<StackPtr> below = read_below(*over, "over", place, above);
+    if (!below) return pass_on(below);
+    check_nvram(box.profile, capacity_sectors(**below), errors);
+    if (errors.first) return tl::unexpected<Error>(*errors.first);
+    fill(*stack, std::move(box.profile), std::move(box.origins));
+    stack->below = {*below};
+    return stack;
+  }
+
+  Result<StackPtr> read_below(const toml::node& node, const std::string& key, const Place& place,
+                              const ArrayProfile* above) {
+    if (const toml::table* table = node.as_table()) {
+      return read(*table, {fmt::format("{}: {}", place.file, key), place.folder}, above);
+    }
+    const auto name = node.value_exact<std::string>();
+    if (!name || name->empty()) {
+      return fail(fmt::format("{}: {}", place.file, key), "must name a profile or be a table with one",
+                  "write for example \"hp-c2447\"");
+    }
+    Result<StackPtr> stack = load(*name, place.folder, above);
+    // A name that leads nowhere is the fault of the file that says it.
+    if (!stack && stack.error().subject == fmt::format("profile '{}'", *name)) {
+      stack.error().problem = fmt::format("there is no built-in profile '{}'", *name);
+      stack.error().subject = fmt::format("{}: {}", place.file, key);
+    } else if (!stack && stack.error().subject == (place.folder / *name).string()) {
+      stack.error().problem = fmt::format("{} {}", stack.error().subject, stack.error().problem);
+      stack.error().subject = fmt::format("{}: {}", place.file, key);
+    }
+    return stack;
+  }
+
+  std::vector<std::string> chain_;  ///< identities of the files that are being read
+  std::size_t depth_ = 0, files_ = 0;
+};
+
+}  // namespace
+
+const Stack& lowest(const Stack& stack) {
+  return stack.below.empty() ? stack : lowest(*stack.below.front());
+}
+
+std::uint64_t capacity_sectors(const Stack& stack) {
+  if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile)) return disk->capacity_sectors;
+  if (const auto* flash = std::get_if<model::FlashProfile>(&stack.profile)) return flash->capacity_sectors;
+  const std::uint64_t below = capacity_sectors(*stack.below.front());
+  const auto* array = std::get_if<model::ArrayProfile>(&stack.profile);
+  return array == nullptr ? below : model::Array::data_sectors(*array, below);
+}
+
+std::uint32_t physical_sector_sectors(const Stack& stack) {
+  const Stack& leaf = lowest(stack);
+  if (const auto* disk = std::get_if<model::DiskProfile>(&leaf.profile)) return disk->physical_sector_sectors;
+  return std::get<model::FlashProfile>(leaf.profile).physical_sector_sectors;
+}
+
+Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path, const fs::path& folder) {
+  return StackLoader().load(name_or_path, folder, nullptr);
+}
+
+}  // namespace headcrash::profiles
