@@ -136,6 +136,20 @@ TEST(DriveQueue, AgeingBoundsWhatSptfLetsStarve) {
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 
+TEST(DriveQueue, DestageFollowsThePolicy) {
+  const auto until_clean = [](QueuePolicy policy) {
+    DiskProfile profile = queued_profile(policy, 32);
+    profile.write_cache = {512, 512, 16, kSecondNs, false};
+    Bench b(true, 1, profile);
+    std::mt19937_64 random(11);
+    const auto data = Bench::pattern(1, 1);
+    for (int i = 0; i < 200; ++i) b.finish(b.submit_write(random() % 2000, data));
+    const TimeNs begun = b.machine.simulation().now();
+    return b.finish(b.submit(Op::flush)).completed_at - begun;
+  };
+  EXPECT_LT(until_clean(QueuePolicy::sptf), until_clean(QueuePolicy::c_look) * 4 / 5);
+}
+
 TEST(DriveQueue, ACutLosesAllThatWaits) {
   Bench b(false, 1, queued_profile(QueuePolicy::sptf, 4));
   std::vector<RequestId> ids;
