@@ -8,17 +8,16 @@
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //
 // The time of each piece is in OverheadProfile. The drive takes in as many commands as its queue is deep and
-// serves them in the order of its policy (drive_queue.cc); how many more may wait outside is the host's to bound
-// (nbdkit by its threads). With the cache on, the mechanism has a second user,
-// the destage: it starts when the host has been quiet for a while, when the cache is above its high-water
-// mark, or when somebody waits for it (a flush, a write that needs room). Which extent comes next is decided by
-// the same policy as the queue's. A host command that needs the
-// mechanism takes it at the end of the mechanical write under way.
+// serves them in the order of its policy (drive_queue.cc); how many more may wait outside is the host's to
+// bound (nbdkit by its threads). With the cache on, the mechanism has a second user, the destage: it starts
+// when the host has been quiet for a while, when the cache is above its high-water mark, or when somebody
+// waits for it (a flush, a write that needs room). Which extent comes next is decided by the same policy as
+// the queue's. A host command that needs the mechanism takes it at the end of the mechanical write under way.
 //
 // Durability:
 //  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes submitted
-//    earlier and ahead of all later ones, so clean means at least what was promised; also a sector whose older version is
-//    just being destaged is only done when the newer one has landed.
+//    earlier and ahead of all later ones, so clean means at least what was promised; also a sector whose
+//    older version is just being destaged is only done when the newer one has landed.
 //  * A write with fua, or one larger than the cache, goes straight to the medium when its turn comes. What is
 //  cached
 //    of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
@@ -453,8 +452,8 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or simply
-/// the next one (C-LOOK) when the policy has nothing to choose.
+/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or
+/// simply the next one (C-LOOK) when the policy has nothing to choose.
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
@@ -510,8 +509,8 @@ void Disk::power_cut() {
   update_busy();
 }
 
-/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes, the
-/// rear of a track first, so each pass is then looked at by itself.
+/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes,
+/// the rear of a track first, so each pass is then looked at by itself.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - travel_.base);

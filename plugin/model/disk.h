@@ -53,8 +53,8 @@ class Disk final : public Device, private EventTarget {
     Request request;
     Initiator* initiator = nullptr;
     TimeNs submitted_at = 0;
-    TimeNs begun_at = 0;  ///< when its turn came
-    bool taken_in = false;  ///< the scheduler has seen it: it was decoded while it waited
+    TimeNs begun_at = 0;       ///< when its turn came
+    bool taken_in = false;     ///< the scheduler has seen it: it was decoded while it waited
     bool after_write = false;  ///< the command before it was a write
     Breakdown breakdown;
   };

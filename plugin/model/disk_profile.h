@@ -21,8 +21,8 @@ struct ZoneProfile {
   std::uint32_t front_unused_sectors = 0;  ///< at the start of the zone, without an LBN
   std::uint32_t spare_tracks = 0;  ///< tracks of the zone that hold no LBN as long as nothing is slipped
   std::vector<std::uint32_t>
-      slipped_tracks;  ///< bad tracks, counted from the zone's first; the data moves on by one
-  std::uint32_t spare_sectors = 0;             ///< at the end of each spare area's stretch (Sparing)
+      slipped_tracks;               ///< bad tracks, counted from the zone's first; the data moves on by one
+  std::uint32_t spare_sectors = 0;  ///< at the end of each spare area's stretch (Sparing)
   std::vector<std::uint32_t> slipped_sectors;  ///< bad sectors, counted from the zone's first
 };
 
@@ -36,8 +36,8 @@ enum class HeadOrder : std::uint8_t { rising, serpentine };
 /// Seek time by distance d in cylinders: either measured points with lines between them, or a table for short
 /// distances, then a square root (acceleration), then a line (coast).
 struct SeekProfile {
-  std::vector<std::uint32_t> distances;  ///< rising, from 1; empty: the curve below
-  std::vector<TimeNs> times_ns;          ///< [i] belongs to distances[i]
+  std::vector<std::uint32_t> distances;     ///< rising, from 1; empty: the curve below
+  std::vector<TimeNs> times_ns;             ///< [i] belongs to distances[i]
   std::vector<TimeNs> short_ns;             ///< [i] is distance i+1
   std::uint32_t linear_from_cylinders = 0;  ///< d from here on: linear
   TimeNs root_base_ns = 0;                  ///< root_base + root_factor * sqrt(d)
@@ -57,8 +57,8 @@ struct ByPrevious {
 
 /// Fixed costs of a command. The order in which they come is drawn in disk.cc.
 struct OverheadProfile {
-  ByPrevious read_miss_command;  ///< from arrival until the arm may move
-  ByPrevious read_hit_command;   ///< from arrival until the data is looked up in the buffer
+  ByPrevious read_miss_command;        ///< from arrival until the arm may move
+  ByPrevious read_hit_command;         ///< from arrival until the data is looked up in the buffer
   TimeNs read_positioning_min_ns = 0;  ///< the arm is not ready for reading earlier, even without a seek
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< back on the bus after a miss
@@ -72,7 +72,7 @@ struct OverheadProfile {
   TimeNs bus_read_sector_ns = 0;
   TimeNs bus_write_sector_ns = 0;
   std::uint32_t read_watermark_permille =
-      0;  ///< share of a request in the buffer before the bus is asked for
+      0;                                ///< share of a request in the buffer before the bus is asked for
   std::uint32_t read_tail_sectors = 0;  ///< the last so many are sent only when all of them have been read
 };
 
@@ -87,7 +87,7 @@ struct ReadBufferProfile {
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   bool keeps_requested = true;    ///< what has been sent can be read again; false: only what was read ahead
   bool writes_take_over = false;  ///< a write uses the whole buffer: what was read is lost
-  bool resumes_on_hit = true;  ///< a hit sends the arm back to go on reading where it was cut off
+  bool resumes_on_hit = true;     ///< a hit sends the arm back to go on reading where it was cut off
 };
 
 /// How the drive chooses among the commands that it holds.

@@ -1,22 +1,23 @@
 // LBN -> cylinder, head, slot.
 //
-// LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track lies later on
-// the platter than that of the track before it by the track skew (cylinder skew at the turn of a cylinder), so
-// that the head arrives just in time after a switch:
+// LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track lies later
+// on the platter than that of the track before it by the track skew (cylinder skew at the turn of a
+// cylinder), so that the head arrives just in time after a switch:
 //
-//   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod sectors per track)
+//   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod sectors per
+//   track)
 //
 // with c the cylinder counted from the zone's first and t the track's place in the order of its cylinder.
 //
-// A zone leaves `front_unused_sectors` at its start. The rest is cut into stretches (the whole zone, a track, a
-// cylinder, a range of cylinders), each with spare sectors at its end. A bad sector (or track) is slipped: it
-// holds no data, and all later data of the stretch moves on, into the spares:
+// A zone leaves `front_unused_sectors` at its start. The rest is cut into stretches (the whole zone, a track,
+// a cylinder, a range of cylinders), each with spare sectors at its end. A bad sector (or track) is slipped:
+// it holds no data, and all later data of the stretch moves on, into the spares:
 //
 //   stretch 0                        stretch 1
 //   |0 1 2 3 X 4 5 6 7 8 9 X 10 .|   |11 12 13 ...          X bad   . spare that is left
 //
-// Schemes and names follow what was extracted for DiskSim (Bucy and others, "The DiskSim simulation environment
-// reference manual", 2008, sparing schemes 1, 2, 3, 7, 8 and 9).
+// Schemes and names follow what was extracted for DiskSim (Bucy and others, "The DiskSim simulation
+// environment reference manual", 2008, sparing schemes 1, 2, 3, 7, 8 and 9).
 #include "plugin/model/geometry.h"
 
 #include <algorithm>
@@ -59,8 +60,12 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
   const std::uint64_t last_stretch = all - (stretches - 1) * stretch;
   invariant(last_stretch > spares && all < (std::uint64_t{1} << 32), "a stretch holds more than its spares");
 
-  Zone zone{sectors_, profile, static_cast<std::uint32_t>(stretch),
-            static_cast<std::uint32_t>(stretch - spares), all - stretches * spares, {}};
+  Zone zone{sectors_,
+            profile,
+            static_cast<std::uint32_t>(stretch),
+            static_cast<std::uint32_t>(stretch - spares),
+            all - stretches * spares,
+            {}};
   const auto slip = [&zone](std::uint64_t at, std::uint32_t sectors) {
     const auto number = static_cast<std::uint32_t>(at / zone.stretch_sectors);
     const bool first = zone.slips.empty() || zone.slips.back().stretch != number;
@@ -89,12 +94,12 @@ TrackRun Geometry::locate(std::uint64_t lbn) const {
   const auto stretch_end = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::uint64_t{stretch + 1} * place.stretch_data_sectors, place.data_sectors));
   std::uint32_t together = stretch_end - in_zone;
-  std::uint32_t physical =
-      in_zone + stretch * (place.stretch_sectors - place.stretch_data_sectors);
+  std::uint32_t physical = in_zone + stretch * (place.stretch_sectors - place.stretch_data_sectors);
   if (!place.slips.empty()) {
     const auto next = std::upper_bound(place.slips.begin(), place.slips.end(), in_zone,
                                        [](std::uint32_t at, const Slip& slip) { return at < slip.from; });
-    if (next != place.slips.begin() && std::prev(next)->stretch == stretch) physical += std::prev(next)->moved;
+    if (next != place.slips.begin() && std::prev(next)->stretch == stretch)
+      physical += std::prev(next)->moved;
     if (next != place.slips.end()) together = std::min(together, next->from - in_zone);
   }
   const std::uint32_t track = physical / zone.track_sectors;

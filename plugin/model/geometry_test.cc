@@ -67,10 +67,11 @@ TEST_P(GeometrySparing, EverySectorHasAPlaceAndRunsAreTrue) {
 // Outer zone: 20 cylinders of 64 sectors. Inner: 20 of 40.
 INSTANTIATE_TEST_SUITE_P(
     All, GeometrySparing,
-    testing::Values(Case{"track", Sparing::track, 2, {3, 4, 16, 1279}, 2080 - 160 * 2},
-                    Case{"cylinder", Sparing::cylinder, 3, {0, 63, 64, 70, 71, 400}, 2080 - 40 * 3},
-                    Case{"range", Sparing::cylinder_range, 5, {191, 192, 193, 194, 600, 1278}, 2080 - 2 * 7 * 5},
-                    Case{"zone", Sparing::zone, 6, {0, 1, 2, 640, 900, 1279}, 2080 - 2 * 6}),
+    testing::Values(
+        Case{"track", Sparing::track, 2, {3, 4, 16, 1279}, 2080 - 160 * 2},
+        Case{"cylinder", Sparing::cylinder, 3, {0, 63, 64, 70, 71, 400}, 2080 - 40 * 3},
+        Case{"range", Sparing::cylinder_range, 5, {191, 192, 193, 194, 600, 1278}, 2080 - 2 * 7 * 5},
+        Case{"zone", Sparing::zone, 6, {0, 1, 2, 640, 900, 1279}, 2080 - 2 * 6}),
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST(Geometry, SerpentineKeepsTheHeadWhenTheCylinderChanges) {

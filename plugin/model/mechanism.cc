@@ -5,8 +5,8 @@
 // Rotation waits for the one slot that the first LBN of the track is in. When data for a sector has not come
 // over the bus in time, the sector's slot goes by and the write loses one revolution.
 //
-// A drive with zero-latency access begins wherever the head comes down inside the range, and takes the front of
-// it when it comes round again, at most one revolution later:
+// A drive with zero-latency access begins wherever the head comes down inside the range, and takes the front
+// of it when it comes round again, at most one revolution later:
 //
 //   slots of the request   |0 1 2 3 4 5 6 7|            head comes down here: v
 //   two passes                       |4 5 6 7| ... |0 1 2 3|

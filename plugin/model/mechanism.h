@@ -17,8 +17,8 @@ namespace headcrash::model {
 using OffsetPs = std::int64_t;  ///< picoseconds after some base
 inline constexpr OffsetPs kPicosecondsPerNs = 1000;
 
-/// Platters that turn for ever: the angle is a pure function of absolute model time, unless a profile asks for
-/// DiskSim's creep (see lag_behind).
+/// Platters that turn for ever: the angle is a pure function of absolute model time, unless a profile asks
+/// for DiskSim's creep (see lag_behind).
 class Rotation {
  public:
   explicit Rotation(std::int64_t revolution_ps, std::int64_t sector_lag_ps = 0)
@@ -28,8 +28,8 @@ class Rotation {
   /// `phase_ppm`: the angle at time 0, in millionths of a revolution.
   void start_at(std::uint32_t phase_ppm) { shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000); }
 
-  /// DiskSim's clock gains about two thirds of a nanosecond on its platters with every sector that passes under
-  /// a head. A profile that is to answer as DiskSim does says how much; everywhere else it is nothing.
+  /// DiskSim's clock gains about two thirds of a nanosecond on its platters with every sector that passes
+  /// under a head. A profile that is to answer as DiskSim does says how much; everywhere else it is nothing.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);

@@ -40,8 +40,8 @@ void ReadAhead::begin(const Travel& travel, std::uint64_t lbn, std::uint32_t sec
 
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   const Geometry& geometry = mechanism_.geometry();
-  std::uint64_t goal = std::min(
-      {end + profile_.read_ahead_sectors_max, lbn + profile_.segment_sectors, geometry.sectors()});
+  std::uint64_t goal =
+      std::min({end + profile_.read_ahead_sectors_max, lbn + profile_.segment_sectors, geometry.sectors()});
   if (profile_.read_ahead_end == ReadAheadEnd::track_end)
     goal = std::min(goal, end - 1 + geometry.locate(end - 1).sectors);
   return goal;

@@ -27,7 +27,7 @@ class ReadAhead {
 
   struct Halt {
     ArmPosition arm;
-    TimeNs arm_free_at = 0;  ///< a seek or head switch once begun is finished
+    TimeNs arm_free_at = 0;            ///< a seek or head switch once begun is finished
     std::uint64_t sectors_passed = 0;  ///< read ahead since it began or was last halted
   };
   /// The next command takes the mechanism at `now`. What has been read stays.

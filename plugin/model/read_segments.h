@@ -6,8 +6,8 @@
 
 namespace headcrash::model {
 
-/// Ranges of sectors, the least recently used one given up first. Positions only: the bytes of a hit come from
-/// the medium or the cache, which is the same, since every write drops what it touches here.
+/// Ranges of sectors, the least recently used one given up first. Positions only: the bytes of a hit come
+/// from the medium or the cache, which is the same, since every write drops what it touches here.
 class ReadSegments {
  public:
   /// How many ranges are kept, and how long each can be; 0: none.

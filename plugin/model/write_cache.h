@@ -18,7 +18,7 @@ struct Extent {
   std::uint32_t sectors = 0;
   RequestId source = 0;
   bool zeroes = false;
-  TimeNs since = 0;  ///< when it was acknowledged
+  TimeNs since = 0;                  ///< when it was acknowledged
   std::span<const std::byte> bytes;  ///< empty: zeroes, or only times matter
   std::shared_ptr<const std::vector<std::byte>>
       keeps;  ///< what `bytes` points into, when it is the cache's own

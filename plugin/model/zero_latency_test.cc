@@ -52,8 +52,8 @@ TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   profile.overhead.bus_write_sector_ns = 10'000;
   Bench b(false, 1, profile);
   const auto data = Bench::pattern(12, 9);
-  // Slots 4 to 15, LBAs 0 to 11, pass from 2.5 to 10 ms. The command comes at 4.2 ms, its data at once, and the
-  // arm is ready at 4.8 ms, in slot 7: writing begins with slot 8.
+  // Slots 4 to 15, LBAs 0 to 11, pass from 2.5 to 10 ms. The command comes at 4.2 ms, its data at once, and
+  // the arm is ready at 4.8 ms, in slot 7: writing begins with slot 8.
   b.run_for(4'200'000);
   b.submit_write(0, data);
   b.run_for(4'200'000);  // 8.4 ms: in slot 13
@@ -122,7 +122,8 @@ TEST(ReadSegments, AWriteDropsWhatItTouchesAndCanBeReadAgain) {
   b.finish(b.submit(Op::read, 900, 4));
   const auto data = Bench::pattern(2, 5);
   b.finish(b.submit_write(101, data));
-  EXPECT_FALSE(b.finish(b.submit(Op::read, 102, 2)).breakdown.cache_hit) << "half of it was written, half dropped";
+  EXPECT_FALSE(b.finish(b.submit(Op::read, 102, 2)).breakdown.cache_hit)
+      << "half of it was written, half dropped";
   std::vector<std::byte> seen(data.size());
   b.finish(b.submit_write(301, data));
   EXPECT_TRUE(b.finish(b.submit_read(301, seen)).breakdown.cache_hit);

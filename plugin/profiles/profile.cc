@@ -100,8 +100,7 @@ class ProfileReader {
     p_.physical_sector_sectors = t.integer32("physical-sector-sectors", 1, 128);
     if (t.has("tail-unused-sectors"))
       p_.tail_unused_sectors = t.integer("tail-unused-sectors", 0, std::uint64_t{1} << 40);
-    if (t.has("head-order"))
-      p_.head_order = t.one_of<HeadOrder>("head-order", kHeadOrders);
+    if (t.has("head-order")) p_.head_order = t.one_of<HeadOrder>("head-order", kHeadOrders);
     if (t.has("sparing")) p_.sparing = t.one_of<Sparing>("sparing", kSparings);
     if (p_.sparing == Sparing::cylinder_range)
       p_.sparing_cylinders = t.integer32("sparing-cylinders", 1, 1'000'000);
@@ -176,10 +175,8 @@ class ProfileReader {
     p_.read_buffer.write_segments = read.integer32("write-segments", 0, 1024);
     if (read.has("read-ahead-end"))
       p_.read_buffer.read_ahead_end = read.one_of<ReadAheadEnd>("read-ahead-end", kReadAheadEnds);
-    if (read.has("keeps-requested"))
-      p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
-    if (read.has("writes-take-over"))
-      p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
+    if (read.has("keeps-requested")) p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
+    if (read.has("writes-take-over")) p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
     read.finish();
     TomlTable write = open(top, "write-cache");
@@ -275,7 +272,8 @@ class ProfileReader {
       return;
     }
     if (zone.cylinders > end - zone.first_cylinder) {
-      errors_.add(name + "cylinders", "reach into the next zone", "correct it, or leave it out for all of them");
+      errors_.add(name + "cylinders", "reach into the next zone",
+                  "correct it, or leave it out for all of them");
       return;
     }
     const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;
@@ -307,9 +305,10 @@ class ProfileReader {
     }
     const auto& at = seek.distances;
     if (at.size() != seek.times_ns.size()) {
-      errors_.add("seek.times-ms", "must have one time for each of the distances", "complete the shorter list");
-    } else if (!at.empty() &&
-               (at.front() != 1 || std::adjacent_find(at.begin(), at.end(), std::greater_equal<>()) != at.end())) {
+      errors_.add("seek.times-ms", "must have one time for each of the distances",
+                  "complete the shorter list");
+    } else if (!at.empty() && (at.front() != 1 || std::adjacent_find(at.begin(), at.end(),
+                                                                     std::greater_equal<>()) != at.end())) {
       errors_.add("seek.distances", "must rise and begin with 1", "put them in order");
     }
   }

@@ -117,9 +117,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"times-ms = [1.943, ", "times-ms = [", "seek.times-ms", "shorter", "barracuda-4lp"},
         Wrong{"cylinders = 1128", "cylinders = 1130", "zone[0].cylinders", "next zone", "barracuda-4lp"},
         Wrong{"\"cylinder-range\"", "\"cylinder-rang\"", "geometry.sparing", "did you mean", "barracuda-4lp"},
-        Wrong{"spare-sectors = 88", "spare-sectors = 0", "zone[0].slipped-sectors", "spares", "barracuda-4lp"},
-        Wrong{"tail-unused-sectors = 107_582", "tail-unused-sectors = 99_999_999", "geometry.capacity-sectors",
-              "zones hold 0", "barracuda-4lp"},
+        Wrong{"spare-sectors = 88", "spare-sectors = 0", "zone[0].slipped-sectors", "spares",
+              "barracuda-4lp"},
+        Wrong{"tail-unused-sectors = 107_582", "tail-unused-sectors = 99_999_999",
+              "geometry.capacity-sectors", "zones hold 0", "barracuda-4lp"},
         Wrong{"\"aged-sptf\"", "\"aged\"", "queue.policy", "known", "sata-7200"},
         Wrong{"aging-permille = 50", "", "queue.aging-permille", "missing", "sata-7200"},
         Wrong{"depth = 32", "depth = 32\nlength = 3", "queue.length", "unknown", "sata-7200"}));

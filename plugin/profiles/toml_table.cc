@@ -98,7 +98,8 @@ model::ByPrevious TomlTable::by_previous(std::string_view key) {
 
 void TomlTable::not_one_of(std::string_view key, const std::string& word,
                            const std::vector<std::string>& words) {
-  if (!word.empty()) errors_.add(full(key), fmt::format("'{}' is unknown", word), config::suggest(word, words));
+  if (!word.empty())
+    errors_.add(full(key), fmt::format("'{}' is unknown", word), config::suggest(word, words));
 }
 
 model::TimeNs TomlTable::milliseconds(std::string_view key) {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plugin/model/result.h"
 #include "plugin/model/disk_profile.h"
+#include "plugin/model/result.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::profiles {
