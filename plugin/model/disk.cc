@@ -11,8 +11,8 @@
 // serves them in the order of its policy (drive_queue.cc); how many more may wait outside is the host's to
 // bound (nbdkit by its threads). With the cache on, the mechanism has a second user, the destage: it starts
 // when the host has been quiet for a while, when the cache is above its high-water mark, or when somebody
-// waits for it (a flush, a write that needs room). A host command that needs the mechanism takes it at the
-// end of the mechanical write under way.
+// waits for it (a flush, a write that needs room). Which extent comes next is decided by the same policy as
+// the queue's. A host command that needs the mechanism takes it at the end of the mechanical write under way.
 //
 // Durability:
 //  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes submitted
@@ -48,6 +48,7 @@ bool is_write(const Request& request) {
 }
 
 constexpr unsigned kTagBits = 3;
+constexpr std::size_t kDestageChoices = 128;  ///< dirty extents that a scheduled destage looks at
 
 }  // namespace
 
@@ -405,6 +406,7 @@ Extent Disk::extent_of(const Request& request) const {
   extent.sectors = request.sectors;
   extent.source = request.id;
   extent.zeroes = request.op != Op::write;
+  extent.since = simulation_.now();
   if (!extent.zeroes) extent.bytes = request.data;
   return extent;
 }
@@ -475,9 +477,22 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
+/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or
+/// simply the next one (C-LOOK) when the policy has nothing to choose.
+std::uint64_t Disk::next_destage_lbn() const {
+  const QueuePolicy policy = profile_.queue.policy;
+  if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
+  std::vector<Candidate> candidates;
+  for (const Extent* extent : cache_.upwards(last_lbn_, kDestageChoices)) {
+    candidates.push_back(scheduler_.candidate(extent->lba, Access::write));
+    candidates.back().submitted_at = extent->since;
+  }
+  return candidates[scheduler_.choose(candidates, simulation_.now(), last_lbn_)].lbn;
+}
+
 void Disk::start_destage() {
   stop_read_ahead();
-  const auto extents = cache_.take(last_lbn_, profile_.write_cache.destage_sectors_max);
+  const auto extents = cache_.take(next_destage_lbn(), profile_.write_cache.destage_sectors_max);
   Transfer transfer;
   transfer.lbn = extents.front().lba;
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);

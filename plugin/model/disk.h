@@ -102,6 +102,7 @@ class Disk final : public Device, private EventTarget {
   Extent extent_of(const Request& request) const;
   bool uses_cache(const Request& request) const;
   void consider_destage();
+  std::uint64_t next_destage_lbn() const;
   void start_destage();
   void update_busy();
 
