@@ -313,7 +313,7 @@ void Disk::begin_trim() {
   cache_.drop(request.lba, request.sectors);
   platter_.trim(simulation_.now(), extent_of(request));
   const OverheadProfile& o = profile_.overhead;
-  queue_.front().breakdown.overhead_ns = o.write_command_ns + o.write_completion_ns;
+  queue_.front().breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(simulation_.now() + queue_.front().breakdown.overhead_ns);
 }
 
