@@ -120,6 +120,8 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
         if (run.incidents.size() < kIncidentsMost)
           run.incidents.push_back({event.at, event.device, std::string(text_of(event))});
         break;
+      case Kind::opened:
+        break;
     }
   }
   if (reader->truncated_bytes() > 0) {

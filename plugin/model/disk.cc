@@ -186,8 +186,8 @@ void Disk::finish() {
   const Request& request = command.request;
   const bool works = command.status == Status::ok && request.sectors > 0;
   if (works && request.op == Op::read) command.status = read_medium(request);
-  if (works && is_write(request) && uses_cache(request)) cache_.insert(extent_of(request));
   if (works && is_write(request)) {
+    if (uses_cache(request)) cache_.insert(extent_of(request));
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   count(command);
@@ -310,6 +310,8 @@ void Disk::begin_flush() {
 void Disk::begin_trim() {
   const Request& request = queue_.front().request;
   read_ahead_.invalidate(request.lba, request.sectors);
+  read_segments_.invalidate(request.lba, request.sectors);
+  write_segments_.invalidate(request.lba, request.sectors);
   cache_.drop(request.lba, request.sectors);
   platter_.trim(simulation_.now(), extent_of(request));
   const OverheadProfile& o = profile_.overhead;

@@ -57,8 +57,8 @@ struct ByPrevious {
 
 /// Fixed costs of a command. The order in which they come is drawn in disk.cc.
 struct OverheadProfile {
-  ByPrevious read_miss_command;  ///< from arrival until the arm may move
-  ByPrevious read_hit_command;   ///< from arrival until the data is looked up in the buffer
+  ByPrevious read_miss_command;        ///< from arrival until the arm may move
+  ByPrevious read_hit_command;         ///< from arrival until the data is looked up in the buffer
   TimeNs read_positioning_min_ns = 0;  ///< the arm is not ready for reading earlier, even without a seek
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< back on the bus after a miss
@@ -87,7 +87,7 @@ struct ReadBufferProfile {
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   bool keeps_requested = true;    ///< what has been sent can be read again; false: only what was read ahead
   bool writes_take_over = false;  ///< a write uses the whole buffer: what was read is lost
-  bool resumes_on_hit = true;  ///< a hit sends the arm back to go on reading where it was cut off
+  bool resumes_on_hit = true;     ///< a hit sends the arm back to go on reading where it was cut off
 };
 
 /// How the drive chooses among the commands that it holds.

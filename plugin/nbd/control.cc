@@ -1,4 +1,4 @@
-// Commands of the control socket (control.h).
+// What a line of the control socket asks for (control.h).
 #include "plugin/nbd/control.h"
 
 #include <fmt/core.h>
@@ -14,11 +14,6 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kTimeoutMsMax = 24ULL * 3600 * 1000;
-constexpr milliseconds kWaitStep{100};
-
-std::string dump(const json& object) {
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 /// Refuses keys beyond `allowed`.
 Result<void> only_keys(const json& object, std::initializer_list<const char*> allowed) {
@@ -96,97 +91,97 @@ Result<Command> parse_statistics(const json& object) {
   return fail("stats", fmt::format("\"{}\" is not a statistics command", verb->substr(0, 64)), kRemedy);
 }
 
-// ---- answers
-// -----------------------------------------------------------------------------------------------------
-
-json describe(const PowerStatus& status) {
-  return {{"ok", true},
-          {"power", status.power == model::PowerState::on ? "on" : "off"},
-          {"cuts", status.cuts},
-          {"last_cut_ns", status.last_cut_at ? json(*status.last_cut_at) : json()},
-          {"armed", status.armed ? json(*status.armed) : json()}};
+Result<std::optional<std::string>> optional_text(const json& object, const char* key, const char* remedy) {
+  if (!object.contains(key)) return std::nullopt;
+  auto text = text_of(object, key, remedy);
+  if (!text) return pass_on(text);
+  return std::optional(std::move(*text));
 }
 
-json describe(const LatencySummary& latency) {
-  json buckets = json::array();
-  for (const auto& [upper, count] : latency.buckets) buckets.push_back({upper, count});
-  return {{"count", latency.count},   {"mean_ns", latency.mean_ns}, {"p50_ns", latency.p50_ns},
-          {"p99_ns", latency.p99_ns}, {"max_ns", latency.max_ns},   {"buckets", std::move(buckets)}};
+std::optional<model::FaultKind> kind_of(std::string_view name) {
+  for (auto kind = model::FaultKind::latent_error; kind <= model::FaultKind::battery_dead;
+       kind = static_cast<model::FaultKind>(static_cast<int>(kind) + 1))
+    if (model::fault_kind_name(kind) == name) return kind;
+  return std::nullopt;
 }
 
-json describe(const model::DeviceCounters& counters) {
-  return {{"reads", counters.reads},
-          {"writes", counters.writes},
-          {"flushes", counters.flushes},
-          {"trims", counters.trims},
-          {"sectors_read", counters.sectors_read},
-          {"sectors_written", counters.sectors_written},
-          {"media_writes", counters.media_writes},
-          {"media_sectors_written", counters.media_sectors_written},
-          {"cache_hits", counters.cache_hits},
-          {"seeks", counters.seeks},
-          {"busy_ns", counters.busy_ns}};
-}
-
-json describe(const Statistics& all) {
-  json devices = json::array();
-  for (const DeviceStatistics& device : all.devices)
-    devices.push_back({{"name", device.name},
-                       {"profile", device.profile},
-                       {"sectors", device.sectors},
-                       {"counters", describe(device.counters)},
-                       {"latency",
-                        {{"target", describe(device.target)},
-                         {"achieved", describe(device.achieved)},
-                         {"lateness", describe(device.lateness)}}}});
-  return {{"ok", true},
-          {"instance", all.instance},
-          {"clock", clock_text(all.clock)},
-          {"power", all.power == model::PowerState::on ? "on" : "off"},
-          {"model_ns", all.model_now},
-          {"interval_model_ns", all.interval_model_ns},
-          {"interval_wall_ns", all.interval_wall_ns},
-          {"recording_error", all.recording_error ? json(*all.recording_error) : json()},
-          {"devices", std::move(devices)}};
-}
-
-json at(model::TimeNs when) {
-  return {{"ok", true}, {"at_ns", when}};
-}
-
-/// Does a command; one overload for each.
-struct Doer {
-  Emulation& emulation;
-  const std::function<bool()>& given_up;
-
-  json operator()(const CutNow&) const { return at(emulation.cut_power()); }
-  json operator()(const PowerOn&) const { return at(emulation.power_on()); }
-  json operator()(const AskPower&) const { return describe(emulation.power_status()); }
-  json operator()(const PutMark& mark) const { return at(emulation.mark(mark.text)); }
-  json operator()(const AskStatistics& ask) const { return describe(emulation.statistics(ask.afterwards)); }
-  json operator()(const ArmCut& cut) const {
-    emulation.arm(cut.text, cut.trigger);
-    return {{"ok", true}, {"armed", cut.text}};
+Result<Command> parse_clear_faults(const json& object) {
+  if (auto keys = only_keys(object, {"fault", "device", "kind"}); !keys) return pass_on(keys);
+  auto device = optional_text(object, "device", "name a device, or leave it out for all");
+  if (!device) return pass_on(device);
+  auto kind = optional_text(object, "kind", "name a kind of fault, or leave it out for all");
+  if (!kind) return pass_on(kind);
+  ClearFaults clear{std::move(*device), std::nullopt};
+  if (*kind) {
+    clear.kind = kind_of(**kind);
+    if (!clear.kind)
+      return fail("kind", fmt::format("\"{}\" is not a kind of fault", (*kind)->substr(0, 64)),
+                  "use one of the man page, for example dead");
   }
-  json operator()(const Disarm&) const {
-    emulation.disarm();
-    return {{"ok", true}};
+  return clear;
+}
+
+Result<Command> parse_fault_command(const json& object) {
+  constexpr const char* kRemedy = "use add, clear or list";
+  auto verb = text_of(object, "fault", kRemedy);
+  if (!verb) return pass_on(verb);
+  if (*verb == "clear") return parse_clear_faults(object);
+  if (*verb == "list") {
+    if (auto keys = only_keys(object, {"fault"}); !keys) return pass_on(keys);
+    return ListFaults{};
   }
-  json operator()(const SetClock& set) const {
-    emulation.set_clock(set.clock);
-    return {{"ok", true}, {"clock", clock_text(set.clock)}};
+  if (*verb != "add")
+    return fail("fault", fmt::format("\"{}\" is not a fault command", verb->substr(0, 64)), kRemedy);
+  if (auto keys = only_keys(object, {"fault", "spec"}); !keys) return pass_on(keys);
+  auto spec = text_of(object, "spec", "write KIND:DEVICE,... as in the man page");
+  if (!spec) return pass_on(spec);
+  auto fault = model::parse_fault(*spec);
+  if (!fault) return fail("spec", fault.error().message());
+  return AddFault{std::move(*fault)};
+}
+
+Result<std::uint64_t> number_of(const json& object, const char* key, std::uint64_t most) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+    return fail(key, "is missing or not a whole number", fmt::format("give 0 to {}", most));
+  return found->get<std::uint64_t>();
+}
+
+Result<Command> parse_array_command(const json& object) {
+  using Verb = ArrayOrder::Verb;
+  constexpr const char* kRemedy = "use status, fail, rebuild, scrub, repair, accept or rate";
+  constexpr std::uint64_t kMemberMax = 4095;
+  constexpr std::uint64_t kRateMax = 1'000'000'000'000;
+  static constexpr std::pair<const char*, Verb> kVerbs[] = {
+      {"status", Verb::status}, {"fail", Verb::fail},     {"rebuild", Verb::rebuild}, {"scrub", Verb::scrub},
+      {"repair", Verb::repair}, {"accept", Verb::accept}, {"rate", Verb::rate}};
+  auto verb = text_of(object, "array", kRemedy);
+  if (!verb) return pass_on(verb);
+  const auto* const named = std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return *verb == v.first; });
+  if (named == std::end(kVerbs))
+    return fail("array", fmt::format("\"{}\" is not an array command", verb->substr(0, 64)), kRemedy);
+  ArrayOrder order{.verb = named->second};
+  const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
+  const bool of_rate = order.verb == Verb::rate;
+  // A key that the verb does not have is refused under its own name.
+  if (auto keys = only_keys(object, {"array", "device", of_member ? "member" : "array", of_rate ? "bytes_per_second" : "array"});
+      !keys)
+    return pass_on(keys);
+  auto device = optional_text(object, "device", "name an array, or leave it out if there is only one");
+  if (!device) return pass_on(device);
+  order.device = std::move(*device);
+  if (of_member) {
+    auto member = number_of(object, "member", kMemberMax);
+    if (!member) return pass_on(member);
+    order.member = static_cast<std::size_t>(*member);
   }
-  json operator()(const WaitCut& wait) const {
-    const auto over = std::chrono::steady_clock::now() + wait.timeout;
-    while (!given_up()) {
-      const auto left = over - std::chrono::steady_clock::now();
-      const auto step = std::clamp<std::chrono::nanoseconds>(left, milliseconds(0), kWaitStep);
-      if (emulation.wait_power_off(step) != Pacer::PowerWait::time_over) break;
-      if (left <= milliseconds(0)) break;
-    }
-    return describe(emulation.power_status());
+  if (of_rate) {
+    auto rate = number_of(object, "bytes_per_second", kRateMax);
+    if (!rate) return pass_on(rate);
+    order.bytes_per_second = *rate;
   }
-};
+  return order;
+}
 
 }  // namespace
 
@@ -197,13 +192,9 @@ Result<Command> parse_command(std::string_view line) {
   if (object.contains("clock")) return parse_clock_command(object);
   if (object.contains("mark")) return parse_mark(object);
   if (object.contains("stats")) return parse_statistics(object);
-  return fail("request", "has no command in it", "use power, clock, mark or stats");
-}
-
-std::string answer(Emulation& emulation, std::string_view line, const std::function<bool()>& given_up) {
-  const auto command = parse_command(line);
-  if (!command) return dump({{"ok", false}, {"error", command.error().message()}});
-  return dump(std::visit(Doer{emulation, given_up}, *command));
+  if (object.contains("fault")) return parse_fault_command(object);
+  if (object.contains("array")) return parse_array_command(object);
+  return fail("request", "has no command in it", "use power, clock, mark, stats, fault or array");
 }
 
 }  // namespace headcrash::nbd

@@ -31,8 +31,16 @@ struct PutMark {
 struct AskStatistics {
   Emulation::Interval afterwards;
 };
-using Command =
-    std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut, SetClock, PutMark, AskStatistics>;
+struct AddFault {
+  model::FaultSpec fault;
+};
+struct ClearFaults {
+  std::optional<std::string> device;
+  std::optional<model::FaultKind> kind;
+};
+struct ListFaults {};
+using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut, SetClock, PutMark, AskStatistics,
+                             AddFault, ClearFaults, ListFaults, ArrayOrder>;
 
 Result<Command> parse_command(std::string_view line);
 

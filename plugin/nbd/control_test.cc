@@ -71,7 +71,8 @@ class ControlAnswer : public testing::Test {
     Settings settings;
     EXPECT_TRUE(settings.set("clock", "off"));
     EXPECT_TRUE(settings.set("size", "1M"));
-    auto made = Emulation::create(settings, *profiles::load_profile("hp-c2447"));
+    EXPECT_TRUE(settings.set("profile", "hp-c2447"));
+    auto made = Emulation::create(settings, *load_hardware(settings));
     EXPECT_TRUE(made) << made.error().message();
     emulation_ = std::move(*made);
     emulation_->start();
@@ -103,7 +104,7 @@ TEST_F(ControlAnswer, CutsAndCounts) {
 
 TEST_F(ControlAnswer, StatisticsHaveTheKeysOfTheContract) {
   const json stats = ask(R"({"stats":"take"})");
-  for (const char* key : {"ok", "instance", "clock", "power", "model_ns", "interval_model_ns",
+  for (const char* key : {"ok", "instance", "clock", "lead_ns", "power", "model_ns", "interval_model_ns",
                           "interval_wall_ns", "recording_error", "devices"})
     EXPECT_TRUE(stats.contains(key)) << key;
   const json& device = stats["devices"][0];

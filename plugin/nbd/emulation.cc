@@ -6,50 +6,16 @@
 #include <cerrno>
 #include <random>
 
-#include "plugin/model/disk.h"
-#include "plugin/record/null_witness.h"
+#include "plugin/nbd/transport_floor.h"
 
 namespace headcrash::nbd {
 namespace {
 
-constexpr const char* kDeviceName = "hd0";
+constexpr std::size_t kMember = static_cast<std::size_t>(-1);
 
 std::string new_instance() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
-}
-
-/// The same error, said about a parameter.
-Error about(const char* key, const Error& error) {
-  return Error{fmt::format("{}={}", key, error.subject), error.problem, error.remedy};
-}
-
-Result<std::uint64_t> sectors_of(const Settings& settings, const model::DiskProfile& profile) {
-  if (!settings.size_bytes) return profile.capacity_sectors;
-  const std::uint64_t sectors = *settings.size_bytes / model::kSectorBytes;
-  if (sectors > profile.capacity_sectors)
-    return fail(
-        "size",
-        fmt::format("{} has only {} bytes", profile.name, profile.capacity_sectors * model::kSectorBytes),
-        "give a smaller size or leave it out for the whole drive");
-  if (sectors % profile.physical_sector_sectors != 0)
-    return fail("size", fmt::format("is not a whole number of {}'s physical sectors", profile.name),
-                fmt::format("give a multiple of {}", profile.physical_sector_sectors * model::kSectorBytes));
-  return sectors;
-}
-
-model::DeviceCounters difference(const model::DeviceCounters& now, const model::DeviceCounters& before) {
-  return {now.reads - before.reads,
-          now.writes - before.writes,
-          now.flushes - before.flushes,
-          now.trims - before.trims,
-          now.sectors_read - before.sectors_read,
-          now.sectors_written - before.sectors_written,
-          now.media_writes - before.media_writes,
-          now.media_sectors_written - before.media_sectors_written,
-          now.cache_hits - before.cache_hits,
-          now.seeks - before.seeks,
-          now.busy_ns - before.busy_ns};
 }
 
 int errno_of(model::Status status) {
@@ -67,67 +33,61 @@ int errno_of(model::Status status) {
   return EIO;
 }
 
+/// Whether nothing has been written yet to what the parameters name.
+bool is_new(const Settings& settings) {
+  std::error_code error;
+  if (settings.store) return !std::filesystem::exists(*settings.store / "store.json", error);
+  return !settings.record || !std::filesystem::exists(*settings.record, error);
+}
+
 }  // namespace
 
-Result<void> Emulation::open_store(const Settings& settings, const model::DiskProfile& profile,
-                                   std::uint64_t sectors) {
-  if (!settings.store) {
-    auto memory = media::MemoryStore::create(sectors);
-    if (!memory) return tl::unexpected<Error>(about("store", memory.error()));
-    memory_ = std::move(*memory);
-    return {};
+Result<void> Emulation::open_backing(const Settings& settings) {
+  record::BackingOptions options{.store = settings.store, .record = settings.record};
+  options.machine.seed = settings.seed;
+  for (const profiles::PlannedDevice& device : plan_.all)
+    options.machine.devices.push_back(
+        {device.name, device.profile, device.sectors, device.physical_sector_sectors, device.leaf});
+  auto backing = record::Backing::open(options);
+  if (!backing) {
+    Error error = backing.error();
+    const bool of_recording = settings.record && error.subject.starts_with(settings.record->string());
+    error.subject = fmt::format("{}={}", of_recording ? "record" : "store", error.subject);
+    return tl::unexpected<Error>(std::move(error));
   }
-  auto folder = media::StoreFolder::open(*settings.store, {{kDeviceName, profile.name, sectors}});
-  if (!folder) return tl::unexpected<Error>(about("store", folder.error()));
-  folder_ = std::move(*folder);
+  backing_ = std::move(*backing);
   return {};
 }
 
-Result<void> Emulation::open_recording(const Settings& settings, const model::DiskProfile& profile,
-                                       std::uint64_t sectors) {
-  if (!settings.record) {
-    nobody_ = std::make_unique<record::NullWitness>();
-    return {};
+void Emulation::make_written_maps(bool fresh) {
+  for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+    const profiles::PlannedDevice& device = plan_.all[id];
+    machine_index_.push_back(device.parent ? kMember : written_.size());
+    if (device.parent) continue;
+    // Behind an array, unwritten sectors may come to hold something: a wrong parity, rebuilt from.
+    written_.push_back(fresh && device.leaf ? std::make_unique<WrittenMap>(device.sectors) : nullptr);
   }
-  record::RecordingHeader header;
-  header.seed = settings.seed;
-  header.devices.push_back({kDeviceName, profile.name, sectors, profile.physical_sector_sectors});
-  auto recording = record::RecordingWriter::create(*settings.record, header);
-  if (!recording) return tl::unexpected<Error>(about("record", recording.error()));
-  recording_ = std::move(*recording);
-  return {};
 }
 
-Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings,
-                                                     const model::DiskProfile& profile) {
-  const auto sectors = sectors_of(settings, profile);
-  if (!sectors) return pass_on(sectors);
-  if (settings.write_cache == true && profile.write_cache.capacity_sectors == 0)
-    return fail("write-cache", fmt::format("{} has no write cache", profile.name),
-                "leave write-cache out or choose another drive");
+Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, Hardware hardware) {
   std::unique_ptr<Emulation> self(new Emulation());
   self->instance_ = new_instance();
-  if (auto store = self->open_store(settings, profile, *sectors); !store) return pass_on(store);
-  if (auto recording = self->open_recording(settings, profile, *sectors); !recording)
-    return pass_on(recording);
-  self->machine_ = std::make_unique<model::Machine>(self->recording_ ? *self->recording_ : *self->nobody_);
-  model::SectorStore* store = self->memory_.get();
-  if (self->folder_) store = &self->folder_->store(0);
-  self->machine_->add_device(kDeviceName, std::make_unique<model::Disk>(model::DiskOptions{
-                                              .profile = profile,
-                                              .simulation = self->machine_->simulation(),
-                                              .witness = self->machine_->witness(),
-                                              .store = store,
-                                              .device = 0,
-                                              .seed = settings.seed,
-                                              .write_cache = settings.write_cache.value_or(true),
-                                              .sectors = *sectors}));
-  self->pacer_ = std::make_unique<Pacer>(*self->machine_, settings.clock);
-  if (self->recording_)
-    self->pacer_->distrust_when(
-        [recording = self->recording_.get()] { return recording->error().has_value(); });
+  self->lead_ns_ = settings.lead_ns;
+  self->plan_ = std::move(hardware.plan);
+  self->make_written_maps(is_new(settings));
+  if (auto backing = self->open_backing(settings); !backing) return pass_on(backing);
+  profiles::BuildOptions options{.seed = settings.seed};
+  options.store = [backing = self->backing_.get()](model::DeviceId id) { return backing->store(id); };
+  auto built = profiles::build(self->plan_, self->backing_->witness(), options);
+  if (!built) return pass_on(built);
+  self->built_ = std::move(*built);
+  self->pacer_ = std::make_unique<Pacer>(*self->built_.machine, settings.clock);
+  if (self->backing_->recorded())
+    self->pacer_->distrust_when([backing = self->backing_.get()] { return backing->error().has_value(); });
+  for (const model::FaultSpec& fault : hardware.faults)
+    if (auto added = self->add_fault_now(fault); !added) return pass_on(added);
   if (settings.cut) self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
-  self->counters_before_.resize(self->machine_->device_count());
+  self->totals_before_.resize(self->plan_.all.size());
   self->interval_wall_start_ = wall_now();
   return self;
 }
@@ -136,12 +96,19 @@ Emulation::~Emulation() {
   stop();
 }
 
+void Emulation::start() {
+  pacer_->start();
+  if (lead_ns_) return pacer_->set_lead(*lead_ns_);
+  calibration_ = std::thread([this] { pacer_->set_lead(measure_transport_floor()); });
+}
+
 void Emulation::stop() {
   if (stopped_ || !pacer_) return;
   stopped_ = true;
+  if (calibration_.joinable()) calibration_.join();
   pacer_->stop();
   park();
-  if (recording_) static_cast<void>(recording_->flush());
+  static_cast<void>(backing_->flush());
 }
 
 void Emulation::park() {
@@ -149,20 +116,23 @@ void Emulation::park() {
     void completed(const model::Completion&) override { done = true; }
     bool done = false;
   } owner;
-  if (machine_->power() == model::PowerState::off) return;
-  machine_->disarm();
-  for (std::size_t index = 0; index < machine_->device_count(); ++index) {
-    if (!machine_->device(index).characteristics().volatile_cache) continue;
+  model::Machine& machine = *built_.machine;
+  if (machine.power() == model::PowerState::off) return;
+  machine.disarm();
+  for (std::size_t index = 0; index < machine.device_count(); ++index) {
+    if (!machine.device(index).characteristics().volatile_cache) continue;
     model::Request flush;
     flush.op = model::Op::flush;
     owner.done = false;
-    machine_->submit(index, flush, owner);
-    while (!owner.done && machine_->simulation().run_next()) {
+    machine.submit(index, flush, owner);
+    while (!owner.done && machine.simulation().run_next()) {
     }
   }
 }
 
 int Emulation::serve(std::size_t device_index, const model::Request& request) {
+  WrittenMap* written = written_[device_index].get();
+  if (written != nullptr && request.op == model::Op::write) written->mark(request.lba, request.sectors);
   const Served served = pacer_->serve(device_index, request);
   if (served.shut_down) return ESHUTDOWN;
   if (served.distrusted) return EIO;
@@ -209,30 +179,51 @@ PowerStatus Emulation::power_status() {
   });
 }
 
+// ---- statistics
+// --------------------------------------------------------------------------------------------------
+
+DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTotals& totals) {
+  const profiles::PlannedDevice& planned = plan_.all[id];
+  const DeviceTotals interval = difference(totals, totals_before_[id]);
+  DeviceStatistics told{.name = planned.name, .profile = planned.profile, .sectors = planned.sectors};
+  told.counters = interval.device;
+  if (planned.parent) told.parent = plan_.all[*planned.parent].name;
+  if (const auto* array = dynamic_cast<const model::Array*>(built_.all[id].device))
+    told.array = ArrayStatistics{array->status(), *interval.array};
+  if (const auto* nvram = dynamic_cast<const model::Nvram*>(built_.all[id].device))
+    told.nvram = NvramStatistics{nvram->battery(), nvram->state(), *interval.nvram};
+  if (machine_index_[id] == kMember) return told;
+  const DeviceLatency& latency = pacer_->latency(machine_index_[id]);
+  told.response_times =
+      ResponseTimes{latency.target.summary(), latency.achieved.summary(), latency.lateness.summary()};
+  return told;
+}
+
 Statistics Emulation::statistics(Interval afterwards) {
   const Clock clock = pacer_->clock();
+  const WallNs lead_ns = pacer_->lead_ns();
   return pacer_->with_machine([&](model::Machine& machine) {
     const WallNs wall = wall_now();
     Statistics all;
     all.instance = instance_;
     all.clock = clock;
+    all.lead_ns = lead_ns;
     all.power = machine.power();
     all.model_now = machine.simulation().now();
     all.interval_model_ns = all.model_now - interval_model_start_;
     all.interval_wall_ns = wall - interval_wall_start_;
-    if (recording_ && recording_->error()) all.recording_error = recording_->error()->message();
-    for (std::size_t index = 0; index < machine.device_count(); ++index) {
-      const model::Characteristics& device = machine.device(index).characteristics();
-      const model::DeviceCounters counters = machine.device(index).counters();
-      DeviceLatency& latency = pacer_->latency(index);
-      all.devices.push_back({machine.device_name(index), device.profile, device.sectors,
-                             difference(counters, counters_before_[index]), latency.target.summary(),
-                             latency.achieved.summary(), latency.lateness.summary()});
-      if (afterwards == Interval::goes_on) continue;
-      counters_before_[index] = counters;
-      latency = DeviceLatency();
+    all.threads = threads_;
+    all.in_flight_max = pacer_->in_flight_max();
+    if (const auto error = backing_->error()) all.recording_error = error->message();
+    for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+      const DeviceTotals totals = totals_of(*built_.all[id].device);
+      all.devices.push_back(device_statistics(id, totals));
+      if (afterwards == Interval::starts_anew) totals_before_[id] = totals;
     }
     if (afterwards == Interval::starts_anew) {
+      for (std::size_t index = 0; index < machine.device_count(); ++index)
+        pacer_->latency(index) = DeviceLatency();
+      pacer_->in_flight_max() = 0;
       interval_model_start_ = all.model_now;
       interval_wall_start_ = wall;
     }

@@ -1,18 +1,19 @@
 #pragma once
-// What one server emulates: a machine with a disk hd0, where its bytes lie, its recording, its pacer and the
-// statistics since the last `take`. Everything that nbdkit and the control socket do goes through here;
-// nothing here knows either of them.
+// What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer and the statistics
+// since the last `take`. Everything that nbdkit and the control socket do goes through here; nothing here knows either
+// of them.
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "plugin/media/memory_store.h"
-#include "plugin/media/sparse_file_store.h"
-#include "plugin/model/disk_profile.h"
+#include "plugin/nbd/hardware.h"
 #include "plugin/nbd/pacer.h"
 #include "plugin/nbd/settings.h"
-#include "plugin/record/recording.h"
+#include "plugin/nbd/statistics.h"
+#include "plugin/nbd/written_map.h"
+#include "plugin/record/backing.h"
 
 namespace headcrash::nbd {
 
@@ -26,46 +27,47 @@ struct PowerStatus {
   std::optional<std::string> armed;  ///< the trigger's text
 };
 
-struct DeviceStatistics {
-  std::string name;
-  std::string profile;
-  std::uint64_t sectors = 0;
-  model::DeviceCounters counters;  ///< of the interval
-  LatencySummary target, achieved, lateness;
+/// A fault that was added and not cleared since; it may have fired as often as it can.
+struct AddedFault {
+  model::FaultSpec spec;
+  model::TimeNs at = 0;
 };
 
-struct Statistics {
-  std::string instance;
-  Clock clock;
-  model::PowerState power = model::PowerState::on;
-  model::TimeNs model_now = 0;
-  model::TimeNs interval_model_ns = 0;
-  WallNs interval_wall_ns = 0;
-  std::optional<std::string> recording_error;
-  std::vector<DeviceStatistics> devices;
+/// What an operator does to an array.
+struct ArrayOrder {
+  enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
+  Verb verb = Verb::status;
+  std::optional<std::string> device;  ///< none: the machine's only array
+  std::size_t member = 0;             ///< fail, rebuild
+  std::uint64_t bytes_per_second = 0; ///< rate
 };
 
 class Emulation {
  public:
   /// Opens store and recording. Errors name the parameter.
-  static Result<std::unique_ptr<Emulation>> create(const Settings& settings,
-                                                   const model::DiskProfile& profile);
+  static Result<std::unique_ptr<Emulation>> create(const Settings& settings, Hardware hardware);
   ~Emulation();
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  void start() { pacer_->start(); }
+  void start();
+  /// For the statistics: how many requests of a connection the server takes together; 0: not known.
+  void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
-  /// Ends all waits; parks a disk that has power, as an orderly shutdown does: what its cache holds reaches
-  /// the medium; closes the recording.
+  /// Ends all waits; parks a machine that has power, as an orderly shutdown does: what volatile caches hold
+  /// reaches the medium; closes the recording.
   void stop();
 
-  std::size_t device_count() const { return machine_->device_count(); }
-  const std::string& device_name(std::size_t index) const { return machine_->device_name(index); }
+  // The machine's devices, which clients see:
+  std::size_t device_count() const { return built_.machine->device_count(); }
+  const std::string& device_name(std::size_t index) const { return built_.machine->device_name(index); }
   const model::Characteristics& characteristics(std::size_t index) const {
-    return machine_->device(index).characteristics();
+    return built_.machine->device(index).characteristics();
   }
+  const std::string& title(std::size_t index) const { return plan_.devices.at(index).stack->title; }
   const std::string& instance() const { return instance_; }  ///< 16 hex digits, new for each server
+  /// Where a device may hold something else than zeroes; null when nobody knows.
+  const WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
   /// Serves one request in the clock's time; 0 or an errno.
   int serve(std::size_t device_index, const model::Request& request);
@@ -82,28 +84,45 @@ class Emulation {
   bool wait_for_long_request() { return pacer_->wait_for_long_request(); }
   void set_clock(const Clock& clock) { pacer_->set_clock(clock); }
 
+  // Faults and operators (operator.cc). Errors are for whoever asked.
+  Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
+  /// Of one device or all, of one kind or all; how many were cleared.
+  Result<std::size_t> clear_faults(const std::optional<std::string>& device, std::optional<model::FaultKind> kind);
+  std::vector<AddedFault> faults();
+  struct ArrayAnswer {
+    std::string device;
+    model::ArrayStatus status;
+  };
+  Result<ArrayAnswer> order(const ArrayOrder& order);
+
   enum class Interval : std::uint8_t { goes_on, starts_anew };
   Statistics statistics(Interval afterwards);
 
  private:
   Emulation() = default;
-  Result<void> open_store(const Settings& settings, const model::DiskProfile& profile, std::uint64_t sectors);
-  Result<void> open_recording(const Settings& settings, const model::DiskProfile& profile,
-                              std::uint64_t sectors);
+  Result<void> open_backing(const Settings& settings);
+  void make_written_maps(bool fresh);
   void park();
+  Result<model::TimeNs> add_fault_now(const model::FaultSpec& fault);
+  Result<model::DeviceId> find_array(const std::optional<std::string>& device) const;
+  DeviceStatistics device_statistics(model::DeviceId id, const DeviceTotals& totals);
 
   std::string instance_;
-  std::unique_ptr<media::MemoryStore> memory_;
-  std::unique_ptr<media::StoreFolder> folder_;
-  std::unique_ptr<record::RecordingWriter> recording_;  ///< null: not recorded
-  std::unique_ptr<model::MachineWitness> nobody_;       ///< when not recorded
-  std::unique_ptr<model::Machine> machine_;
+  profiles::Plan plan_;
+  std::unique_ptr<record::Backing> backing_;
+  profiles::BuiltMachine built_;
+  std::vector<std::size_t> machine_index_;  ///< by id: which of the machine's devices, or kMember
+  std::vector<std::unique_ptr<WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
+  std::optional<WallNs> lead_ns_;  ///< none: to be calibrated
+  std::thread calibration_;
+  unsigned threads_ = 0;
   bool stopped_ = false;
 
   // Under the pacer's mutex:
   std::string armed_text_;
-  std::vector<model::DeviceCounters> counters_before_;  ///< at the start of the interval
+  std::vector<AddedFault> faults_;
+  std::vector<DeviceTotals> totals_before_;  ///< at the start of the interval
   model::TimeNs interval_model_start_ = 0;
   WallNs interval_wall_start_ = 0;
 };

@@ -10,8 +10,9 @@
 namespace headcrash::nbd {
 namespace {
 
-constexpr WallNs kSpinMinNs = 30 * model::kMicrosecondNs;
-constexpr WallNs kSpinMaxNs = 150 * model::kMicrosecondNs;
+constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
+constexpr WallNs kSpinMaxNs = 250 * model::kMicrosecondNs;
+constexpr WallNs kPrepareNs = 15 * model::kMicrosecondNs;
 constexpr WallNs kBackgroundStepNs =
     model::kMillisecondNs;  ///< the background runs events at most this often
 constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
@@ -89,6 +90,16 @@ void Pacer::set_clock(const Clock& clock) {
   after_change();
 }
 
+void Pacer::set_lead(WallNs lead_ns) {
+  const std::lock_guard lock(mutex_);
+  lead_ns_ = lead_ns;
+}
+
+WallNs Pacer::lead_ns() const {
+  const std::lock_guard lock(mutex_);
+  return lead_ns_;
+}
+
 Pacer::PowerWait Pacer::wait_power_off(std::chrono::nanoseconds timeout) {
   Lock lock(mutex_);
   catch_up();
@@ -104,6 +115,14 @@ Pacer::PowerWait Pacer::wait_power_off(std::chrono::nanoseconds timeout) {
 void Pacer::catch_up() {
   if (!paced()) return;
   simulation_.run_until(std::max(simulation_.now(), anchor_.model_at(wall_now())));
+  note_power();
+}
+
+/// Model time stops at the last of these events: a request that comes now is not submitted in the future.
+void Pacer::run_ahead() {
+  const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
+  for (auto next = simulation_.next_event(); next && *next <= limit; next = simulation_.next_event())
+    run_one();
   note_power();
 }
 
@@ -151,10 +170,12 @@ Served Pacer::serve(std::size_t device_index, const model::Request& request) {
   waiter.clock_changes = clock_changes_;
   machine_.submit(device_index, request, waiter);
   waiters_.push_back(&waiter);
+  in_flight_max_ = std::max(in_flight_max_, waiters_.size());
   if (background_parked_) background_wake_.notify_one();
   if (leader_ != nullptr && simulation_.next_event().value_or(model::kNever) < leader_target_) rouse_leader();
   await(lock, waiter);
   leave(waiter);
+  hold(lock, waiter);
   count(device_index, request.op, waiter);
   return {waiter.completion.status, shutting_down_, failed_ && failed_()};
 }
@@ -189,26 +210,29 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
   }
 }
 
-/// Sleeps until the next event is due, or somebody rouses it, then runs what is due. How early it wakes up to
-/// spin follows from how late it has woken up lately: an idle host sleeps deeply.
+/// Sleeps until the next event is to be prepared, or somebody rouses it, then runs what is due. How early it
+/// wakes up to spin follows from how late it has woken up lately (an idle host sleeps deeply): at once
+/// upwards, slowly downwards, so that nearly all of its sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
   model::invariant(next.has_value(),
                    "a request waits but the model has no event left that could complete it");
   leader_target_ = *next;
   leader_roused_.store(false, std::memory_order_relaxed);
-  const WallNs deadline = anchor_.wall_at(*next);
+  const WallNs deadline = anchor_.wall_at(*next) - lead_ns_ - kPrepareNs;
   const WallNs now = wall_now();
-  const WallNs spin = std::clamp(oversleep_ns_ + oversleep_ns_ / 2, kSpinMinNs, kSpinMaxNs);
+  const WallNs spin = std::clamp(oversleep_ns_ + oversleep_ns_ / 4, kSpinMinNs, kSpinMaxNs);
   if (deadline - now > spin) {
-    if (waiter.wake.wait_until(lock, time_point(deadline - spin)) == std::cv_status::timeout)
-      oversleep_ns_ += (wall_now() - (deadline - spin) - oversleep_ns_) / 8;
+    if (waiter.wake.wait_until(lock, time_point(deadline - spin)) == std::cv_status::timeout) {
+      const WallNs late = std::min(wall_now() - (deadline - spin), kSpinMaxNs);
+      oversleep_ns_ += late > oversleep_ns_ ? (late - oversleep_ns_) / 2 : (late - oversleep_ns_) / 32;
+    }
   } else if (deadline > now) {
     lock.unlock();
     while (wall_now() < deadline && !leader_roused_.load(std::memory_order_relaxed)) relax_processor();
     lock.lock();
   }
-  catch_up();
+  if (paced()) run_ahead();
 }
 
 /// Takes a finished request out; when it was the leader's, names the oldest waiting one instead.
@@ -222,6 +246,16 @@ void Pacer::leave(Waiter& waiter) {
   leader_->wake.notify_one();
 }
 
+/// Keeps a prepared answer until it may leave: kPrepareNs at most.
+void Pacer::hold(Lock& lock, const Waiter& waiter) {
+  if (!paced() || waiter.clock_changes != clock_changes_ || shutting_down_) return;
+  const WallNs due = anchor_.wall_at(waiter.completion.completed_at) - lead_ns_;
+  if (wall_now() >= due) return;
+  lock.unlock();
+  while (wall_now() < due) relax_processor();
+  lock.lock();
+}
+
 void Pacer::count(std::size_t device_index, model::Op op, const Waiter& waiter) {
   const model::Completion& completion = waiter.completion;
   if (completion.status != model::Status::ok || (op != model::Op::read && op != model::Op::write)) return;
@@ -232,8 +266,8 @@ void Pacer::count(std::size_t device_index, model::Op op, const Waiter& waiter) 
   const auto scaled = [this](WallNs wall) {
     return static_cast<model::TimeNs>(static_cast<double>(wall) / clock_.slowdown);
   };
-  latency.achieved.record(scaled(now - waiter.entered));
-  latency.lateness.record(scaled(now - anchor_.wall_at(completion.completed_at)));
+  latency.achieved.record(scaled(now - waiter.entered + lead_ns_));
+  latency.lateness.record(scaled(now - anchor_.wall_at(completion.completed_at) + lead_ns_));
 }
 
 // ---- the background

@@ -11,9 +11,17 @@
 //                     [submit .. follow: sleep until done or named .......... done]
 //   background        leads when no request waits, at most once a millisecond: destage, armed cuts
 //
-// A completion is an event and events run only when their instant has come, so none is returned early. With
-// clock=off a request is submitted at simulation.now() and events run under the mutex until it is complete;
-// nobody ever waits.
+// A completion is an event. The leader runs events kPrepareNs before their instant, so that bytes are copied
+// and locks taken when it comes, and holds the answer back until then: none leaves early. With a `lead`
+// (transport_floor.h) the instant at which an answer is to leave is so much before the modelled one, and the
+// client has it at the modelled one at the earliest.
+//
+//   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ....way to the client.... |
+//                              ^ kPrepareNs           ^ instant - lead                         ^ instant, or
+//                              later
+//
+// With clock=off a request is submitted at simulation.now() and events run under the mutex until it is
+// complete; nobody ever waits.
 //
 // Every wait ends at once on shut_down(): the model runs ahead until no request is inside any more, because a
 // device may touch a request's buffers up to its completion; these requests are answered with `shut_down`.
@@ -69,6 +77,10 @@ class Pacer {
   Clock clock() const;
   void set_clock(const Clock& clock);  ///< model time goes on from where it is
 
+  /// From now on answers leave so long before their modelled instant.
+  void set_lead(WallNs lead_ns);
+  WallNs lead_ns() const;
+
   enum class PowerWait : std::uint8_t { off, time_over, stopping };
   /// Waits until the power is off. From shut_down() on it answers `stopping` at once: do not ask again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
@@ -79,6 +91,8 @@ class Pacer {
 
   /// Call under with_machine: the statistics of a device.
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
+  /// Likewise: the greatest number of requests that waited together since it was last set to 0.
+  std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
   struct Waiter : model::Initiator {
@@ -101,6 +115,7 @@ class Pacer {
 
   bool paced() const { return clock_.kind == Clock::Kind::real; }
   void catch_up();        ///< runs the events that are due
+  void run_ahead();       ///< ... and those that the leader may prepare
   void run_one();         ///< runs the next event, which there must be
   void finish_waiting();  ///< runs ahead until no request waits
   void after_change();    ///< somebody else than a request has changed the machine
@@ -110,6 +125,7 @@ class Pacer {
   void await(Lock& lock, Waiter& waiter);
   void lead(Lock& lock, Waiter& waiter);
   void leave(Waiter& waiter);
+  void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, model::Op op, const Waiter& waiter);
   void run_background();
   void watch_long_waits(WallNs now);
@@ -124,10 +140,12 @@ class Pacer {
   std::vector<DeviceLatency> latencies_;
 
   std::list<Waiter*> waiters_;  ///< requests inside, oldest first
+  std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
   std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
-  WallNs oversleep_ns_ = 0;                  ///< by how much leaders wake up late: a moving average
+  WallNs oversleep_ns_ = 0;                  ///< by how much leaders wake up late: a moving upper bound
+  WallNs lead_ns_ = 0;
   bool shutting_down_ = false;
 
   std::uint64_t power_cuts_seen_ = 0;

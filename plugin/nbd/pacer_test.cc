@@ -8,6 +8,7 @@
 #include <random>
 
 #include "plugin/nbd/fixed_delay_device.h"
+#include "plugin/nbd/transport_floor.h"
 #include "plugin/record/null_witness.h"
 
 namespace headcrash::nbd {
@@ -262,6 +263,28 @@ TEST_F(PacerTest, NobodyIsForgottenInAStorm) {
   over = true;
   for (auto& thread : threads) thread.join();
   EXPECT_GT(returned, 100);
+}
+
+TEST_F(PacerTest, LeadLetsAnswersLeaveAheadByThatMuchAtMost) {
+  make("real");
+  constexpr WallNs kLeadNs = 900 * model::kMicrosecondNs;
+  pacer_->set_lead(kLeadNs);
+  bool seen_ahead = false;
+  for (int i = 0; i < 1000 && !seen_ahead; ++i) {
+    const WallNs before = wall_now();
+    serve(2000);
+    const WallNs passed = wall_now() - before;
+    ASSERT_GE(passed, 2 * kMillisecondNs - kLeadNs);
+    seen_ahead = passed < 2 * kMillisecondNs;
+  }
+  EXPECT_TRUE(seen_ahead);
+  EXPECT_GE(achieved().p50_ns, 2 * kMillisecondNs) << "counts as the client sees it";
+}
+
+TEST(TransportFloor, IsShort) {
+  const WallNs floor = measure_transport_floor();
+  EXPECT_GE(floor, 0);
+  EXPECT_LE(floor, kLeadMaxNs);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 namespace headcrash::nbd {
 namespace {
 
+constexpr std::uint64_t kLeadUsMax = 1000;
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   const int base = text.starts_with("0x") ? 16 : 10;
   if (base == 16) text.remove_prefix(2);
@@ -51,6 +53,16 @@ Result<void> set_clock(Settings& settings, std::string_view value) {
   return {};
 }
 
+Result<void> set_lead(Settings& settings, std::string_view value) {
+  if (value == "auto") return {};
+  const auto lead_us = parse_number(value);
+  if (!lead_us || *lead_us > kLeadUsMax)
+    return fail("lead", fmt::format("\"{}\" is not a number of microseconds", value),
+                fmt::format("use auto or 0 to {}", kLeadUsMax));
+  settings.lead_ns = static_cast<WallNs>(*lead_us) * model::kMicrosecondNs;
+  return {};
+}
+
 Result<void> set_cut(Settings& settings, std::string_view value) {
   if (auto trigger = model::parse_cut_trigger(value); !trigger)
     return fail("cut", trigger.error().problem.empty() ? "is not a trigger" : trigger.error().message(),
@@ -58,6 +70,19 @@ Result<void> set_cut(Settings& settings, std::string_view value) {
                     ? "use after-writes:N, at-flush:N, after-ms:X or after-mark:TEXT+X"
                     : "");
   settings.cut = value;
+  return {};
+}
+
+Result<void> add_fault(Settings& settings, std::string_view value) {
+  auto fault = model::parse_fault(value);
+  if (!fault) {
+    Error error = fault.error();
+    error.subject = "fault=" + error.subject;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  if (settings.faults.size() == model::DeviceFaults::kFaultsMax)
+    return fail("fault", "is given too often", "give fewer");
+  settings.faults.push_back(std::move(*fault));
   return {};
 }
 
@@ -79,14 +104,16 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return *number << shift;
 }
 
+std::string_view Settings::keys() {
+  return "profile machine size store clock lead write-cache record control seed cut fault ";
+}
+
 Result<void> Settings::set(std::string_view key, std::string_view value) {
-  constexpr std::string_view kKeys = "profile size store record control clock write-cache seed cut ";
   const std::string entry = fmt::format("{} ", key);
-  if (key.find(' ') != std::string_view::npos ||
-      (" " + std::string(kKeys)).find(" " + entry) == std::string::npos)
-    return fail(std::string(key), "is not a parameter of headcrash",
-                "use profile, size, store, clock, write-cache, record, control, seed or cut");
-  if ((" " + seen_).find(" " + entry) != std::string::npos)
+  if (key.empty() || key.find(' ') != std::string_view::npos ||
+      (" " + std::string(keys())).find(" " + entry) == std::string::npos)
+    return fail(std::string(key), "is not a parameter of headcrash", fmt::format("use one of: {}", keys()));
+  if (key != "fault" && (" " + seen_).find(" " + entry) != std::string::npos)
     return fail(std::string(key), "is given twice", "give it once");
   seen_ += entry;
   if (key == "size") return set_size(*this, value);
@@ -94,6 +121,9 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "record") return set_path(record, key, value);
   if (key == "control") return set_path(control, key, value);
   if (key == "clock") return set_clock(*this, value);
+  if (key == "machine") return set_path(machine, key, value);
+  if (key == "fault") return add_fault(*this, value);
+  if (key == "lead") return set_lead(*this, value);
   if (key == "cut") return set_cut(*this, value);
   if (key == "write-cache") {
     write_cache = parse_switch(value);
@@ -109,15 +139,20 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
     return {};
   }
   if (value.empty())
-    return fail("profile", "is empty", "name a drive; nbdkit headcrash --dump-plugin lists them");
+    return fail("profile", "is empty", "name one; nbdkit headcrash --dump-plugin lists them");
   profile = value;
   return {};
 }
 
 Result<void> Settings::check() const {
-  if (profile.empty())
+  if (profile.empty() && !machine)
     return fail("profile", "is missing",
-                "name a drive, for example profile=hp-c2447; nbdkit headcrash --dump-plugin lists them");
+                "name one, for example profile=hp-c2447, or a machine=FILE; nbdkit headcrash --dump-plugin lists them");
+  if (!machine) return {};
+  constexpr const char* kInFile = "write it into the machine file, for each device";
+  if (!profile.empty()) return fail("profile", "and machine exclude each other", "give one of them");
+  if (size_bytes) return fail("size", "is not for machines", kInFile);
+  if (write_cache) return fail("write-cache", "is not for machines", kInFile);
   return {};
 }
 

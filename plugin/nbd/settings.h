@@ -7,25 +7,32 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "plugin/model/faults.h"
 #include "plugin/model/machine.h"
 #include "plugin/nbd/clock.h"
 
 namespace headcrash::nbd {
 
 struct Settings {
-  std::string profile;  ///< name or path; the only one that must be given
+  std::string profile;  ///< name or path; this one or `machine` must be given
+  std::optional<std::filesystem::path> machine;
   std::optional<std::uint64_t> size_bytes;
   std::optional<std::filesystem::path> store;
   std::optional<std::filesystem::path> record;
   std::optional<std::filesystem::path> control;
   Clock clock;
+  std::optional<WallNs> lead_ns;  ///< none: calibrated at the start
   std::optional<bool> write_cache;
   std::uint64_t seed = 1;
   std::optional<std::string> cut;  ///< text of a trigger that parses
+  std::vector<model::FaultSpec> faults;
 
-  /// One `key=value`. Errors name the key and say what to give; each key may be given once.
+  /// One `key=value`. Errors name the key and say what to give; each key but `fault` may be given once.
   Result<void> set(std::string_view key, std::string_view value);
+  /// All keys there are, each followed by a space.
+  static std::string_view keys();
   /// What can only be said when all are there.
   Result<void> check() const;
 

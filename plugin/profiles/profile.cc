@@ -153,10 +153,8 @@ class ProfileReader {
     p_.read_buffer.write_segments = read.integer32("write-segments", 0, 1024);
     if (read.has("read-ahead-end"))
       p_.read_buffer.read_ahead_end = read.one_of<ReadAheadEnd>("read-ahead-end", kReadAheadEnds);
-    if (read.has("keeps-requested"))
-      p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
-    if (read.has("writes-take-over"))
-      p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
+    if (read.has("keeps-requested")) p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
+    if (read.has("writes-take-over")) p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
     read.finish();
     TomlTable write = open(top, "write-cache");
@@ -252,7 +250,8 @@ class ProfileReader {
       return;
     }
     if (zone.cylinders > end - zone.first_cylinder) {
-      errors_.add(name + "cylinders", "reach into the next zone", "correct it, or leave it out for all of them");
+      errors_.add(name + "cylinders", "reach into the next zone",
+                  "correct it, or leave it out for all of them");
       return;
     }
     const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;

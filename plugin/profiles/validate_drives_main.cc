@@ -49,7 +49,8 @@ Result<Agreement> validate(const std::string& profile_name, const std::string& t
   if (!trace) return pass_on(trace);
   for (const MeasuredRequest& request : *trace) {
     if (request.lbn + request.sectors > profile->capacity_sectors)
-      return fail(trace_path, "reaches beyond the drive's last sector", "choose the drive it was measured on");
+      return fail(trace_path, "reaches beyond the drive's last sector",
+                  "choose the drive it was measured on");
   }
   const auto responses = replay_closed(*profile, *trace);
   for (std::size_t i = 0; each && i < trace->size(); ++i) {
@@ -69,8 +70,8 @@ int validate_all(const std::string& folder) {
   std::sort(files.begin(), files.end());
   fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>8} | {:>7} {:>8}\n", "", "", "measured", "model", "demerit",
              "DiskSim's", "in 1 ms", "DiskSim's");
-  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>9} | {:>7} {:>9}\n", "profile", "requests", "mean ms", "mean ms",
-             "%", "%", "%", "%");
+  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>9} | {:>7} {:>9}\n", "profile", "requests", "mean ms",
+             "mean ms", "%", "%", "%", "%");
   for (const std::string& file : files) {
     const std::string name = std::filesystem::path(file).filename();
     const auto drive = std::find_if(kDrives.begin(), kDrives.end(), [&name](const Drive& d) {
@@ -96,7 +97,8 @@ int run(const std::vector<std::string>& arguments) {
   }
   const auto agreement = validate(arguments[0], arguments[1], each);
   if (!agreement) return complain(agreement.error());
-  fmt::print(each ? stderr : stdout, "demerit {:.2f} %  within 1 ms {:.2f} %  mean {:.3f} ms, measured {:.3f} ms\n",
+  fmt::print(each ? stderr : stdout,
+             "demerit {:.2f} %  within 1 ms {:.2f} %  mean {:.3f} ms, measured {:.3f} ms\n",
              agreement->demerit_percent, agreement->within_1ms_percent, agreement->model_mean_ms,
              agreement->measured_mean_ms);
   return 0;

@@ -1,9 +1,9 @@
 // The two figures by which disk models are judged.
 //
 // Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): draw both distributions of
-// response times and take the root mean square of the horizontal distance between the curves. With equally many
-// requests on both sides that is the distance between the i-th shortest of one and the i-th shortest of the
-// other.
+// response times and take the root mean square of the horizontal distance between the curves. With equally
+// many requests on both sides that is the distance between the i-th shortest of one and the i-th shortest of
+// the other.
 //
 //   share 1 |        ___/--
 //           |      _/ _/          <->  distance at one height
@@ -67,7 +67,8 @@ class ClosedLoop final : public model::Initiator, public model::EventTarget {
   void completed(const model::Completion& completion) override {
     const std::size_t i = completion.id - 1;
     responses_.push_back(completion.completed_at - completion.submitted_at);
-    if (i + 1 < trace_.size()) simulation_.schedule(completion.completed_at + trace_[i].think_ns, *this, i + 1);
+    if (i + 1 < trace_.size())
+      simulation_.schedule(completion.completed_at + trace_[i].think_ns, *this, i + 1);
   }
 
   const std::vector<MeasuredRequest>& trace_;
@@ -97,8 +98,10 @@ Result<std::vector<MeasuredRequest>> read_closed_trace(const std::string& path) 
     double measured_us = -1, think_us = -1;
     fields >> op >> hint >> request.lbn >> request.sectors >> measured_us >> think_us;
     const auto time = [](double us) { return us >= 0 && us <= kTimeUsMax; };
-    if (!fields || (op != "R" && op != "W") || request.sectors == 0 || !time(measured_us) || !time(think_us)) {
-      return fail(fmt::format("{}: line {}", path, trace.size() + 1), "is not a request of a closed-loop trace",
+    if (!fields || (op != "R" && op != "W") || request.sectors == 0 || !time(measured_us) ||
+        !time(think_us)) {
+      return fail(fmt::format("{}: line {}", path, trace.size() + 1),
+                  "is not a request of a closed-loop trace",
                   "write `R|W hint lbn sectors measured_us think_us`");
     }
     request.read = op == "R";

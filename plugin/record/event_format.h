@@ -5,22 +5,35 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
+#include "plugin/record/crc32c.h"
 #include "plugin/record/event.h"
 
 namespace headcrash::record {
 
 static_assert(std::endian::native == std::endian::little, "recordings are written as they lie in memory");
 
-inline constexpr std::array<unsigned char, 8> kMagic = {'H', 'C', 'R', 'E', 'C', 0, 0, 1};
-inline constexpr std::size_t kEventHeaderBytes = 40;
-inline constexpr std::size_t kChecksumBytes = 4;
+inline constexpr std::array<unsigned char, 8> kMagic = {'H', 'C', 'R', 'E', 'C', 0, 0, 2};
+inline constexpr std::uint64_t kSlotsAt = 16;
+inline constexpr std::uint64_t kTextAt = 80;
+inline constexpr std::size_t kEventHeaderBytes = 56;
+inline constexpr std::size_t kEventAlignment = 8;
 inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;  ///< twice what an NBD request can carry
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
 inline constexpr std::uint8_t kFlagOpMask = 0x07;
 inline constexpr std::uint8_t kFlagFua = 0x80;
+inline constexpr std::uint8_t kFlagBytesMask = 0x03;
+inline constexpr std::uint8_t kFlagMoved = 0x04;
+inline constexpr auto kCheckpointKind = static_cast<Kind>(0xc0);  ///< the log's own; readers pass over it
+
+/// Length with the zeroes that follow.
+inline constexpr std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + kEventAlignment - 1) / kEventAlignment * kEventAlignment;
+}
 
 /// What precedes the payload of an event.
 struct EventHeader {
@@ -33,20 +46,43 @@ struct EventHeader {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   std::uint32_t detail = 0;
+  std::uint64_t bytes_at = 0;
+  std::uint32_t payload_crc = 0;
+  std::uint32_t header_crc = 0;
 };
 // The members have the order, widths and natural alignment of the format: the struct is its own encoding.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes && std::is_trivially_copyable_v<EventHeader>);
 
-inline std::array<std::byte, kEventHeaderBytes> encode(const EventHeader& header) {
-  std::array<std::byte, kEventHeaderBytes> bytes;
-  std::memcpy(bytes.data(), &header, bytes.size());
-  return bytes;
+/// Where a reader finds the newest checkpoint.
+struct CheckpointSlot {
+  std::uint64_t offset = 0;
+  std::uint64_t generation = 0;  ///< 0: empty; the higher one of the two slots counts
+  std::uint64_t end = 0;         ///< the file has at least so many bytes
+  std::uint32_t reserved = 0;
+  std::uint32_t crc = 0;
+};
+static_assert(sizeof(CheckpointSlot) == 32 && kSlotsAt + 2 * sizeof(CheckpointSlot) == kTextAt);
+
+template <typename Fixed>
+std::span<const std::byte> bytes_of(const Fixed& fixed) {
+  static_assert(std::is_trivially_copyable_v<Fixed>);
+  return std::as_bytes(std::span(&fixed, 1));
 }
 
-inline EventHeader decode(std::span<const std::byte, kEventHeaderBytes> bytes) {
-  EventHeader header;
-  std::memcpy(&header, bytes.data(), bytes.size());
-  return header;
+template <typename Fixed>
+std::span<std::byte> writable_bytes_of(Fixed& fixed) {
+  static_assert(std::is_trivially_copyable_v<Fixed>);
+  return std::as_writable_bytes(std::span(&fixed, 1));
 }
+
+/// Checksum of a fixed part whose last four bytes are the checksum.
+template <typename Fixed>
+std::uint32_t crc_of(const Fixed& fixed) {
+  return crc32c(bytes_of(fixed).first(sizeof(Fixed) - sizeof(std::uint32_t)));
+}
+
+/// The header's text as JSON, and back; nothing when a key is missing or of the wrong kind.
+std::string header_text(const RecordingHeader& header);
+std::optional<RecordingHeader> parse_header_text(std::string_view text);
 
 }  // namespace headcrash::record

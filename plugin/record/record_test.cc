@@ -41,6 +41,7 @@ class RecordTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
+    fs::remove(path_);  // a new file: some file systems write a truncated one through
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -79,6 +80,13 @@ void record_short_run(RecordingWriter& writer) {
   writer.power_changed(240, model::PowerState::on);
 }
 constexpr int kShortRunEvents = 7;
+
+/// Where the first event begins.
+std::size_t header_bytes_of(const std::string& file) {
+  std::uint32_t text_bytes = 0;
+  std::memcpy(&text_bytes, file.data() + 8, 4);
+  return kTextAt + padded(text_bytes);
+}
 
 /// Reads to the end; the number of whole events.
 int count_events(RecordingReader& reader) {
@@ -178,10 +186,7 @@ TEST_F(RecordTest, FullDiskIsKeptAsAnError) {
 TEST_F(RecordTest, EveryTruncationPointEndsCleanly) {
   record_short_run(*create());
   const std::string whole = contents();
-  std::size_t header_bytes = 16;
-  std::uint32_t text_bytes = 0;
-  std::memcpy(&text_bytes, whole.data() + 8, 4);
-  header_bytes += text_bytes;
+  const std::size_t header_bytes = header_bytes_of(whole);
   int last_events = 0;
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {
     set_contents(whole.substr(0, cut));
@@ -203,14 +208,13 @@ TEST_F(RecordTest, EveryTruncationPointEndsCleanly) {
 TEST_F(RecordTest, EveryFlippedBitIsSeen) {
   record_short_run(*create());
   const std::string whole = contents();
-  std::uint32_t text_bytes = 0;
-  std::memcpy(&text_bytes, whole.data() + 8, 4);
   for (std::size_t at = 0; at < whole.size(); ++at) {
+    if (at >= kSlotsAt && at < kTextAt) continue;  // a broken checkpoint slot is one that is not there
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     set_contents(damaged);
     auto reader = RecordingReader::open(path_);
-    ASSERT_EQ(reader.has_value(), at >= 16 + text_bytes) << at;
+    ASSERT_EQ(reader.has_value(), at >= header_bytes_of(whole)) << at;
     if (!reader) continue;
     ASSERT_LT(count_events(*reader), kShortRunEvents) << at;
     ASSERT_GT(reader->truncated_bytes(), 0U);
@@ -220,14 +224,13 @@ TEST_F(RecordTest, EveryFlippedBitIsSeen) {
 TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
   create();
   const std::string head = contents();
-  const auto with_event = [&](const EventHeader& header, std::size_t payload_bytes) {
-    const auto bytes = encode(header);
-    const std::vector<std::byte> payload(payload_bytes);
-    const std::uint32_t crc = crc32c(payload, crc32c(bytes));
+  const auto with_event = [&](EventHeader header, std::size_t payload_bytes) {
+    const std::vector<std::byte> payload(padded(payload_bytes));
+    header.payload_crc = crc32c(std::span(payload).first(payload_bytes));
+    header.header_crc = crc_of(header);
     std::string all = head;
-    all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    all.append(reinterpret_cast<const char*>(&header), sizeof(header));
     all.append(reinterpret_cast<const char*>(payload.data()), payload.size());
-    all.append(reinterpret_cast<const char*>(&crc), 4);
     set_contents(all);
     auto reader = RecordingReader::open(path_);
     EXPECT_TRUE(reader);
@@ -237,14 +240,27 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
   EXPECT_EQ(with_event({.payload_bytes = 0xffffffff, .kind = Kind::mark}, 0), 0);
   EXPECT_EQ(with_event({.payload_bytes = kPayloadBytesMax, .kind = Kind::mark}, 8), 0);
   EXPECT_EQ(with_event({.payload_bytes = 9, .kind = Kind::mark}, 8), 0);
+  EXPECT_EQ(with_event({.payload_bytes = 8, .kind = Kind::mark}, 8), 1);
   EXPECT_EQ(with_event({.kind = static_cast<Kind>(0)}, 0), 0);
-  EXPECT_EQ(with_event({.kind = static_cast<Kind>(7)}, 0), 0);
+  EXPECT_EQ(with_event({.kind = static_cast<Kind>(8)}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::submit, .flags = 5}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::submit, .flags = 0x10}, 0), 0);
   EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::submit, .flags = 1, .sectors = 2}, 512), 0);
   EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::submit, .flags = 0, .sectors = 1}, 512), 0);
   EXPECT_EQ(with_event({.kind = Kind::ack, .detail = 99}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::power, .detail = 2}, 0), 0);
+  EXPECT_EQ(with_event({.payload_bytes = 8, .kind = Kind::opened}, 8), 0);
+  const auto referred = [&](std::uint64_t at, std::uint32_t sectors) {
+    return with_event({.kind = Kind::media, .flags = 1, .sectors = sectors, .bytes_at = at}, 0);
+  };
+  const std::uint64_t first = head.size();
+  EXPECT_EQ(referred(first - 1, 1), 0);  // the header is nobody's data
+  EXPECT_EQ(referred(first, 1), 0);      // nor is the event itself
+  EXPECT_EQ(referred(~0ULL, 1), 0);
+  EXPECT_EQ(with_event({.kind = Kind::media, .flags = 8}, 0), 0);
+  EXPECT_EQ(with_event({.kind = Kind::media, .flags = 3, .sectors = 1}, 0), 0);
+  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::media, .flags = 2, .sectors = 1}, 512), 0);
+  EXPECT_EQ(with_event({.kind = Kind::media, .detail = 5}, 0), 0);
 }
 
 TEST_F(RecordTest, HostileHeaders) {
@@ -253,24 +269,32 @@ TEST_F(RecordTest, HostileHeaders) {
     std::string all(reinterpret_cast<const char*>(kMagic.data()), kMagic.size());
     all.append(reinterpret_cast<const char*>(&length), 4)
         .append(reinterpret_cast<const char*>(&crc), 4)
-        .append(text);
+        .append(2 * sizeof(CheckpointSlot), '\0')
+        .append(text)
+        .append(padded(text.size()) - text.size(), '\0');
     set_contents(all);
     return RecordingReader::open(path_).has_value();
   };
   const auto with = [&](const std::string& text) {
     return with_text(text, static_cast<std::uint32_t>(text.size()));
   };
-  EXPECT_TRUE(with(R"({"seed":1,"devices":[]})"));
-  EXPECT_FALSE(with_text(R"({"seed":1,"devices":[]})", 0xffffffff));
+  const auto with_device = [&](const std::string& device) {
+    return with(R"({"origin":"x","media":true,"seed":1,"devices":[)" + device + "]}");
+  };
+  constexpr const char* kNone = R"({"origin":"x","media":true,"seed":1,"devices":[]})";
+  EXPECT_TRUE(with(kNone));
+  EXPECT_FALSE(with_text(kNone, 0xffffffff));
   EXPECT_FALSE(with(""));
   EXPECT_FALSE(with("[]"));
   EXPECT_FALSE(with(std::string(100000, '[')));
-  EXPECT_FALSE(with(R"({"seed":-1,"devices":[]})"));
-  EXPECT_FALSE(with(R"({"seed":1,"devices":[{}]})"));
-  EXPECT_FALSE(
-      with(R"({"seed":1,"devices":[{"name":1,"profile":"","sectors":1,"physical_sector_sectors":1}]})"));
-  EXPECT_FALSE(with(
-      R"({"seed":1,"devices":[{"name":"","profile":"","sectors":1,"physical_sector_sectors":4294967296}]})"));
+  EXPECT_FALSE(with(R"({"seed":1,"devices":[]})"));
+  EXPECT_FALSE(with(R"({"origin":"x","media":true,"seed":-1,"devices":[]})"));
+  EXPECT_FALSE(with_device("{}"));
+  const std::string rest = R"(,"profile":"","medium":true,"physical_sector_sectors":)";
+  EXPECT_TRUE(with_device(R"({"name":"","sectors":1)" + rest + "1}"));
+  EXPECT_FALSE(with_device(R"({"name":1,"sectors":1)" + rest + "1}"));
+  EXPECT_FALSE(with_device(R"({"name":"","sectors":1)" + rest + "4294967296}"));
+  EXPECT_FALSE(with_device(R"({"name":"","sectors":36028797018963968)" + rest + "1}"));
 }
 
 // A drive with a write cache in a few lines: writes are acknowledged at once and destaged in any order, in
@@ -352,6 +376,7 @@ TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
 }
 
 TEST_F(RecordTest, RebuildRefusesNonsense) {
+  const Until kToTheEnd;
   {
     auto writer = create();
     model::Request no_data = write_request(1, 3, {});
@@ -360,18 +385,15 @@ TEST_F(RecordTest, RebuildRefusesNonsense) {
     writer->media_written(0, 2, {1, 3, 1, model::MediaWrite::Outcome::written, {}});
   }
   auto store = media::MemoryStore::create(64);
-  EXPECT_NE(rebuild_medium(path_, 0, {}, **store).error().message().find("without data"), std::string::npos);
-  EXPECT_FALSE(rebuild_medium(path_, 1, {}, **store));
-  EXPECT_FALSE(rebuild_medium(folder_ / "none", 0, {}, **store));
-  auto small = media::MemoryStore::create(63);
-  EXPECT_FALSE(rebuild_medium(path_, 0, {}, **small));
-  fs::remove(path_);
-  create()->media_written(0, 2, {77, 3, 1, model::MediaWrite::Outcome::written, {}});
-  EXPECT_NE(rebuild_medium(path_, 0, {}, **store).error().message().find("no recorded write"),
+  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("without data"),
             std::string::npos);
+  EXPECT_FALSE(rebuild_medium(path_, 1, kToTheEnd, **store));
+  EXPECT_FALSE(rebuild_medium(folder_ / "none", 0, kToTheEnd, **store));
+  auto small = media::MemoryStore::create(63);
+  EXPECT_FALSE(rebuild_medium(path_, 0, kToTheEnd, **small));
   fs::remove(path_);
   create()->media_written(0, 2, {77, 63, 2, model::MediaWrite::Outcome::written, {}});
-  EXPECT_NE(rebuild_medium(path_, 0, {}, **store).error().message().find("beyond"), std::string::npos);
+  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("beyond"), std::string::npos);
 }
 
 }  // namespace

@@ -1,27 +1,44 @@
 // Reads recordings (recording.h, event.h). Every length is checked against the limits of the format and
-// against what is left of the file before memory is taken for it; an event that is broken in any way ends the
-// readable part.
+// against what is left of the file before memory is taken for it; a reference must point to bytes before its
+// event; an event that is broken in any way ends the readable part.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
-#include <system_error>
 
-#include "plugin/record/crc32c.h"
+#include "plugin/media/host_reason.h"
+#include "plugin/model/invariant.h"
 #include "plugin/record/event_format.h"
+#include "plugin/record/log_file.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::record {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kReadBytes = 256 << 10;
+constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< three event headers at most, as a rule
+constexpr const char* kNotOneOfOurs = "give a file that was written with record=";
 
-bool plausible(const EventHeader& header) {
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+bool plausible_media(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
+  const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;
+  if (header.detail > static_cast<std::uint32_t>(model::MediaWrite::Outcome::corrupted) ||
+      (header.flags & ~(kFlagBytesMask | kFlagMoved)) != 0)
+    return false;
+  const auto bytes = static_cast<Bytes>(header.flags & kFlagBytesMask);
+  if (header.payload_bytes != (bytes == Bytes::carried ? data_bytes : 0)) return false;
+  return bytes != Bytes::referred || (header.bytes_at >= first_event_at && header.bytes_at < event_at &&
+                                      data_bytes <= event_at - header.bytes_at);
+}
+
+bool plausible(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
+  if (header.kind == kCheckpointKind) return true;
   const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;
   const auto op = static_cast<model::Op>(header.flags & kFlagOpMask);
   switch (header.kind) {
@@ -30,49 +47,42 @@ bool plausible(const EventHeader& header) {
              (header.payload_bytes == 0 || (op == model::Op::write && header.payload_bytes == data_bytes));
     case Kind::ack:
       return header.payload_bytes == 0 &&
-             header.detail <= static_cast<std::uint32_t>(model::Status::store_error);
+             header.detail <= static_cast<std::uint32_t>(model::Status::device_failed);
     case Kind::media:
-      return header.detail <= 1 && (header.payload_bytes == 0 || header.payload_bytes == data_bytes);
+      return plausible_media(header, event_at, first_event_at);
     case Kind::mark:
     case Kind::fault:
       return true;
     case Kind::power:
       return header.payload_bytes == 0 && header.detail <= 1;
+    case Kind::opened:
+      return header.payload_bytes == 0;
   }
   return false;
 }
 
-template <typename Integer>
-bool take(const json& object, const char* key, Integer& value) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_unsigned()) return false;
-  const auto wide = found->get<std::uint64_t>();
-  value = static_cast<Integer>(wide);
-  return value == wide;
-}
-
-bool take(const json& object, const char* key, std::string& value) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string()) return false;
-  value = found->get<std::string>();
-  return true;
-}
-
-std::optional<RecordingHeader> parse_header(std::string_view text) {
-  const json object = json::parse(text, nullptr, false);
-  if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
-    return std::nullopt;
-  RecordingHeader header;
-  if (!take(object, "seed", header.seed)) return std::nullopt;
-  for (const json& entry : object["devices"]) {
-    RecordedDevice device;
-    if (!entry.is_object() || !take(entry, "name", device.name) || !take(entry, "profile", device.profile) ||
-        !take(entry, "sectors", device.sectors) ||
-        !take(entry, "physical_sector_sectors", device.physical_sector_sectors))
-      return std::nullopt;
-    header.devices.push_back(std::move(device));
+Event event_of(const EventHeader& header, std::uint64_t event_at) {
+  Event event;
+  event.kind = header.kind;
+  event.device = header.device;
+  event.request = header.request;
+  event.at = header.at;
+  event.lba = header.lba;
+  event.sectors = header.sectors;
+  event.detail = header.detail;
+  event.offset = event_at;
+  event.payload_bytes = header.payload_bytes;
+  if (header.payload_bytes != 0) event.bytes_at = event_at + kEventHeaderBytes;
+  if (header.kind == Kind::submit) {
+    event.op = static_cast<model::Op>(header.flags & kFlagOpMask);
+    event.fua = (header.flags & kFlagFua) != 0;
   }
-  return header;
+  if (header.kind == Kind::media) {
+    event.bytes = static_cast<Bytes>(header.flags & kFlagBytesMask);
+    event.moved = (header.flags & kFlagMoved) != 0;
+    if (event.bytes == Bytes::referred) event.bytes_at = header.bytes_at;
+  }
+  return event;
 }
 
 }  // namespace
@@ -81,87 +91,94 @@ struct RecordingReader::State {
   std::string path;
   int fd = -1;
   std::uint64_t file_bytes = 0;
+  std::uint64_t first_event_at = 0;
   std::uint64_t offset = 0;       ///< of the next unread byte
   std::uint64_t whole_bytes = 0;  ///< up to the end of the last whole event
   bool ended = false;
-  std::optional<Error> error;
+  Tail tail = Tail::whole;
   RecordingHeader header;
+  std::array<CheckpointSlot, 2> slots;
   std::vector<std::byte> buffer;
-  std::size_t buffer_at = 0;
+  std::uint64_t buffer_at = 0;  ///< offset of its first byte
+  std::size_t read_bytes = kReadBytes;
 
   ~State() {
     if (fd >= 0) close(fd);
   }
   std::uint64_t remaining() const { return file_bytes - offset; }
 
-  /// Fills `into` from the file; false at a host error or when the file has shrunk.
-  bool take(std::span<std::byte> into);
-  bool take_from_kernel(std::span<std::byte> into, std::size_t& got);
+  /// The next bytes, which the file has.
+  Result<void> take(std::span<std::byte> into);
+  void pass_over(std::uint64_t bytes);
+  Result<std::optional<Event>> next_of_any_kind(PayloadUse use);
+  std::optional<std::uint64_t> good_slot(const CheckpointSlot& slot) const;
 };
 
-bool RecordingReader::State::take_from_kernel(std::span<std::byte> into, std::size_t& got) {
-  got = 0;
-  while (got < into.size()) {
-    const ssize_t n = ::read(fd, into.data() + got, into.size() - got);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) error = Error{path, "reading failed: " + std::generic_category().message(errno), ""};
-    if (n <= 0) break;
-    got += static_cast<std::size_t>(n);
-  }
-  return !error;
-}
-
-bool RecordingReader::State::take(std::span<std::byte> into) {
+Result<void> RecordingReader::State::take(std::span<std::byte> into) {
   while (!into.empty()) {
-    const std::size_t run = std::min(into.size(), buffer.size() - buffer_at);
-    if (run > 0) {
-      std::memcpy(into.data(), buffer.data() + buffer_at, run);
-      buffer_at += run;
+    if (offset >= buffer_at && offset - buffer_at < buffer.size()) {
+      const std::size_t start = offset - buffer_at;
+      const std::size_t run = std::min(into.size(), buffer.size() - start);
+      std::memcpy(into.data(), buffer.data() + start, run);
       offset += run;
       into = into.subspan(run);
       continue;
     }
-    std::size_t got = 0;
-    buffer.resize(kReadBytes);
-    const bool readable = take_from_kernel(buffer, got);
-    buffer.resize(got);
-    buffer_at = 0;
-    if (!readable || got == 0) return false;
+    if (into.size() >= kReadBytes) {  // a large payload: straight to where it shall go
+      if (auto got = read_exactly(fd, path, offset, into); !got) return got;
+      offset += into.size();
+      return {};
+    }
+    buffer.resize(std::min<std::uint64_t>(std::max(read_bytes, into.size()), remaining()));
+    buffer_at = offset;
+    if (auto got = read_exactly(fd, path, offset, buffer); !got) {
+      buffer.clear();
+      return got;
+    }
+    read_bytes = kReadBytes;
   }
-  return true;
+  return {};
+}
+
+void RecordingReader::State::pass_over(std::uint64_t bytes) {
+  offset += bytes;
+  if (bytes > kReadAfterSkipBytes) read_bytes = kReadAfterSkipBytes;
 }
 
 Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path) {
-  constexpr const char* kRemedy = "give a file that was written with record=";
   auto state = std::make_unique<State>();
   state->path = path.string();
   state->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status = {};
   if (state->fd < 0 || fstat(state->fd, &status) != 0)
-    return fail(path, "cannot be opened: " + std::generic_category().message(errno), kRemedy);
-  if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", kRemedy);
+    return fail(path, "cannot be opened: " + media::host_reason(errno), kNotOneOfOurs);
+  if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", kNotOneOfOurs);
   state->file_bytes = static_cast<std::uint64_t>(status.st_size);
 
   std::array<unsigned char, kMagic.size()> magic = {};
   std::array<std::uint32_t, 2> sizes = {};
-  if (!state->take(std::as_writable_bytes(std::span(magic))) ||
+  if (state->remaining() < magic.size() || !state->take(writable_bytes_of(magic)) ||
       !std::equal(magic.begin(), magic.begin() + 5, kMagic.begin()))
-    return fail(path, "is not a headcrash recording", kRemedy);
+    return fail(path, "is not a headcrash recording", kNotOneOfOurs);
   if (magic != kMagic)
-    return fail(path, "has a format version that this program does not know",
-                "use the program that wrote it");
-  std::string text;
-  if (!state->take(std::as_writable_bytes(std::span(sizes))) || sizes[0] > kHeaderTextBytesMax ||
-      sizes[0] > state->remaining())
-    return fail(path, "the header is broken", kRemedy);
+    return fail(path,
+                fmt::format("has format version {}, but this program knows {}", magic.back(), kMagic.back()),
+                "use the program that wrote it, or record again");
+  if (state->file_bytes < kTextAt || !state->take(writable_bytes_of(sizes)) ||
+      !state->take(writable_bytes_of(state->slots)) || sizes[0] > kHeaderTextBytesMax ||
+      padded(sizes[0]) > state->remaining())
+    return fail(path, "the header is broken", kNotOneOfOurs);
+  std::string text(padded(sizes[0]), '\0');
+  if (!state->take(std::as_writable_bytes(std::span(text))))
+    return fail(path, "the header cannot be read", "check the file system that it lies on");
+  const bool padding = all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
   text.resize(sizes[0]);
-  if (!state->take(std::as_writable_bytes(std::span(text))) ||
-      crc32c(std::as_bytes(std::span(text))) != sizes[1])
-    return fail(path, "the header is broken", kRemedy);
-  auto header = parse_header(text);
+  if (!padding || crc32c(std::as_bytes(std::span(text))) != sizes[1])
+    return fail(path, "the header is broken", kNotOneOfOurs);
+  auto header = parse_header_text(text);
   if (!header) return fail(path, "the header lacks a key", "use the program that wrote it");
   state->header = std::move(*header);
-  state->whole_bytes = state->offset;
+  state->first_event_at = state->whole_bytes = state->offset;
   return RecordingReader(std::move(state));
 }
 
@@ -176,39 +193,108 @@ const RecordingHeader& RecordingReader::header() const {
 std::uint64_t RecordingReader::truncated_bytes() const {
   return state_->file_bytes - state_->whole_bytes;
 }
+std::uint64_t RecordingReader::whole_bytes() const {
+  return state_->whole_bytes;
+}
+Tail RecordingReader::tail() const {
+  return state_->tail;
+}
 
-Result<std::optional<Event>> RecordingReader::next() {
-  State& state = *state_;
-  if (state.ended) return std::nullopt;
-  state.ended = true;  // until a whole event has been seen
-  std::array<std::byte, kEventHeaderBytes> head;
-  if (state.remaining() < head.size() + kChecksumBytes) return std::nullopt;
-  if (!state.take(head))
-    return state.error ? Result<std::optional<Event>>(tl::unexpected(*state.error)) : std::nullopt;
-  const EventHeader header = decode(head);
-  if (header.payload_bytes > kPayloadBytesMax || state.remaining() < header.payload_bytes + kChecksumBytes ||
-      !plausible(header))
+std::optional<Error> RecordingReader::complaint() const {
+  const State& s = *state_;
+  if (s.tail == Tail::whole) return std::nullopt;
+  const bool incomplete = s.tail == Tail::incomplete;
+  return Error{s.path,
+               fmt::format("the event at offset {} {}; {} bytes from there on are left out", s.whole_bytes,
+                           incomplete ? "is incomplete" : "is damaged", truncated_bytes()),
+               incomplete ? "its server was killed or its disk was full; what is before is good"
+                          : fmt::format("restore the file, or keep what is before it: truncate -s {} FILE",
+                                        s.whole_bytes)};
+}
+
+Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse use) {
+  if (ended || remaining() == 0) {
+    ended = true;
     return std::nullopt;
-  Event event;
-  event.payload.resize(header.payload_bytes);
-  std::uint32_t crc = 0;
-  if (!state.take(event.payload) || !state.take(std::as_writable_bytes(std::span(&crc, 1))))
-    return state.error ? Result<std::optional<Event>>(tl::unexpected(*state.error)) : std::nullopt;
-  if (crc != crc32c(event.payload, crc32c(head))) return std::nullopt;
-  event.kind = header.kind;
-  event.device = header.device;
-  event.request = header.request;
-  event.at = header.at;
-  event.lba = header.lba;
-  event.sectors = header.sectors;
-  event.detail = header.detail;
-  if (header.kind == Kind::submit) {
-    event.op = static_cast<model::Op>(header.flags & kFlagOpMask);
-    event.fua = (header.flags & kFlagFua) != 0;
   }
-  state.whole_bytes = state.offset;
-  state.ended = false;
+  ended = true;  // until a whole event has been seen
+  tail = Tail::incomplete;
+  const std::uint64_t event_at = offset;
+  EventHeader head;
+  if (remaining() < sizeof(head)) return std::nullopt;
+  if (auto got = take(writable_bytes_of(head)); !got) return pass_on(got);
+  const bool sound = head.header_crc == crc_of(head) && head.payload_bytes <= kPayloadBytesMax &&
+                     plausible(head, event_at, first_event_at);
+  if (!sound) {
+    tail = Tail::damaged;
+    return std::nullopt;
+  }
+  const std::uint64_t payload_bytes = padded(head.payload_bytes);
+  if (remaining() < payload_bytes) return std::nullopt;
+  Event event = event_of(head, event_at);
+  if (use == PayloadUse::load || head.kind == Kind::mark || head.kind == Kind::fault) {
+    event.payload.resize(payload_bytes);
+    if (auto got = take(event.payload); !got) return pass_on(got);
+    const bool padding = all_zero(std::span(event.payload).subspan(head.payload_bytes));
+    event.payload.resize(head.payload_bytes);
+    if (!padding || crc32c(event.payload) != head.payload_crc) {
+      tail = Tail::damaged;
+      return std::nullopt;
+    }
+  } else {
+    pass_over(payload_bytes);
+  }
+  whole_bytes = offset;
+  ended = false;
+  tail = Tail::whole;
   return event;
+}
+
+Result<std::optional<Event>> RecordingReader::next(PayloadUse use) {
+  for (;;) {
+    auto event = state_->next_of_any_kind(use);
+    if (!event || !*event || (*event)->kind != kCheckpointKind) return event;
+  }
+}
+
+Result<void> RecordingReader::read_bytes(const Event& event, std::uint64_t skip,
+                                         std::span<std::byte> into) const {
+  model::invariant(event.bytes_at != 0, "bytes are read of an event that has some");
+  return read_at(event.bytes_at + skip * model::kSectorBytes, into);
+}
+
+Result<void> RecordingReader::read_at(std::uint64_t offset, std::span<std::byte> into) const {
+  return read_exactly(state_->fd, state_->path, offset, into);
+}
+
+std::optional<std::uint64_t> RecordingReader::State::good_slot(const CheckpointSlot& slot) const {
+  if (slot.generation == 0 || slot.crc != crc_of(slot) || slot.offset < first_event_at ||
+      slot.offset > file_bytes || slot.end > file_bytes || slot.end < slot.offset)
+    return std::nullopt;
+  return slot.offset;
+}
+
+std::uint64_t RecordingReader::checkpoint_generation() const {
+  return std::max(state_->slots[0].generation, state_->slots[1].generation);
+}
+
+Result<std::optional<std::vector<std::byte>>> RecordingReader::skip_to_checkpoint() {
+  State& s = *state_;
+  const std::uint64_t start = s.offset;
+  std::array<CheckpointSlot, 2> slots = s.slots;
+  if (slots[0].generation < slots[1].generation) std::swap(slots[0], slots[1]);
+  for (const CheckpointSlot& slot : slots) {
+    const auto offset = s.good_slot(slot);
+    if (!offset) continue;
+    s.offset = s.whole_bytes = *offset;
+    auto event = s.next_of_any_kind(PayloadUse::load);
+    if (!event) return pass_on(event);
+    if (*event && (*event)->kind == kCheckpointKind) return std::move((*event)->payload);
+    s.ended = false;
+    s.tail = Tail::whole;
+  }
+  s.offset = s.whole_bytes = start;
+  return std::nullopt;
 }
 
 }  // namespace headcrash::record

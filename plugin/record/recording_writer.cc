@@ -1,150 +1,199 @@
-// Appends events to a recording (recording.h, event.h). Small events gather in a buffer; a payload that does
-// not fit goes from the caller's memory to the kernel without a second copy. A power change empties the
-// buffer, because that is when people look. After the first host error nothing more is written: the file ends
-// in a broken event at worst, which readers can tell.
+// Appends events to a recording (recording.h, event.h).
+//
+// The payload of a write goes out with its SUBMIT; the ring of sources remembers where, and a MEDIA event of
+// the same request refers to it. A request of which the ring knows nothing any more, or whose bytes changed
+// on their way to the medium, has them in the MEDIA event.
 #include <fcntl.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include <fmt/core.h>
 
-#include <cerrno>
-#include <nlohmann/json.hpp>
-#include <system_error>
+#include <algorithm>
 
-#include "plugin/record/crc32c.h"
 #include "plugin/record/event_format.h"
+#include "plugin/record/log_file.h"
 #include "plugin/record/recording.h"
+#include "plugin/record/source_ring.h"
 
 namespace headcrash::record {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1 << 20;
-
-std::string header_text(const RecordingHeader& header) {
-  nlohmann::json devices = nlohmann::json::array();
-  for (const RecordedDevice& device : header.devices)
-    devices.push_back({{"name", device.name},
-                       {"profile", device.profile},
-                       {"sectors", device.sectors},
-                       {"physical_sector_sectors", device.physical_sector_sectors}});
-  const nlohmann::json text = {{"seed", header.seed}, {"devices", devices}};
-  return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+constexpr std::size_t kDurableRequestsMax = 4096;
 
 }  // namespace
 
 struct RecordingWriter::State {
-  std::string path;
-  int fd = -1;
-  std::vector<std::byte> buffer;
-  std::optional<Error> error;
+  std::unique_ptr<LogFile> file;
+  SourceRing sources;
+  bool has_data = false;  ///< some write brought bytes: the run is not only about times
+  /// Flushes and fua writes in flight. Bounded: the oldest of more than so many is forgotten, and its
+  /// acknowledgement does not hand the log over.
+  std::vector<model::RequestId> durable_requests;
+  model::TimeNs time_base = 0;
+  model::RequestId request_base = 0;
+  model::TimeNs last_at = 0;
+  model::RequestId last_request = 0;
+  std::uint64_t generation = 0;
 
-  ~State() {
-    if (fd >= 0) close(fd);
-  }
-  void to_kernel(std::span<const std::byte> bytes);
-  void empty_buffer();
-  void append(std::span<const std::byte> bytes);
-  void append_event(EventHeader header, std::span<const std::byte> payload);
+  /// Offset of the event's payload; nothing when the log has failed.
+  std::optional<std::uint64_t> append_event(EventHeader header, std::span<const std::byte> payload);
 };
 
-void RecordingWriter::State::to_kernel(std::span<const std::byte> bytes) {
-  while (!bytes.empty() && !error) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n >= 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(n));
-    } else if (errno != EINTR) {
-      error = Error{path, "writing the recording failed: " + std::generic_category().message(errno),
-                    "give the recording a file system with room and run again"};
-    }
-  }
-}
-
-void RecordingWriter::State::empty_buffer() {
-  to_kernel(buffer);
-  buffer.clear();
-}
-
-void RecordingWriter::State::append(std::span<const std::byte> bytes) {
-  const bool past_the_buffer = bytes.size() > kBufferBytes / 4;
-  if (past_the_buffer || bytes.size() > kBufferBytes - buffer.size()) empty_buffer();
-  if (past_the_buffer) return to_kernel(bytes);
-  buffer.insert(buffer.end(), bytes.begin(), bytes.end());
-}
-
-void RecordingWriter::State::append_event(EventHeader header, std::span<const std::byte> payload) {
-  if (error) return;
+std::optional<std::uint64_t> RecordingWriter::State::append_event(EventHeader header,
+                                                                  std::span<const std::byte> payload) {
+  if (file->error()) return std::nullopt;
   if (payload.size() > kPayloadBytesMax) {
-    error = Error{path, "an event is larger than a recording can hold", "use smaller requests"};
-    return;
+    file->fail_with({file->path(), "an event is larger than a recording can hold", "use smaller requests"});
+    return std::nullopt;
   }
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  const auto head = encode(header);
-  const std::uint32_t crc = crc32c(payload, crc32c(head));
-  append(head);
-  append(payload);
-  append(std::as_bytes(std::span(&crc, 1)));
+  header.payload_crc = crc32c(payload);
+  header.at += time_base;
+  last_at = std::max(last_at, header.at);
+  if (header.request != 0) {
+    header.request += request_base;
+    last_request = std::max(last_request, header.request);
+  }
+  header.header_crc = crc_of(header);
+  const std::uint64_t payload_at = file->size() + sizeof(header);
+  if (!file->append(bytes_of(header), payload)) return std::nullopt;
+  return payload_at;
 }
 
 Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::filesystem::path& path,
                                                                  const RecordingHeader& header) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0 && errno == EEXIST)
-    return fail(path, "exists already", "delete it or give the recording another name");
-  if (fd < 0)
-    return fail(path, "cannot be made: " + std::generic_category().message(errno),
-                "check the folder and its permissions");
-  auto state = std::make_unique<State>();
-  state->path = path.string();
-  state->fd = fd;
-  state->buffer.reserve(kBufferBytes);
   const std::string text = header_text(header);
+  if (text.size() > kHeaderTextBytesMax)
+    return fail(path, "the description of its devices is too long", "give the devices shorter names");
+  auto file = LogFile::create(path);
+  if (!file) return pass_on(file);
   const auto text_bytes = std::as_bytes(std::span(text));
   const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()), crc32c(text_bytes)};
-  state->append(std::as_bytes(std::span(kMagic)));
-  state->append(std::as_bytes(std::span(sizes)));
-  state->append(text_bytes);
-  state->empty_buffer();
-  if (state->error) return tl::unexpected<Error>(*state->error);
+  const std::array<CheckpointSlot, 2> slots = {};
+  (*file)->append(bytes_of(kMagic), bytes_of(sizes));
+  (*file)->append(bytes_of(slots), text_bytes);
+  if (!(*file)->flush()) return tl::unexpected<Error>(*(*file)->error());
+  auto state = std::make_unique<State>();
+  state->file = std::move(*file);
+  return std::unique_ptr<RecordingWriter>(new RecordingWriter(std::move(state)));
+}
+
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::resume(const std::filesystem::path& path,
+                                                                 const Resume& resume) {
+  auto file = LogFile::open(path);
+  if (!file) return pass_on(file);
+  if ((*file)->size() != resume.bytes)
+    if (auto cut = (*file)->truncate(resume.bytes); !cut) return pass_on(cut);
+  auto state = std::make_unique<State>();
+  state->file = std::move(*file);
+  state->time_base = state->last_at = resume.last_at;
+  state->request_base = state->last_request = resume.last_request;
+  state->generation = resume.checkpoint_generation;
+  state->append_event({.kind = Kind::opened}, {});
   return std::unique_ptr<RecordingWriter>(new RecordingWriter(std::move(state)));
 }
 
 RecordingWriter::RecordingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
-RecordingWriter::~RecordingWriter() {
-  state_->empty_buffer();
-}
+RecordingWriter::~RecordingWriter() = default;
 
 void RecordingWriter::submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) {
+  State& s = *state_;
   const auto flags = static_cast<unsigned>(request.op) | (request.fua ? kFlagFua : 0U);
-  state_->append_event({.kind = Kind::submit,
-                        .flags = static_cast<std::uint8_t>(flags),
-                        .device = device,
-                        .request = request.id,
-                        .at = at,
-                        .lba = request.lba,
-                        .sectors = request.sectors},
-                       request.op == model::Op::write ? request.data : std::span<const std::byte>());
+  const auto data = request.op == model::Op::write ? request.data : std::span<const std::byte>();
+  if (request.op == model::Op::flush || request.fua) {
+    if (s.durable_requests.size() == kDurableRequestsMax)
+      s.durable_requests.erase(s.durable_requests.begin());
+    s.durable_requests.push_back(request.id);
+  }
+  const auto payload_at = s.append_event({.kind = Kind::submit,
+                                          .flags = static_cast<std::uint8_t>(flags),
+                                          .device = device,
+                                          .request = request.id,
+                                          .at = at,
+                                          .lba = request.lba,
+                                          .sectors = request.sectors},
+                                         data);
+  if (!payload_at || request.op == model::Op::read || request.op == model::Op::flush) return;
+  s.has_data |= !data.empty();
+  s.sources.add(
+      {request.id, data.empty() ? 0 : *payload_at, request.lba, request.sectors, device, request.op});
 }
 
 void RecordingWriter::acknowledged(model::DeviceId device, const model::Completion& completion) {
-  state_->append_event({.kind = Kind::ack,
-                        .device = device,
-                        .request = completion.id,
-                        .at = completion.completed_at,
-                        .detail = static_cast<std::uint32_t>(completion.status)},
-                       {});
+  State& s = *state_;
+  s.append_event({.kind = Kind::ack,
+                  .device = device,
+                  .request = completion.id,
+                  .at = completion.completed_at,
+                  .detail = static_cast<std::uint32_t>(completion.status)},
+                 {});
+  const auto durable = std::find(s.durable_requests.begin(), s.durable_requests.end(), completion.id);
+  if (durable == s.durable_requests.end()) return;
+  s.durable_requests.erase(durable);
+  s.file->flush();
+}
+
+std::optional<MediaBytes> RecordingWriter::write_media(model::DeviceId device, model::TimeNs at,
+                                                       const model::MediaWrite& media, bool zeroes) {
+  State& s = *state_;
+  using Outcome = model::MediaWrite::Outcome;
+  const bool as_sent = media.outcome == Outcome::written;
+  const SourceRing::Source* source = s.sources.find(device, media.source);
+  if (source != nullptr && !source->covers(media.lba, media.sectors)) source = nullptr;
+
+  Bytes bytes = Bytes::none;
+  std::uint64_t bytes_at = 0;
+  if (as_sent && source != nullptr && source->bytes_at != 0) {
+    bytes = Bytes::referred;
+    bytes_at = source->bytes_at + (media.lba - source->lba) * model::kSectorBytes;
+  } else if (!media.bytes.empty()) {
+    bytes = Bytes::carried;
+  } else if (zeroes || (as_sent && source != nullptr && source->op != model::Op::write) ||
+             (as_sent && source == nullptr && s.has_data)) {
+    bytes = Bytes::zeroes;
+  }
+  const auto payload_at =
+      s.append_event({.kind = Kind::media,
+                      .flags = static_cast<std::uint8_t>(bytes),
+                      .device = device,
+                      .request = media.source,
+                      .at = at,
+                      .lba = media.lba,
+                      .sectors = media.sectors,
+                      .detail = static_cast<std::uint32_t>(media.outcome),
+                      .bytes_at = bytes_at},
+                     bytes == Bytes::carried ? media.bytes : std::span<const std::byte>());
+  if (!payload_at) return std::nullopt;
+  return MediaBytes{bytes, media.outcome, bytes == Bytes::carried ? *payload_at : bytes_at};
 }
 
 void RecordingWriter::media_written(model::DeviceId device, model::TimeNs at,
                                     const model::MediaWrite& media) {
-  const bool torn = media.outcome != model::MediaWrite::Outcome::written;
-  state_->append_event({.kind = Kind::media,
-                        .device = device,
-                        .request = media.source,
-                        .at = at,
-                        .lba = media.lba,
-                        .sectors = media.sectors,
-                        .detail = static_cast<std::uint32_t>(media.outcome)},
-                       torn ? media.bytes : std::span<const std::byte>());
+  write_media(device, at, media, false);
+}
+
+std::optional<MediaBytes> RecordingWriter::write_moved(model::DeviceId device, std::uint64_t lba,
+                                                       std::span<const std::byte> data) {
+  State& s = *state_;
+  const auto flags = static_cast<std::uint8_t>(Bytes::carried) | kFlagMoved;
+  const auto payload_at =
+      s.append_event({.kind = Kind::media,
+                      .flags = static_cast<std::uint8_t>(flags),
+                      .device = device,
+                      .at = now(),
+                      .lba = lba,
+                      .sectors = static_cast<std::uint32_t>(data.size() / model::kSectorBytes)},
+                     data);
+  if (!payload_at) return std::nullopt;
+  return MediaBytes{Bytes::carried, model::MediaWrite::Outcome::written, *payload_at};
+}
+
+void RecordingWriter::write_checkpoint(std::span<const std::byte> media) {
+  State& s = *state_;
+  const std::uint64_t offset = s.file->size();
+  if (!s.append_event({.kind = kCheckpointKind, .at = now()}, media)) return;
+  if (!s.file->flush()) return;
+  CheckpointSlot slot{.offset = offset, .generation = ++s.generation, .end = s.file->size()};
+  slot.crc = crc_of(slot);
+  s.file->overwrite(kSlotsAt + s.generation % 2 * sizeof(slot), bytes_of(slot));
 }
 
 void RecordingWriter::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
@@ -158,17 +207,35 @@ void RecordingWriter::marked(model::TimeNs at, std::string_view text) {
 void RecordingWriter::power_changed(model::TimeNs at, model::PowerState state) {
   state_->append_event({.kind = Kind::power, .at = at, .detail = state == model::PowerState::on ? 1U : 0U},
                        {});
-  state_->empty_buffer();
+  state_->file->flush();
 }
 
 Result<void> RecordingWriter::flush() {
-  state_->empty_buffer();
-  if (state_->error) return tl::unexpected<Error>(*state_->error);
+  state_->file->flush();
+  if (error()) return tl::unexpected<Error>(*error());
   return {};
 }
 
 const std::optional<Error>& RecordingWriter::error() const {
-  return state_->error;
+  return state_->file->error();
+}
+std::uint64_t RecordingWriter::bytes() const {
+  return state_->file->size();
+}
+Result<void> RecordingWriter::read(std::uint64_t offset, std::span<std::byte> into) const {
+  return state_->file->read(offset, into);
+}
+void RecordingWriter::fail_with(Error error) {
+  state_->file->fail_with(std::move(error));
+}
+model::TimeNs RecordingWriter::last_at() const {
+  return state_->last_at;
+}
+model::TimeNs RecordingWriter::now() const {
+  return state_->last_at - state_->time_base;
+}
+model::RequestId RecordingWriter::last_request() const {
+  return state_->last_request;
 }
 
 }  // namespace headcrash::record

@@ -1,0 +1,64 @@
+#pragma once
+// What the plugin's callbacks share: the one server of this process, and how errors leave a callback.
+
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <type_traits>
+
+#include "plugin/nbd/control_socket.h"
+#include "plugin/nbd/emulation.h"
+#include "plugin/nbd/settings.h"
+
+namespace headcrash::nbd {
+
+struct Server {
+  Settings settings;
+  std::optional<Hardware> hardware;  ///< until the emulation takes it
+  std::unique_ptr<Emulation> emulation;
+  std::unique_ptr<ControlSocket> control;
+  std::thread watcher;
+};
+
+/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must not flush the recording
+/// or remove the socket that its child goes on with.
+extern Server* server;
+
+/// Fills in the callbacks of connections and requests (exports.cc).
+void add_export_callbacks(struct nbdkit_plugin& plugin);
+
+/// Runs a callback's body; no exception leaves it.
+template <typename Body>
+auto guarded(Body body) noexcept -> decltype(body()) {
+  using Answer = decltype(body());
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    nbdkit_error("headcrash: %s", error.what());
+  } catch (...) {
+    nbdkit_error("headcrash: an unknown exception");
+  }
+  if constexpr (std::is_pointer_v<Answer>) {
+    return nullptr;
+  } else if constexpr (!std::is_void_v<Answer>) {
+    nbdkit_set_error(ENOMEM);
+    return -1;
+  }
+}
+
+inline int refuse(const Error& error) {
+  nbdkit_error("%s", error.message().c_str());
+  return -1;
+}
+
+inline int answer_errno(int error) {
+  if (error == 0) return 0;
+  nbdkit_set_error(error);
+  return -1;
+}
+
+}  // namespace headcrash::nbd

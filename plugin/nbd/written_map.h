@@ -1,0 +1,56 @@
+#pragma once
+// Which parts of a device have been written since it was new: a bit for each granule, set before a write is submitted and
+// never cleared. What was never written reads as zeroes, whatever happened meanwhile; that makes a hole an honest answer,
+// where the state of a cache, a torn write or a rebuilt member would make it a guess. Without locks: bits only come.
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace headcrash::nbd {
+
+class WrittenMap {
+ public:
+  static constexpr std::uint64_t kGranuleSectorsMin = 128;  ///< 64 KiB
+  static constexpr std::uint64_t kGranulesMax = 1ULL << 22; ///< half a MiB of bits
+
+  explicit WrittenMap(std::uint64_t sectors)
+      : sectors_(sectors),
+        granule_(std::max(kGranuleSectorsMin, std::bit_ceil((sectors + kGranulesMax - 1) / kGranulesMax))),
+        words_((sectors / granule_ + 64) / 64) {}
+
+  void mark(std::uint64_t lba, std::uint64_t count) {
+    if (count == 0 || lba >= sectors_) return;
+    const std::uint64_t last = (lba + std::min(count, sectors_ - lba) - 1) / granule_;
+    for (std::uint64_t g = lba / granule_; g <= last; ++g) {
+      auto& word = words_[g / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (g % 64);
+      if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+    }
+  }
+
+  struct Run {
+    std::uint64_t sectors = 0;
+    bool written = true;
+  };
+  /// What lies from `lba` on, for at most `limit` sectors (at least 1; both inside).
+  Run run(std::uint64_t lba, std::uint64_t limit) const {
+    const std::uint64_t end = lba + limit;
+    const bool first = written(lba / granule_);
+    std::uint64_t at = (lba / granule_ + 1) * granule_;
+    while (at < end && written(at / granule_) == first) at += granule_;
+    return {std::min(at, end) - lba, first};
+  }
+
+ private:
+  bool written(std::uint64_t g) const {
+    return ((words_[g / 64].load(std::memory_order_relaxed) >> (g % 64)) & 1) != 0;
+  }
+  std::uint64_t sectors_;
+  std::uint64_t granule_;
+  std::vector<std::atomic<std::uint64_t>> words_;
+};
+
+}  // namespace headcrash::nbd

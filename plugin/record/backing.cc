@@ -1,0 +1,75 @@
+// Stores and witness of a machine (backing.h).
+#include "plugin/record/backing.h"
+
+#include "plugin/record/null_witness.h"
+
+namespace headcrash::record {
+
+Result<void> Backing::open_stores(const BackingOptions& options) {
+  const auto& devices = options.machine.devices;
+  stores_.resize(devices.size());
+  if (options.store) {
+    std::vector<media::StoredDevice> stored;
+    for (const RecordedDevice& device : devices)
+      if (device.medium) stored.push_back({device.name, device.profile, device.sectors});
+    auto folder = media::StoreFolder::open(*options.store, stored);
+    if (!folder) return pass_on(folder);
+    folder_ = std::move(*folder);
+  }
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].medium) continue;
+    if (folder_) {
+      stores_[i] = &folder_->store(next++);
+      continue;
+    }
+    auto memory = media::MemoryStore::create(devices[i].sectors);
+    if (!memory) return pass_on(memory);
+    memory_.push_back(std::move(*memory));
+    stores_[i] = memory_.back().get();
+  }
+  return {};
+}
+
+Result<void> Backing::open_recording(const BackingOptions& options) {
+  if (!options.record) {
+    nobody_ = std::make_unique<NullWitness>();
+    witness_ = nobody_.get();
+    return {};
+  }
+  auto recording = RecordingWriter::create(*options.record, options.machine);
+  if (!recording) return pass_on(recording);
+  recording_ = std::move(*recording);
+  witness_ = recording_.get();
+  return {};
+}
+
+Result<std::unique_ptr<Backing>> Backing::open(const BackingOptions& options) {
+  std::unique_ptr<Backing> backing(new Backing());
+  if (options.record && !options.store) {
+    auto log = LogStore::open(*options.record, options.machine, options.log);
+    if (!log) return pass_on(log);
+    backing->log_ = std::move(*log);
+    backing->witness_ = backing->log_.get();
+    for (std::size_t i = 0; i < options.machine.devices.size(); ++i)
+      backing->stores_.push_back(backing->log_->store(static_cast<model::DeviceId>(i)));
+    return backing;
+  }
+  if (auto stores = backing->open_stores(options); !stores) return pass_on(stores);
+  if (auto recording = backing->open_recording(options); !recording) return pass_on(recording);
+  return backing;
+}
+
+Result<void> Backing::flush() {
+  if (log_) return log_->flush();
+  if (recording_) return recording_->flush();
+  return {};
+}
+
+std::optional<Error> Backing::error() const {
+  if (log_) return log_->error();
+  if (recording_) return recording_->error();
+  return std::nullopt;
+}
+
+}  // namespace headcrash::record

@@ -1,0 +1,71 @@
+// The JSON at the head of a recording (event.h, event_format.h).
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "plugin/record/event_format.h"
+
+namespace headcrash::record {
+namespace {
+
+using nlohmann::json;
+
+template <typename Integer>
+bool take(const json& object, const char* key, Integer& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned()) return false;
+  const auto wide = found->get<std::uint64_t>();
+  value = static_cast<Integer>(wide);
+  return value == wide;
+}
+
+bool take(const json& object, const char* key, std::string& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return false;
+  value = found->get<std::string>();
+  return true;
+}
+
+bool take(const json& object, const char* key, bool& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_boolean()) return false;
+  value = found->get<bool>();
+  return true;
+}
+
+}  // namespace
+
+std::string header_text(const RecordingHeader& header) {
+  json devices = json::array();
+  for (const RecordedDevice& device : header.devices)
+    devices.push_back({{"name", device.name},
+                       {"profile", device.profile},
+                       {"sectors", device.sectors},
+                       {"physical_sector_sectors", device.physical_sector_sectors},
+                       {"medium", device.medium}});
+  const json text = {
+      {"origin", header.origin}, {"seed", header.seed}, {"media", header.media}, {"devices", devices}};
+  return text.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<RecordingHeader> parse_header_text(std::string_view text) {
+  constexpr std::uint64_t kSectorsMax = std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
+    return std::nullopt;
+  RecordingHeader header;
+  if (!take(object, "seed", header.seed) || !take(object, "origin", header.origin) ||
+      !take(object, "media", header.media))
+    return std::nullopt;
+  for (const json& entry : object["devices"]) {
+    RecordedDevice device;
+    if (!entry.is_object() || !take(entry, "name", device.name) || !take(entry, "profile", device.profile) ||
+        !take(entry, "sectors", device.sectors) ||
+        !take(entry, "physical_sector_sectors", device.physical_sector_sectors) ||
+        !take(entry, "medium", device.medium) || device.sectors > kSectorsMax)
+      return std::nullopt;
+    header.devices.push_back(std::move(device));
+  }
+  return header;
+}
+
+}  // namespace headcrash::record

@@ -1,0 +1,107 @@
+// How fast a log takes sequential 128 KiB writes as witness and store at once, against plain pwrite(2) of the
+// same bytes to a file, in turns in the same run:
+//
+//   log_bench FOLDER [MiB [rounds]]        default: 2048 MiB, 3 rounds
+//
+// Prints MB/s of each round and the ratio of the medians. Both write through the page cache, which is what
+// `nbdkit file` does, and neither waits for the disk at the end: with less than the host lets be dirty this
+// measures copying, with more the disk.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "plugin/record/log_store.h"
+
+namespace {
+
+using namespace headcrash;
+constexpr std::size_t kRequestBytes = 128 << 10;
+constexpr std::uint32_t kRequestSectors = kRequestBytes / model::kSectorBytes;
+
+double seconds_of(auto&& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Unlike each other, as data are: the checksum and the copy must touch them all.
+std::vector<std::byte> make_data() {
+  std::vector<std::byte> data(64 * kRequestBytes);
+  std::uint64_t state = 1;
+  for (auto& byte : data) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    byte = static_cast<std::byte>(state >> 56);
+  }
+  return data;
+}
+
+void write_plainly(const std::filesystem::path& path, std::span<const std::byte> data,
+                   std::uint64_t requests) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  for (std::uint64_t i = 0; i < requests; ++i) {
+    const auto piece = data.subspan(i % 64 * kRequestBytes, kRequestBytes);
+    if (pwrite(fd, piece.data(), piece.size(), static_cast<off_t>(i * kRequestBytes)) !=
+        static_cast<ssize_t>(piece.size()))
+      std::abort();
+  }
+  close(fd);
+}
+
+void write_log(const std::filesystem::path& path, std::span<const std::byte> data, std::uint64_t requests) {
+  const record::RecordingHeader header{1, {{"hd0", "bench", requests * kRequestSectors, 1}}};
+  auto log = record::LogStore::open(path, header);
+  if (!log) {
+    fmt::print(stderr, "{}\n", log.error().message());
+    std::exit(2);
+  }
+  model::SectorStore& store = *(*log)->store(0);
+  for (std::uint64_t i = 0; i < requests; ++i) {
+    const auto piece = data.subspan(i % 64 * kRequestBytes, kRequestBytes);
+    const auto at = static_cast<model::TimeNs>(i) * 1000;
+    model::Request request{
+        .id = i + 1, .op = model::Op::write, .lba = i * kRequestSectors, .sectors = kRequestSectors};
+    request.data = piece;
+    (*log)->submitted(0, at, request);
+    if (!store.write(request.lba, piece)) std::abort();
+    (*log)->media_written(0, at, {request.id, request.lba, kRequestSectors, {}, piece});
+    (*log)->acknowledged(0, {.id = request.id, .submitted_at = at, .completed_at = at});
+  }
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: log_bench FOLDER [MiB [rounds]]\n");
+    return 2;
+  }
+  const std::uint64_t mib = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2048;
+  const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
+  const std::uint64_t requests = std::max<std::uint64_t>(1, (mib << 20) / kRequestBytes);
+  const auto data = make_data();
+  const std::filesystem::path plain = std::filesystem::path(argv[1]) / "log_bench.plain";
+  const std::filesystem::path log = std::filesystem::path(argv[1]) / "log_bench.hcrec";
+  std::vector<double> plain_mb_s, log_mb_s;
+  for (int round = 0; round < rounds; ++round) {
+    const double mb = static_cast<double>(requests * kRequestBytes) / 1e6;
+    plain_mb_s.push_back(mb / seconds_of([&] { write_plainly(plain, data, requests); }));
+    std::filesystem::remove(plain);
+    log_mb_s.push_back(mb / seconds_of([&] { write_log(log, data, requests); }));
+    std::filesystem::remove(log);
+    fmt::print("round {}: pwrite {:.0f} MB/s, log {:.0f} MB/s\n", round + 1, plain_mb_s.back(),
+               log_mb_s.back());
+  }
+  fmt::print("ratio of medians, log to pwrite: {:.2f} ({} MiB a round)\n",
+             median(log_mb_s) / median(plain_mb_s), mib);
+}
