@@ -16,7 +16,7 @@ namespace headcrash::profiles {
 namespace {
 
 constexpr std::size_t kSizes = 9;  // 32 KiB, 64 KiB, ... 8 MiB
-constexpr double kDriveBytesPerSecond = 1.3 * 1024 * 1024;
+constexpr double kDriveBytesPerSecond = 1.3e6;
 constexpr std::uint64_t kSegments = 1000;
 
 struct Row {

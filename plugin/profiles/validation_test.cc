@@ -26,11 +26,12 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// A little slack over the figures in VALIDATION.md, so that a change of the model which does not make it worse
-// passes.
+// A little slack over the figures in VALIDATION.md, so that a change of the model which does not make it
+// worse passes.
 TEST_P(RealDrives, AreMet) {
   const Bar& bar = GetParam();
-  const auto file = std::filesystem::path(HEADCRASH_REAL_TRACES) / fmt::format("{}.first-half.closed", bar.trace);
+  const auto file =
+      std::filesystem::path(HEADCRASH_REAL_TRACES) / fmt::format("{}.first-half.closed", bar.trace);
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no trace at " << file;
   const auto profile = load_profile(bar.profile);
   ASSERT_TRUE(profile) << profile.error().message();
@@ -52,8 +53,10 @@ INSTANTIATE_TEST_SUITE_P(All, RealDrives,
                          [](const auto& param) { return std::string(param.param.trace); });
 
 TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
-  const std::vector<MeasuredRequest> trace = {
-      {true, 0, 8, 10'000'000, 0}, {true, 0, 8, 20'000'000, 0}, {true, 0, 8, 0, 0}, {true, 0, 8, 30'000'000, 0}};
+  const std::vector<MeasuredRequest> trace = {{true, 0, 8, 10'000'000, 0},
+                                              {true, 0, 8, 20'000'000, 0},
+                                              {true, 0, 8, 0, 0},
+                                              {true, 0, 8, 30'000'000, 0}};
   const Agreement swapped = compare(trace, {30'000'000, 20'500'000, 1, 10'000'000});
   EXPECT_EQ(swapped.requests, 3U) << "an unknown time does not count";
   EXPECT_NEAR(swapped.demerit_percent, 100 * std::sqrt(0.25 / 3) / 20, 1e-9);
@@ -62,7 +65,8 @@ TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
 
 TEST(ClosedTrace, NamesFileAndLineOfWhatIsWrong) {
   const auto file = std::filesystem::temp_directory_path() / "headcrash_validation_test.closed";
-  for (const char* wrong : {"X Hit 1 2 3.0 4.0", "R Hit 1 0 3.0 4.0", "R Hit 1 2 3.0", "R Hit 1 2 -3.0 4.0"}) {
+  for (const char* wrong :
+       {"X Hit 1 2 3.0 4.0", "R Hit 1 0 3.0 4.0", "R Hit 1 2 3.0", "R Hit 1 2 -3.0 4.0"}) {
     std::ofstream(file) << "R Hit 1 2 3.0 4.0\n" << wrong << "\n";
     const auto trace = read_closed_trace(file);
     ASSERT_FALSE(trace) << wrong;
@@ -131,7 +135,8 @@ class RandomWrites final : public model::Initiator {
  private:
   static constexpr std::uint64_t kRequests = 6000;
 
-  model::DiskOptions with_queue(model::DiskProfile& profile, model::QueuePolicy policy, std::uint32_t queued) {
+  model::DiskOptions with_queue(model::DiskProfile& profile, model::QueuePolicy policy,
+                                std::uint32_t queued) {
     profile.queue = {queued, policy, 0};
     return {profile, simulation_, witness_};
   }
@@ -156,9 +161,9 @@ class RandomWrites final : public model::Initiator {
   std::uint64_t submitted_ = 0, completed_ = 0;
 };
 
-// Rosenblum 1992, 2.4.3, after Seltzer and others 1990: sorting a thousand random requests by seek and rotation
-// raises the efficiency from around 7 % to 25 % of the disk's bandwidth. Theirs was a Fujitsu Eagle; the Wren IV
-// is the dissertation's own drive.
+// Rosenblum 1992, 2.4.3, after Seltzer and others 1990: sorting a thousand random requests by seek and
+// rotation raises the efficiency from around 7 % to 25 % of the disk's bandwidth. Theirs was a Fujitsu Eagle;
+// the Wren IV is the dissertation's own drive.
 TEST(Scheduling, AThousandQueuedWritesReachAQuarterOfTheBandwidth) {
   struct Drive {
     const char* profile;
@@ -169,9 +174,10 @@ TEST(Scheduling, AThousandQueuedWritesReachAQuarterOfTheBandwidth) {
     ASSERT_TRUE(profile) << profile.error().message();
     const double fcfs = RandomWrites(*profile, model::QueuePolicy::fcfs, 1).share(drive.bytes_per_second);
     const double sptf = RandomWrites(*profile, model::QueuePolicy::sptf, 1000).share(drive.bytes_per_second);
-    const double c_look = RandomWrites(*profile, model::QueuePolicy::c_look, 1000).share(drive.bytes_per_second);
-    fmt::print("{:14} FCFS {:.3f}  C-LOOK {:.3f}  SPTF {:.3f} of the bandwidth\n", drive.profile, fcfs, c_look,
-               sptf);
+    const double c_look =
+        RandomWrites(*profile, model::QueuePolicy::c_look, 1000).share(drive.bytes_per_second);
+    fmt::print("{:14} FCFS {:.3f}  C-LOOK {:.3f}  SPTF {:.3f} of the bandwidth\n", drive.profile, fcfs,
+               c_look, sptf);
     EXPECT_NEAR(fcfs, drive.fcfs, 0.015) << drive.profile;
     EXPECT_NEAR(sptf, drive.sptf, 0.06) << drive.profile;
     EXPECT_GT(sptf / fcfs, 2.8) << drive.profile;

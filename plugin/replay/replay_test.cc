@@ -184,19 +184,22 @@ TEST(RandomRequests, SayWhichKeyIsWrong) {
 
 std::string order(HostScheduler scheduler, const std::vector<std::uint64_t>& places) {
   HostQueue<std::uint64_t> queue(scheduler);
-  queue.push(50, 50);
-  queue.pop();  // the head is at 50
+  queue.sent_to(50);
   for (const std::uint64_t place : places) queue.push(place, place);
   std::string text;
-  while (!queue.empty()) text += fmt::format("{} ", queue.pop());
+  while (!queue.empty()) {
+    const std::uint64_t next = queue.pop();
+    queue.sent_to(next);
+    text += fmt::format("{} ", next);
+  }
   return text;
 }
 
 TEST(HostQueue, ServesInTheOrderOfItsPolicy) {
-  const std::vector<std::uint64_t> places = {90, 40, 55, 10, 70, 51};
-  EXPECT_EQ(order(HostScheduler::fcfs, places), "90 40 55 10 70 51 ");
-  EXPECT_EQ(order(HostScheduler::c_look, places), "51 55 70 90 10 40 ");
-  EXPECT_EQ(order(HostScheduler::sstf, places), "51 55 40 10 70 90 ");
+  const std::vector<std::uint64_t> places = {90, 41, 55, 10, 70, 51};
+  EXPECT_EQ(order(HostScheduler::fcfs, places), "90 41 55 10 70 51 ");
+  EXPECT_EQ(order(HostScheduler::c_look, places), "51 55 70 90 10 41 ");
+  EXPECT_EQ(order(HostScheduler::sstf, places), "51 55 41 70 90 10 ");
 }
 
 // ---- statistics
