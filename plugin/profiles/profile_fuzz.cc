@@ -8,6 +8,7 @@
 #include "plugin/model/disk.h"
 #include "plugin/model/fuzz.h"
 #include "plugin/model/machine.h"
+#include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -70,6 +71,57 @@ TEST(Fuzz, Profile) {
     }
     serve(*profile);
     return std::uint64_t{profile->heads} * 31 + profile->zones.size();
+  });
+}
+
+/// Whatever stands in a stack, it is refused with a reason, or it can be planned, built and asked for its
+/// first and last sectors.
+TEST(Fuzz, Stack) {
+  fuzz::Options options;
+  options.name = "stack";
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.text.find("\nkind = \"") != std::string_view::npos) options.corpus.emplace_back(file.text);
+  }
+  options.dictionary = {"[memory]\n",
+                        "[over.member]\n",
+                        "\"hp-c2447\"",
+                        "\"netra-raid5\"",
+                        "kind = \"nvram\"\n",
+                        "\"raid6\"",
+                        "\"prewrite\"",
+                        "[0, 4096]",
+                        "{}",
+                        "true",
+                        "1",
+                        "64",
+                        "1_000_000_000",
+                        "nan",
+                        "-1"};
+  fuzz::run(options, [](std::string_view text) {
+    const auto stack = parse_stack(text, "fuzz.toml");
+    if (!stack) {
+      EXPECT_FALSE(stack.error().problem.empty());
+      return fuzz::novelty(stack.error().problem);
+    }
+    MachineDevice device{"hd0", *stack, std::nullopt, std::nullopt};
+    const auto planned = plan({device});
+    if (!planned) return fuzz::novelty(planned.error().problem);
+    Nobody nobody;
+    const auto built = build(*planned, nobody, {});
+    if (!built) return fuzz::novelty(built.error().problem);
+    const std::uint64_t end = planned->all[0].sectors;
+    for (const std::uint64_t lba : {std::uint64_t{0}, end - 1}) {
+      model::Request request;
+      request.op = model::Op::write;
+      request.lba = lba;
+      request.sectors = 1;
+      built->machine->submit(0, request, nobody);
+    }
+    for (int events = 0; events < 10'000 && nobody.answers < 2 && built->machine->simulation().run_next();
+         ++events) {
+    }
+    EXPECT_EQ(nobody.answers, 2U);
+    return std::uint64_t{planned->all.size()} * 31 + (*stack)->profile.index();
   });
 }
 
