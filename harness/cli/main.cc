@@ -23,8 +23,10 @@ int main(int argc, char** argv) {
     add_doctor(app, exit_code);
     add_list(app, exit_code);
     add_serve(app, exit_code);
+    add_simulate(app, exit_code);
     add_campaign(app, exit_code);
     add_report(app, exit_code);
+    add_recording(app, exit_code);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -7,17 +7,17 @@
 //                             |bus bus bus bus|
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //
-// The time of each piece is in OverheadProfile. Commands are served first come, first served; how many may
-// wait is the host's to bound (nbdkit by its threads). With the cache on, the mechanism has a second user,
-// the destage: it starts when the host has been quiet for a while, when the cache is above its high-water
-// mark, or when somebody waits for it (a flush, a write that needs room). A host command that needs the
-// mechanism takes it at the end of the mechanical write under way.
+// The time of each piece is in OverheadProfile. The drive takes in as many commands as its queue is deep and
+// serves them in the order of its policy (drive_queue.cc); how many more may wait outside is the host's to
+// bound (nbdkit by its threads). With the cache on, the mechanism has a second user, the destage: it starts
+// when the host has been quiet for a while, when the cache is above its high-water mark, or when somebody
+// waits for it (a flush, a write that needs room). A host command that needs the mechanism takes it at the
+// end of the mechanical write under way.
 //
 // Durability:
-//  * A flush waits until the cache is clean. Being served in order it stands behind all writes submitted
-//  earlier, and
-//    ahead of all later ones, so clean means at least what was promised; also a sector whose older version is
-//    just being destaged is only done when the newer one has landed.
+//  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes submitted
+//    earlier and ahead of all later ones, so clean means at least what was promised; also a sector whose
+//    older version is just being destaged is only done when the newer one has landed.
 //  * A write with fua, or one larger than the cache, goes straight to the medium when its turn comes. What is
 //  cached
 //    of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
@@ -59,17 +59,22 @@ Disk::Disk(const DiskOptions& options)
       device_(options.device),
       faults_(options.faults),
       mechanism_(profile_),
+      scheduler_(profile_.queue, mechanism_),
       read_ahead_(profile_.read_buffer, mechanism_),
+      read_segments_(profile_.read_buffer.segments - 1, profile_.read_buffer.segment_sectors),
+      write_segments_(profile_.read_buffer.write_segments, profile_.read_buffer.segment_sectors),
       platter_({options.store, options.witness, options.device, options.seed,
                 options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
-                profile_.physical_sector_sectors, options.faults, options.tear}) {
+                profile_.physical_sector_sectors, options.faults, options.tear}),
+      not_taken_in_(queue_.end()) {
+  mechanism_.rotation().start_at(options.spindle_phase_ppm);
   characteristics_.profile = profile_.name;
   characteristics_.sectors = options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors;
   characteristics_.physical_sector_sectors = profile_.physical_sector_sectors;
   characteristics_.volatile_cache = write_cache_on_;
   characteristics_.trim = profile_.trim;
   characteristics_.rotational = true;
-  characteristics_.queue_depth = 1;
+  characteristics_.queue_depth = profile_.queue.depth;
   invariant(characteristics_.sectors <= mechanism_.geometry().sectors(),
             "a disk exposes at most its capacity");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics_.sectors,
@@ -97,11 +102,40 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   ++idle_epoch_;
   if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors) destaging_ = false;
   queue_.push_back(command);
+  if (scheduler_.reorders()) {
+    if (not_taken_in_ == queue_.end()) not_taken_in_ = std::prev(queue_.end());
+    take_in();
+  }
   if (stage_ == Stage::idle && queue_.size() == 1) begin_next();
   update_busy();
 }
 
+/// Moves commands from the host's side of the queue to the drive's as long as there is room.
+void Disk::take_in() {
+  while (not_taken_in_ != queue_.end() && candidates_.size() < scheduler_.depth()) {
+    Command& command = *not_taken_in_;
+    const Request& request = command.request;
+    command.taken_in = !candidates_.empty() || queue_.size() > 1;
+    const std::uint64_t lbn = std::min(request.lba, mechanism_.geometry().sectors() - 1);
+    Candidate candidate = scheduler_.candidate(lbn, is_write(request) ? Access::write : Access::read);
+    candidate.submitted_at = command.submitted_at;
+    candidate.barrier = request.op == Op::flush;
+    candidates_.push_back(candidate);
+    candidate_commands_.push_back(not_taken_in_++);
+  }
+}
+
+/// Brings the command that the policy prefers to the front of the queue.
+void Disk::choose_next() {
+  const std::size_t best = scheduler_.choose(candidates_, simulation_.now(), last_lbn_);
+  queue_.splice(queue_.begin(), queue_, candidate_commands_[best]);
+  candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(best));
+  candidate_commands_.erase(candidate_commands_.begin() + static_cast<std::ptrdiff_t>(best));
+  take_in();
+}
+
 void Disk::begin_next() {
+  if (scheduler_.reorders()) choose_next();
   Command& command = queue_.front();
   if (faults_ == nullptr || !faults_->any() || !meets_fault(command)) begin_command();
 }
@@ -109,6 +143,7 @@ void Disk::begin_next() {
 void Disk::begin_command() {
   Command& command = queue_.front();
   command.begun_at = simulation_.now();
+  command.after_write = last_was_write_;
   const Request& request = command.request;
   const bool moves_data = request.sectors > 0;
   if (request.op == Op::read && moves_data) {
@@ -120,8 +155,25 @@ void Disk::begin_command() {
   } else if (request.op == Op::trim && moves_data && profile_.trim) {
     use_mechanism();
   } else {
-    finish_at(command.begun_at + profile_.overhead.write_command_ns);
+    finish_at(command.begun_at + write_command_ns());
   }
+  if (moves_data) last_was_write_ = is_write(request);
+}
+
+/// A command that was decoded while it waited in the drive's queue costs nothing more now.
+TimeNs Disk::cost_of(const ByPrevious& cost) const {
+  const Command& command = queue_.front();
+  const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
+  return command.taken_in ? std::max<TimeNs>(0, all - (command.begun_at - command.submitted_at)) : all;
+}
+
+TimeNs Disk::write_command_ns() const {
+  const OverheadProfile& o = profile_.overhead;
+  if (o.write_near_command == o.write_command) return cost_of(o.write_command);
+  const Request& request = queue_.front().request;
+  const bool near = is_write(request) && request.sectors > 0 &&
+                    mechanism_.geometry().locate(request.lba).cylinder == mechanism_.arm().cylinder;
+  return cost_of(near ? o.write_near_command : o.write_command);
 }
 
 void Disk::finish_at(TimeNs at) {
@@ -134,7 +186,10 @@ void Disk::finish() {
   const Request& request = command.request;
   const bool works = command.status == Status::ok && request.sectors > 0;
   if (works && request.op == Op::read) command.status = read_medium(request);
-  if (works && is_write(request) && uses_cache(request)) cache_.insert(extent_of(request));
+  if (works && is_write(request)) {
+    if (uses_cache(request)) cache_.insert(extent_of(request));
+    write_segments_.keep(request.lba, request.lba + request.sectors);
+  }
   count(command);
   queue_.pop_front();
   stage_ = Stage::idle;
@@ -188,13 +243,15 @@ void Disk::begin_read() {
   const Request& request = command.request;
   const OverheadProfile& o = profile_.overhead;
   const TimeNs now = simulation_.now();
-  const OffsetPs bus_start_ps = to_ps(o.read_hit_command_ns + o.read_data_preparation_ns);
+  const OffsetPs bus_start_ps = to_ps(cost_of(o.read_hit_command) + o.read_data_preparation_ns);
   const OffsetPs bus_ps = to_ps(o.bus_read_sector_ns);
   OffsetPs sent_ps = bus_start_ps + bus_ps * request.sectors;
   if (media_user_ == MediaUser::none && read_ahead_.holds_start(now, request.lba, request.sectors)) {
     sent_ps = read_ahead_.send(now, request.lba, request.sectors, bus_start_ps, bus_ps);
     media_user_ = MediaUser::host_read;
-  } else if (!write_cache_on_ || !cache_.covers(request.lba, request.sectors)) {
+  } else if (!read_segments_.holds(request.lba, request.sectors) &&
+             !write_segments_.holds(request.lba, request.sectors) &&
+             !(write_cache_on_ && cache_.covers(request.lba, request.sectors))) {
     use_mechanism();
     return;
   }
@@ -212,6 +269,12 @@ void Disk::begin_write() {
   Command& command = queue_.front();
   const Request& request = command.request;
   read_ahead_.invalidate(request.lba, request.sectors);
+  read_segments_.invalidate(request.lba, request.sectors);
+  if (profile_.read_buffer.writes_take_over) {
+    stop_read_ahead();
+    read_ahead_.clear();
+    read_segments_.clear();
+  }
   if (!uses_cache(request)) {
     use_mechanism();
     return;
@@ -223,7 +286,7 @@ void Disk::begin_write() {
   }
   const OverheadProfile& o = profile_.overhead;
   const TimeNs bus_ns = request.op == Op::write ? o.bus_write_sector_ns * request.sectors : 0;
-  const TimeNs took = std::max(o.write_command_ns, o.write_data_start_ns + bus_ns) + o.write_completion_ns;
+  const TimeNs took = write_command_ns() + bus_ns + o.write_completion_ns;
   command.breakdown.cache_hit = true;
   command.breakdown.overhead_ns = took;
   finish_at(simulation_.now() + took);
@@ -238,8 +301,8 @@ void Disk::begin_flush() {
     return;
   }
   // A flush that had to wait was decoded meanwhile; only telling the host is left.
-  const TimeNs decoded = command.begun_at + o.write_command_ns;
-  command.breakdown.overhead_ns = o.write_command_ns + o.write_completion_ns;
+  const TimeNs decoded = command.begun_at + write_command_ns();
+  command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
 }
 
@@ -247,10 +310,12 @@ void Disk::begin_flush() {
 void Disk::begin_trim() {
   const Request& request = queue_.front().request;
   read_ahead_.invalidate(request.lba, request.sectors);
+  read_segments_.invalidate(request.lba, request.sectors);
+  write_segments_.invalidate(request.lba, request.sectors);
   cache_.drop(request.lba, request.sectors);
   platter_.trim(simulation_.now(), extent_of(request));
   const OverheadProfile& o = profile_.overhead;
-  queue_.front().breakdown.overhead_ns = o.write_command_ns + o.write_completion_ns;
+  queue_.front().breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(simulation_.now() + queue_.front().breakdown.overhead_ns);
 }
 
@@ -278,6 +343,7 @@ void Disk::use_mechanism() {
 void Disk::stop_read_ahead() {
   if (const auto halt = read_ahead_.halt(simulation_.now())) {
     mechanism_.place_arm(halt->arm);
+    mechanism_.rotation().lag_behind(halt->sectors_passed);
     arm_free_at_ = halt->arm_free_at;
   }
 }
@@ -293,6 +359,7 @@ OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
 void Disk::travel_for(const Transfer& transfer) {
   mechanism_.plan(transfer, travel_);
   mechanism_.place_arm(travel_.arm);
+  mechanism_.rotation().lag_behind(transfer.sectors);
   last_lbn_ = transfer.lbn + transfer.sectors;
   if (travel_.seek_cylinders > 0) ++counters_.seeks;
 }
@@ -312,20 +379,23 @@ void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs comm
 void Disk::start_media_read() {
   Command& command = queue_.front();
   const OverheadProfile& o = profile_.overhead;
+  const TimeNs command_ns = cost_of(o.read_miss_command);
   Transfer transfer;
   transfer.lbn = command.request.lba;
   transfer.sectors = command.request.sectors;
   transfer.access = Access::read;
   transfer.base = command.begun_at;
-  transfer.ready_ps = arm_ready_ps(o.read_miss_command_ns);
+  transfer.ready_ps = arm_ready_ps(command_ns);
+  transfer.positioning_min_ps = to_ps(o.read_positioning_min_ns);
   travel_for(transfer);
   media_user_ = MediaUser::host_read;
+  read_segments_.keep(read_ahead_.buffered_from(), read_ahead_.buffered_to());
   read_ahead_.begin(travel_, transfer.lbn, transfer.sectors);
   const TimeNs done =
       command.begun_at +
       to_ns_up(read_sent_ps(o, travel_, transfer.sectors, mechanism_.rotation().revolution_ps())) +
       o.read_completion_ns;
-  account(command, done, transfer.ready_ps, o.read_miss_command_ns);
+  account(command, done, transfer.ready_ps, command_ns);
   finish_at(std::max(done, command.begun_at + to_ns_up(travel_.end_ps)));
 }
 
@@ -344,12 +414,13 @@ void Disk::start_media_write() {
   const OverheadProfile& o = profile_.overhead;
   through_ = extent_of(command.request);
   cache_.drop(through_.lba, through_.sectors);
+  const TimeNs command_ns = write_command_ns();
   Transfer transfer;
   transfer.lbn = through_.lba;
   transfer.sectors = through_.sectors;
   transfer.access = Access::write;
   transfer.base = command.begun_at;
-  transfer.ready_ps = arm_ready_ps(o.write_command_ns);
+  transfer.ready_ps = arm_ready_ps(command_ns);
   transfer.positioning_min_ps = to_ps(o.write_positioning_min_ns);
   if (!through_.zeroes) {
     transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns), to_ps(o.bus_write_sector_ns)};
@@ -359,7 +430,7 @@ void Disk::start_media_write() {
   if (watch_) tell_watch();
   const TimeNs media_end = command.begun_at + to_ns_up(travel_.end_ps);
   const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
-  account(command, done, transfer.ready_ps, o.write_command_ns);
+  account(command, done, transfer.ready_ps, command_ns);
   schedule(media_end, Tag::media_done);
   schedule(done, Tag::done);
 }
@@ -427,11 +498,7 @@ void Disk::power_cut() {
   if (!powered_) return;
   powered_ = false;
   const TimeNs now = simulation_.now();
-  if (!extents_under_way().empty()) {
-    const OffsetPs now_ps = to_ps(now - travel_.base);
-    const Travel::Progress progress = travel_.progress_at(now_ps, mechanism_.rotation().revolution_ps());
-    platter_.write_cut_short(now, extents_under_way(), progress.passed, progress.under_head);
-  }
+  if (!extents_under_way().empty()) cut_short_media_write();
   watch_.reset();
   ++generation_;
   ++idle_epoch_;
@@ -440,12 +507,46 @@ void Disk::power_cut() {
     schedule(now, Tag::lost);
   }
   queue_.clear();
+  not_taken_in_ = queue_.end();
+  candidates_.clear();
+  candidate_commands_.clear();
   cache_.clear();
   read_ahead_.clear();
+  read_segments_.clear();
+  write_segments_.clear();
+  last_was_write_ = false;
   stage_ = Stage::idle;
   media_user_ = MediaUser::none;
   destaging_ = false;
   update_busy();
+}
+
+/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes,
+/// the rear of a track first, so each pass is then looked at by itself.
+void Disk::cut_short_media_write() {
+  const TimeNs now = simulation_.now();
+  const OffsetPs now_ps = to_ps(now - travel_.base);
+  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
+  const auto extents = extents_under_way();
+  if (travel_.in_order) {
+    const Travel::Progress progress = travel_.progress_at(now_ps, revolution_ps);
+    platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
+    return;
+  }
+  for (const TrackPass& pass : travel_.passes) {
+    if (pass.start_ps >= now_ps) break;
+    const std::uint64_t from = extents.front().lba + pass.first;
+    std::vector<Extent> part;
+    for (const Extent& extent : extents) {
+      const std::uint64_t begin = std::max(from, extent.lba);
+      const std::uint64_t end = std::min(from + pass.sectors, extent.end());
+      if (begin < end) part.push_back(extent.slice(begin, end));
+    }
+    Travel one;
+    one.passes = {pass};
+    const Travel::Progress progress = one.progress_at(now_ps, revolution_ps);
+    platter_.write_cut_short(now, part, progress.passed, progress.under_head);
+  }
 }
 
 void Disk::power_on() {

@@ -5,16 +5,19 @@
 // How a command goes through it is drawn in disk.cc.
 
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "plugin/model/device.h"
 #include "plugin/model/disk_profile.h"
+#include "plugin/model/drive_queue.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/mechanism.h"
 #include "plugin/model/platter.h"
 #include "plugin/model/read_ahead.h"
+#include "plugin/model/read_segments.h"
 #include "plugin/model/write_cache.h"
 
 namespace headcrash::model {
@@ -52,7 +55,9 @@ class Disk final : public Device, private EventTarget {
     Request request;
     Initiator* initiator = nullptr;
     TimeNs submitted_at = 0;
-    TimeNs begun_at = 0;  ///< when its turn came
+    TimeNs begun_at = 0;       ///< when its turn came
+    bool taken_in = false;     ///< the scheduler has seen it: it was decoded while it waited
+    bool after_write = false;  ///< the command before it was a write
     Breakdown breakdown;
     Status status = Status::ok;
     bool lies = false;  ///< about a flush
@@ -66,6 +71,8 @@ class Disk final : public Device, private EventTarget {
   void schedule(TimeNs at, Tag tag);
   void deliver_lost();
 
+  void take_in();
+  void choose_next();
   void begin_next();
   void begin_command();
   void begin_read();
@@ -77,11 +84,14 @@ class Disk final : public Device, private EventTarget {
   Status read_medium(const Request& request);
   void tell_watch();
   void finish_at(TimeNs at);
+  TimeNs cost_of(const ByPrevious& cost) const;
+  TimeNs write_command_ns() const;
   void finish();
   void count(const Command& command);
 
   void use_mechanism();  ///< the host command takes it, or waits for the destage under way
   void stop_read_ahead();
+  void cut_short_media_write();
   OffsetPs arm_ready_ps(TimeNs command_ns) const;
   void travel_for(const Transfer& transfer);
   void account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const;
@@ -105,17 +115,26 @@ class Disk final : public Device, private EventTarget {
   DeviceCounters counters_;
 
   Mechanism mechanism_;
+  DriveScheduler scheduler_;
   ReadAhead read_ahead_;
+  ReadSegments read_segments_;   ///< what was read before
+  ReadSegments write_segments_;  ///< what was written
   WriteCache cache_;
   Platter platter_;
 
-  std::deque<Command> queue_;  ///< front: being served
+  /// Front: being served. Then those that the scheduler may choose from, as in candidates_, then those that
+  /// the drive has not taken in.
+  std::list<Command> queue_;
+  std::vector<Candidate> candidates_;
+  std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] is candidates_[i]
+  std::list<Command>::iterator not_taken_in_;                     ///< the oldest; end() when there is none
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
   Travel travel_;   ///< of the media operation under way
   Extent through_;  ///< the write that goes past the cache
   TimeNs arm_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK goes on upwards from here
+  bool last_was_write_ = false;
 
   bool destaging_ = false;        ///< destage goes on until clean or the host comes
   std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void

@@ -19,17 +19,23 @@ struct Shape {
   std::uint32_t in_flight = 4;
   Tear tear = Tear::silent;
   bool trim = true;
+  QueuePolicy policy = QueuePolicy::fcfs;
+  bool zero_latency = false;
 };
 
 void PrintTo(const Shape& shape, std::ostream* out) {
-  *out << fmt::format("cache {} physical {} in flight {} tear {} trim {}", shape.cache, shape.physical,
-                      shape.in_flight, static_cast<int>(shape.tear), shape.trim);
+  *out << fmt::format("cache {} physical {} in flight {} tear {} trim {} policy {} zero latency {}",
+                      shape.cache, shape.physical, shape.in_flight, static_cast<int>(shape.tear), shape.trim,
+                      static_cast<int>(shape.policy), shape.zero_latency);
 }
 
 Bench make_bench(const Shape& shape, std::uint64_t seed) {
   DiskProfile profile = bench::small_profile();
   profile.physical_sector_sectors = shape.physical;
   profile.trim = shape.trim;
+  profile.zero_latency = shape.zero_latency;
+  profile.queue.policy = shape.policy;
+  if (shape.policy != QueuePolicy::fcfs) profile.queue.depth = 8;
   return Bench(shape.cache, seed, profile, shape.tear);
 }
 
@@ -92,7 +98,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DiskHistory,
                                          Shape{false, 8, 32, Tear::any}, Shape{true, 8, 32, Tear::any},
                                          Shape{true, 1, 1, Tear::any, false},
                                          Shape{false, 1, 32, Tear::unreadable},
-                                         Shape{true, 8, 8, Tear::unreadable}));
+                                         Shape{true, 8, 8, Tear::unreadable},
+                                         Shape{false, 1, 32, Tear::any, true, QueuePolicy::sptf, true},
+                                         Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
+                                         Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
 /// One drive with a cache, and a fault of this text added again and again in the middle of a history.
 Sum histories_with(const std::string& fault, bool cuts, bool cache = true, std::uint64_t seeds = 12) {

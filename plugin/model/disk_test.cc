@@ -63,7 +63,7 @@ TEST(Disk, WithCacheAWriteIsQuickAndLostByACut) {
   Bench b(true);
   const auto data = Bench::pattern(4, 9);
   const Completion done = b.finish(b.submit_write(100, data));
-  EXPECT_EQ(done.completed_at, 600'000 + 50'000);
+  EXPECT_EQ(done.completed_at, 600'000 + 4 * 100'000 + 50'000);
   EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
   std::vector<std::byte> seen(4 * kSectorBytes);
   EXPECT_TRUE(b.finish(b.submit_read(100, seen)).breakdown.cache_hit);

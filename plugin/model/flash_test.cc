@@ -167,9 +167,6 @@ TEST(Flash, NvmeFiguresAreSane) {
   const std::uint64_t writes = megabytes(nvme(), Op::write, 32, 8000);
   EXPECT_GT(writes, 1'800U);
   EXPECT_LT(writes, 2'800U);
-  RecordProperty("read_ns", static_cast<int>(read));
-  fmt::print("nvme: 4K read {} us, write {} us, IOPS {} / {} / {}, MB/s {} read, {} write\n", read / 1000,
-             write / 1000, one, four, many, reads, writes);
 }
 
 TEST(Flash, SataFiguresAreSane) {
@@ -185,7 +182,182 @@ TEST(Flash, SataFiguresAreSane) {
   const std::uint64_t writes = megabytes(sata(), Op::write, 8, 4000);
   EXPECT_GT(writes, 300U);
   EXPECT_LT(writes, 540U);
-  fmt::print("sata: IOPS {} / {}, MB/s {} read, {} write\n", one, many, reads, writes);
+  p.capacity_sectors = 64 * 1024;
+  p.buffer_sectors = 256;
+  return p;
+}
+
+struct SmallBench {
+  explicit SmallBench(FlashProfile p = small(), bool cache = true)
+      : store(p.capacity_sectors), bench(p, &store, cache, nullptr) {}
+  RequestId write(std::uint64_t lba, std::uint32_t sectors, int value, bool fua = false) {
+    buffers.push_back(bench::Bench::pattern(sectors, value));
+    Request request;
+    request.op = Op::write;
+    request.lba = lba;
+    request.sectors = sectors;
+    request.data = buffers.back();
+    request.fua = fua;
+    return bench.machine.submit(0, request, bench.host);
+  }
+  std::vector<std::byte> read(std::uint64_t lba, std::uint32_t sectors) {
+    std::vector<std::byte> into(std::size_t{sectors} * kSectorBytes);
+    Request request;
+    request.lba = lba;
+    request.sectors = sectors;
+    request.into = into;
+    EXPECT_EQ(bench.finish(bench.machine.submit(0, request, bench.host)).status, Status::ok);
+    return into;
+  }
+  std::vector<std::byte> on_medium(std::uint64_t lba, std::uint32_t sectors) {
+    std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
+    EXPECT_TRUE(store.read(lba, bytes).has_value());
+    return bytes;
+  }
+  void drain() {
+    while (bench.machine.simulation().run_next()) {
+    }
+  }
+  MemoryStore store;
+  FlashBench bench;
+  std::deque<std::vector<std::byte>> buffers;
+};
+
+TEST(Flash, AFlushWaitsForItsPrograms) {
+  SmallBench b;
+  b.bench.finish(b.write(100, 8, 1));
+  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 0));
+  EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 1)) << "from the buffer";
+  EXPECT_GT(b.bench.response(b.bench.submit(Op::flush)), small().program_ns);
+  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
+  EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs) << "nothing left to do";
+}
+
+TEST(Flash, FuaAndNoCacheWaitForThePage) {
+  SmallBench b;
+  EXPECT_GT(b.bench.response(b.write(100, 8, 1, true)), small().program_ns);
+  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
+  SmallBench off(small(), false);
+  EXPECT_GT(off.bench.response(off.write(100, 8, 1)), small().program_ns);
+  EXPECT_FALSE(off.bench.machine.device(0).characteristics().volatile_cache);
+}
+
+TEST(Flash, ProgramsAPartOfAPageWhenNothingComes) {
+  SmallBench b;
+  b.bench.finish(b.write(100, 8, 1));
+  b.drain();
+  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
+}
+
+TEST(Flash, PacksSmallWritesIntoPages) {
+  SmallBench b;
+  for (int i = 0; i < 32; ++i) b.bench.finish(b.write(static_cast<std::uint64_t>(i) * 640, 8, i + 1));
+  b.drain();
+  EXPECT_EQ(b.bench.machine.device(0).counters().media_writes, 4U) << "8 of 4 KiB to a page of 32 KiB";
+}
+
+TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
+  FlashProfile p = small();
+  p.power_loss_protection = true;
+  SmallBench b(p);
+  EXPECT_FALSE(b.bench.machine.device(0).characteristics().volatile_cache);
+  b.bench.finish(b.write(100, 8, 1));
+  EXPECT_LT(b.bench.response(b.write(300, 8, 2, true)), 20 * kMicrosecondNs);
+  EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs);
+  b.bench.machine.power_cut();
+  b.bench.machine.power_on();
+  EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 1));
+  EXPECT_EQ(b.read(300, 8), bench::Bench::pattern(8, 2));
+}
+
+TEST(Flash, LosesItsBufferWithoutProtection) {
+  SmallBench b;
+  b.bench.finish(b.write(100, 8, 1));
+  b.bench.machine.power_cut();
+  b.bench.machine.power_on();
+  EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 0));
+}
+
+TEST(Flash, TrimAndWriteZeroesAreQuickAndReadAsZeroes) {
+  SmallBench b;
+  b.bench.finish(b.write(0, 256, 1));
+  b.bench.finish(b.bench.submit(Op::flush));
+  EXPECT_LT(b.bench.response(b.bench.submit(Op::trim, 8, 8)), 50 * kMicrosecondNs);
+  EXPECT_LT(b.bench.response(b.bench.submit(Op::write_zeroes, 64, 128)), 50 * kMicrosecondNs);
+  EXPECT_EQ(b.read(0, 8), bench::Bench::pattern(8, 1));
+  EXPECT_EQ(b.read(8, 8), bench::Bench::pattern(8, 0));
+  EXPECT_EQ(b.read(64, 128), bench::Bench::pattern(128, 0));
+  EXPECT_TRUE(b.bench.machine.device(0).characteristics().fast_zero);
+}
+
+TEST(Flash, LooksAtNoMoreThanItsQueueDepth) {
+  FlashProfile p = small();
+  p.queue_depth = 1;
+  SmallBench b(p);
+  const RequestId first = b.bench.submit(Op::read, 0, 8);
+  const RequestId second = b.bench.submit(Op::read, 640, 8);
+  EXPECT_GT(b.bench.response(second), b.bench.response(first) * 19 / 10);
+}
+
+TEST(Flash, MeetsItsFaults) {
+  FlashProfile p = small();
+  MemoryStore store(p.capacity_sectors);
+  LogWitness witness;
+  Machine machine(witness);
+  DeviceFaults faults(machine.simulation(), witness, 0, 1);
+  FlashOptions options{p, machine.simulation(), witness};
+  options.store = &store;
+  options.faults = &faults;
+  machine.add_device("ssd", std::make_unique<Flash>(options));
+  Host host;
+  const auto run = [&](Op op, std::uint32_t sectors = 8) {
+    Request request;
+    request.op = op;
+    request.sectors = op == Op::flush ? 0 : sectors;
+    const RequestId id = machine.submit(0, request, host);
+    while (!host.has(id) && machine.simulation().run_next()) {
+    }
+    return host.done[id];
+  };
+  const auto add = [&](const char* text) { ASSERT_TRUE(faults.add(*parse_fault(text)).has_value()) << text; };
+  add("lying-flush:ssd");
+  run(Op::write);
+  const Completion flush = run(Op::flush);
+  EXPECT_LT(flush.completed_at - flush.submitted_at, p.program_ns);
+  EXPECT_EQ(machine.device(0).counters().media_writes, 0U);
+  faults.clear();
+  add("slow:ssd,delay-ms=5");
+  const Completion slow = run(Op::read);
+  EXPECT_GT(slow.completed_at - slow.submitted_at, 5 * kMillisecondNs);
+  faults.clear();
+  add("latent-error:ssd,lba=640+1");
+  while (machine.simulation().run_next()) {
+  }
+  EXPECT_EQ(run(Op::read, 1024).status, Status::medium_error);
+  EXPECT_EQ(run(Op::read, 640).status, Status::ok);
+  faults.clear();
+  run(Op::write);
+  add("dead:ssd");
+  EXPECT_EQ(run(Op::flush).status, Status::device_failed);
+  EXPECT_EQ(run(Op::read).status, Status::device_failed);
+}
+
+TEST(Flash, RefusesNumbersThatMakeNoSense) {
+  EXPECT_TRUE(validate(nvme()).has_value());
+  EXPECT_TRUE(validate(sata()).has_value());
+  const auto wrong = [](auto change) {
+    FlashProfile p = nvme();
+    change(p);
+    return !validate(p).has_value();
+  };
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.physical_sector_sectors = 0; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.page_sectors = 12; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.capacity_sectors += 1; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.channels = 0; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.channels = 100'000; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.queue_depth = 0; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.buffer_sectors = 63; }));
+  EXPECT_TRUE(wrong([](FlashProfile& p) { p.trim_ns = -1; }));
 }
 
 }  // namespace

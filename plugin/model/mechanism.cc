@@ -2,10 +2,14 @@
 //
 //   ready --positioning--> on track --rotation--> |sector|sector|...| --switch--> --rotation--> |sector|...
 //
-// Rotation waits for the one slot that the first LBN of the track is in: this model reads and writes in LBN
-// order. (A drive with zero-latency access would begin wherever it lands; that is another way to fill
-// Travel::passes.) When data for a sector has not come over the bus in time, the sector's slot goes by and
-// the write loses one revolution.
+// Rotation waits for the one slot that the first LBN of the track is in. When data for a sector has not come
+// over the bus in time, the sector's slot goes by and the write loses one revolution.
+//
+// A drive with zero-latency access begins wherever the head comes down inside the range, and takes the front
+// of it when it comes round again, at most one revolution later:
+//
+//   slots of the request   |0 1 2 3 4 5 6 7|            head comes down here: v
+//   two passes                       |4 5 6 7| ... |0 1 2 3|
 #include "plugin/model/mechanism.h"
 
 #include <algorithm>
@@ -35,15 +39,17 @@ Travel::Progress Travel::progress_at(OffsetPs now_ps, std::int64_t revolution_ps
 Mechanism::Mechanism(const DiskProfile& profile)
     : geometry_(profile),
       seek_(profile.seek, profile.cylinders),
-      rotation_(profile.revolution_ps),
-      write_settle_ns_(profile.seek.write_settle_ns) {
+      rotation_(profile.revolution_ps, profile.sector_lag_ps),
+      write_settle_ns_(profile.seek.write_settle_ns),
+      zero_latency_(profile.zero_latency),
+      physical_sectors_(profile.physical_sector_sectors) {
   invariant(profile.revolution_ps > 0, "the platters turn");
 }
 
 OffsetPs Mechanism::positioning_ps(ArmPosition from, ArmPosition to, Access access) const {
   const TimeNs seek_ns = seek_.seek_ns(from, to);
   const TimeNs settle_ns = seek_ns > 0 && access == Access::write ? write_settle_ns_ : 0;
-  return (seek_ns + settle_ns) * kPicosecondsPerNs;
+  return std::max<TimeNs>(0, seek_ns + settle_ns) * kPicosecondsPerNs;
 }
 
 OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
@@ -53,8 +59,7 @@ OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps,
   return ready_ps + (wait_ps < 0 ? wait_ps + rotation_.revolution_ps() : wait_ps);
 }
 
-OffsetPs Mechanism::pass_track(const TrackPass& track, std::uint32_t done, const Supply& supply,
-                               Travel& travel) const {
+OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, Travel& travel) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackPass rest = track;
   for (;;) {
@@ -62,7 +67,7 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, std::uint32_t done, const
     // late, if any, is the first of the pass or lies where the slower bus falls behind the faster medium.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
-      return supply.first_ps + supply.sector_ps * (done + i) > rest.after_ps(i, revolution_ps);
+      return supply.first_ps + supply.sector_ps * (rest.first + i) > rest.after_ps(i, revolution_ps);
     };
     if (supply.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
       in_time = 0;
@@ -75,12 +80,33 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, std::uint32_t done, const
         in_time = bad;
       }
     }
-    if (in_time > 0) travel.passes.push_back({rest.start_ps, in_time, rest.track_sectors});
+    if (in_time > 0) travel.passes.push_back({rest.start_ps, in_time, rest.track_sectors, rest.first});
     if (in_time == rest.sectors) return rest.after_ps(rest.sectors, revolution_ps);
     rest.start_ps = rest.after_ps(in_time, revolution_ps) + revolution_ps;
     rest.sectors -= in_time;
-    done += in_time;
+    rest.first += in_time;
   }
+}
+
+std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, OffsetPs on_track_ps,
+                                                    const Supply& supply, Travel& travel) const {
+  const std::int64_t revolution_ps = rotation_.revolution_ps();
+  // The slots of this track went by one revolution before `start`: which of them are still to come?
+  const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
+  auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
+  gone = (gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_;
+  const OffsetPs supplied_ps = supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
+  if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps)) return std::nullopt;
+  TrackPass rear = track;
+  rear.start_ps = track.after_ps(gone, revolution_ps) - revolution_ps;
+  rear.sectors = track.sectors - gone;
+  rear.first = track.first + gone;
+  TrackPass front = track;
+  front.sectors = gone;
+  travel.passes.push_back(rear);
+  travel.passes.push_back(front);
+  travel.in_order = false;
+  return front.after_ps(front.sectors, revolution_ps);
 }
 
 void Mechanism::plan(const Transfer& transfer, Travel& travel) const {
@@ -89,6 +115,7 @@ void Mechanism::plan(const Transfer& transfer, Travel& travel) const {
   const std::int64_t base_angle_ps = rotation_.angle_ps(transfer.base);
   travel.base = transfer.base;
   travel.passes.clear();
+  travel.in_order = true;
   travel.arm = arm_;
   OffsetPs at_ps = transfer.ready_ps;
   for (std::uint32_t done = 0; done < transfer.sectors;) {
@@ -105,8 +132,12 @@ void Mechanism::plan(const Transfer& transfer, Travel& travel) const {
     pass.start_ps = slot_start_ps(base_angle_ps, on_track_ps, run.slot, run.track_sectors);
     pass.sectors = std::min(run.sectors, transfer.sectors - done);
     pass.track_sectors = run.track_sectors;
-    if (done == 0) travel.rotation_ps = pass.start_ps - on_track_ps;
-    at_ps = pass_track(pass, done, transfer.supply, travel);
+    pass.first = done;
+    const std::size_t first_pass = travel.passes.size();
+    std::optional<OffsetPs> end_ps;
+    if (zero_latency_) end_ps = pass_from_middle(pass, on_track_ps, transfer.supply, travel);
+    at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, travel);
+    if (done == 0) travel.rotation_ps = travel.passes[first_pass].start_ps - on_track_ps;
     done += pass.sectors;
     travel.arm = to;
   }

@@ -5,6 +5,7 @@
 // boundaries, which are no whole nanoseconds, add up without drift.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plugin/model/disk_profile.h"
@@ -16,17 +17,30 @@ namespace headcrash::model {
 using OffsetPs = std::int64_t;  ///< picoseconds after some base
 inline constexpr OffsetPs kPicosecondsPerNs = 1000;
 
-/// Platters that turn for ever: the angle is a pure function of absolute model time.
+/// Platters that turn for ever: the angle is a pure function of absolute model time, unless a profile asks
+/// for DiskSim's creep (see lag_behind).
 class Rotation {
  public:
-  explicit Rotation(std::int64_t revolution_ps) : revolution_ps_(revolution_ps) {}
+  explicit Rotation(std::int64_t revolution_ps, std::int64_t sector_lag_ps = 0)
+      : revolution_ps_(revolution_ps), sector_lag_ps_(sector_lag_ps) {}
   std::int64_t revolution_ps() const { return revolution_ps_; }
+
+  /// `phase_ppm`: the angle at time 0, in millionths of a revolution.
+  void start_at(std::uint32_t phase_ppm) { shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000); }
+
+  /// DiskSim's clock gains about two thirds of a nanosecond on its platters with every sector that passes
+  /// under a head. A profile that is to answer as DiskSim does says how much; everywhere else it is nothing.
+  void lag_behind(std::uint64_t sectors_passed) {
+    if (sector_lag_ps_ == 0) return;
+    const auto passed = static_cast<std::int64_t>(sectors_passed);
+    shift_ps_ = (shift_ps_ - sector_lag_ps_ * passed % revolution_ps_ + revolution_ps_) % revolution_ps_;
+  }
 
   /// Angle at `at`, as the time since the index mark passed the heads.
   std::int64_t angle_ps(TimeNs at) const {
     // 1000 revolutions are exactly revolution_ps nanoseconds; reducing first keeps all products within 64
     // bits.
-    return at % revolution_ps_ * kPicosecondsPerNs % revolution_ps_;
+    return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
     return revolution_ps_ * slot / track_sectors;
@@ -34,6 +48,8 @@ class Rotation {
 
  private:
   std::int64_t revolution_ps_;
+  std::int64_t sector_lag_ps_;
+  std::int64_t shift_ps_ = 0;  ///< 0 <= shift < revolution
 };
 
 /// Consecutive sectors of one track passing under the head without a pause.
@@ -41,6 +57,7 @@ struct TrackPass {
   OffsetPs start_ps = 0;  ///< when the first sector begins
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
+  std::uint32_t first = 0;  ///< which sector of the transfer the pass begins with
 
   /// When `count` sectors of the pass have gone by.
   OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
@@ -64,7 +81,9 @@ struct Travel {
     std::uint64_t passed = 0;  ///< sectors that have gone by
     bool under_head = false;   ///< the next one is being transferred
   };
+  /// Only for passes in the order of LBNs.
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
+  bool in_order = true;  ///< of LBNs; false after zero-latency access has begun in the middle of a track
 };
 
 /// Data that comes over a bus while the medium is written: sector i is there at first_ps + i * sector_ps.
@@ -92,6 +111,7 @@ class Mechanism {
   const Geometry& geometry() const { return geometry_; }
   const SeekCurve& seek_curve() const { return seek_; }
   const Rotation& rotation() const { return rotation_; }
+  Rotation& rotation() { return rotation_; }
 
   /// Where the arm is, or where it will be when the operation under way has ended.
   ArmPosition arm() const { return arm_; }
@@ -108,12 +128,18 @@ class Mechanism {
 
  private:
   /// Appends the passes for one track; more than one when the supply runs dry and a revolution is lost.
-  OffsetPs pass_track(const TrackPass& track, std::uint32_t done, const Supply& supply, Travel& travel) const;
+  OffsetPs pass_track(const TrackPass& track, const Supply& supply, Travel& travel) const;
+  /// Zero-latency access: the head is on the track at `on_track_ps`, between the first and the last slot of
+  /// `track`, whose first begins at `track.start_ps`. Nothing when there is nothing to gain.
+  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, OffsetPs on_track_ps, const Supply& supply,
+                                           Travel& travel) const;
 
   Geometry geometry_;
   SeekCurve seek_;
   Rotation rotation_;
   TimeNs write_settle_ns_;
+  bool zero_latency_;
+  std::uint32_t physical_sectors_;
   ArmPosition arm_;
 };
 

@@ -122,8 +122,8 @@ TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, NvramHistory,
                          testing::Values(Shape{"durable below", false, true, 64, 1, false},
-                                         Shape{"volatile below", true, true, 64, 3, false},
-                                         Shape{"a part, volatile below", true, false, 96, 2, false},
+                                         Shape{"volatile below", true, true, 64, 3, true},
+                                         Shape{"a part, volatile below", true, false, 96, 2, true},
                                          Shape{"a part, durable below", false, false, 40, 2, false},
                                          Shape{"large", true, true, 160, 4, false}));
 

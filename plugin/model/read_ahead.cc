@@ -30,11 +30,30 @@ void ReadAhead::begin(const Travel& travel, std::uint64_t lbn, std::uint32_t sec
   base_angle_ps_ = mechanism_.rotation().angle_ps(base_);
   const std::uint64_t end = lbn + sectors;
   begin_ = sectors > profile_.segment_sectors ? end - profile_.segment_sectors : lbn;
-  read_ = planned_ = end;
-  goal_ = std::min({end + profile_.read_ahead_sectors_max, std::max(end, lbn + profile_.segment_sectors),
-                    mechanism_.geometry().sectors()});
+  if (!profile_.keeps_requested) begin_ = end;
+  read_ = planned_ = told_ = end;
+  goal_ = std::max(end, goal_for(lbn, end));
   free_ps_ = travel.end_ps;
   arm_ = travel.arm;
+  running_ = true;
+}
+
+std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
+  const Geometry& geometry = mechanism_.geometry();
+  std::uint64_t goal =
+      std::min({end + profile_.read_ahead_sectors_max, lbn + profile_.segment_sectors, geometry.sectors()});
+  if (profile_.read_ahead_end == ReadAheadEnd::track_end)
+    goal = std::min(goal, end - 1 + geometry.locate(end - 1).sectors);
+  return goal;
+}
+
+/// The arm comes back from where another command has left it.
+void ReadAhead::resume(TimeNs now) {
+  base_ = now;
+  base_angle_ps_ = mechanism_.rotation().angle_ps(now);
+  free_ps_ = 0;
+  arm_ = mechanism_.arm();
+  planned_ = goal_ = told_ = read_;
   running_ = true;
 }
 
@@ -87,21 +106,26 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  return lbn >= begin_ && lbn < read_ && sectors <= profile_.segment_sectors;
+  if (lbn < begin_ || lbn >= read_ || sectors > profile_.segment_sectors) return false;
+  return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
 }
 
 OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                          OffsetPs bus_sector_ps) {
+  if (!running_) {
+    if (!profile_.resumes_on_hit) return bus_start_ps + bus_sector_ps * sectors;
+    resume(now);
+  }
   const OffsetPs now_ps = (now - base_) * kPicosecondsPerNs;
   const std::uint64_t end = lbn + sectors;
-  const std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max, lbn + profile_.segment_sectors,
-                                       mechanism_.geometry().sectors()});
+  const std::uint64_t goal = std::max(end, goal_for(lbn, end));
   if (goal > goal_) {
     const bool idle = planned_ == goal_ && free_ps_ < now_ps;
     if (idle) free_ps_ = now_ps;
     goal_ = goal;
   }
   plan_to(end);
+  if (!profile_.keeps_requested) begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
     // Of the sectors of this stretch the bus may have to wait for the first or, when the bus is the faster
@@ -126,6 +150,8 @@ std::optional<ReadAhead::Halt> ReadAhead::halt(TimeNs now) {
   Halt result;
   result.arm = stretches_.empty() ? arm_ : stretches_.front().from;
   result.arm_free_at = now;
+  result.sectors_passed = read_ - told_;
+  told_ = read_;
   for (const Stretch& s : stretches_) {
     if (s.depart_ps > now_ps) break;  // planned but never begun
     result.arm = s.arm;
@@ -142,7 +168,7 @@ void ReadAhead::invalidate(std::uint64_t lbn, std::uint32_t sectors) {
 }
 
 void ReadAhead::clear() {
-  begin_ = read_ = planned_ = goal_ = 0;
+  begin_ = read_ = planned_ = goal_ = told_ = 0;
   running_ = false;
   stretches_.clear();
 }

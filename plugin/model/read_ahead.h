@@ -27,10 +27,15 @@ class ReadAhead {
 
   struct Halt {
     ArmPosition arm;
-    TimeNs arm_free_at = 0;  ///< a seek or head switch once begun is finished
+    TimeNs arm_free_at = 0;            ///< a seek or head switch once begun is finished
+    std::uint64_t sectors_passed = 0;  ///< read ahead since it began or was last halted
   };
   /// The next command takes the mechanism at `now`. What has been read stays.
   std::optional<Halt> halt(TimeNs now);
+
+  /// What is buffered, as of the last question.
+  std::uint64_t buffered_from() const { return begin_; }
+  std::uint64_t buffered_to() const { return read_; }
 
   void invalidate(std::uint64_t lbn, std::uint32_t sectors);
   void clear();
@@ -44,6 +49,8 @@ class ReadAhead {
     ArmPosition arm;
     TrackPass pass;
   };
+  std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
+  void resume(TimeNs now);
   void plan_to(std::uint64_t lbn);
   void settle(TimeNs now);
 
@@ -55,6 +62,7 @@ class ReadAhead {
   std::uint64_t read_ = 0;     ///< all before it had been read at the last settle()
   std::uint64_t planned_ = 0;  ///< stretches_ reach so far
   std::uint64_t goal_ = 0;     ///< reading stops here
+  std::uint64_t told_ = 0;     ///< sectors before it have been reported by halt() or were the request's own
   OffsetPs free_ps_ = 0;       ///< when the last planned stretch has passed
   ArmPosition arm_;            ///< on its track
   bool running_ = false;       ///< the mechanism is still ours

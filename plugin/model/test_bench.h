@@ -45,10 +45,11 @@ inline DiskProfile small_profile() {
   p.seek.linear_per_cylinder_ns = 50'000;
   p.seek.head_switch_ns = 500'000;
   p.seek.write_settle_ns = 200'000;
-  p.overhead.read_miss_command_ns = 500'000;
-  p.overhead.read_hit_command_ns = 400'000;
+  p.overhead.read_miss_command = {500'000, 500'000};
+  p.overhead.read_hit_command = {400'000, 400'000};
   p.overhead.read_completion_ns = 50'000;
-  p.overhead.write_command_ns = 600'000;
+  p.overhead.write_command = {600'000, 600'000};
+  p.overhead.write_near_command = p.overhead.write_command;
   p.overhead.write_completion_ns = 50'000;
   p.overhead.bus_read_sector_ns = 100'000;
   p.overhead.bus_write_sector_ns = 100'000;

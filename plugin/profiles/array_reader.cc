@@ -17,9 +17,17 @@ using model::RaidLevel;
 constexpr std::uint32_t kMembersMax = 64;
 constexpr std::uint32_t kGibInKib = 1U << 20;
 constexpr double kBytesPerMb = 1e6;
-constexpr std::array<std::string_view, 5> kLevels = {"raid0", "raid1", "raid4", "raid5", "raid6"};
+constexpr std::array<Choice<RaidLevel>, 5> kLevels = {{{"raid0", RaidLevel::raid0},
+                                                       {"raid1", RaidLevel::raid1},
+                                                       {"raid4", RaidLevel::raid4},
+                                                       {"raid5", RaidLevel::raid5},
+                                                       {"raid6", RaidLevel::raid6}}};
 constexpr std::array<std::uint32_t, 5> kMembersMin = {2, 2, 3, 3, 4};
-constexpr std::array<std::string_view, 4> kRecoveries = {"none", "resync", "dirty-regions", "prewrite"};
+constexpr std::array<Choice<ArrayRecovery>, 4> kRecoveries = {
+    {{"none", ArrayRecovery::none},
+     {"resync", ArrayRecovery::resync},
+     {"dirty-regions", ArrayRecovery::dirty_regions},
+     {"prewrite", ArrayRecovery::prewrite}}};
 
 bool has_parity(RaidLevel level) {
   return level == RaidLevel::raid4 || level == RaidLevel::raid5 || level == RaidLevel::raid6;
@@ -36,7 +44,7 @@ ArrayBox read_array(TomlTable& top, ReadErrors& errors) {
     return table;
   };
   TomlTable layout = open("layout");
-  p.level = static_cast<RaidLevel>(layout.choice("level", kLevels));
+  p.level = layout.one_of("level", kLevels);
   p.members = layout.integer32("members", kMembersMin[static_cast<std::size_t>(p.level)], kMembersMax);
   p.stripe_unit_sectors = layout.kib_as_sectors("stripe-unit-kib", 1, kGibInKib);
   p.synchronised_spindles = layout.boolean("synchronised-spindles");
@@ -51,7 +59,7 @@ ArrayBox read_array(TomlTable& top, ReadErrors& errors) {
   TomlTable safety = open("safety");
   p.volatile_cache = safety.boolean("volatile-cache");
   p.prewrite_sectors = safety.kib_as_sectors("prewrite-kib", 0, kGibInKib);
-  p.recovery = static_cast<ArrayRecovery>(safety.choice("recovery", kRecoveries));
+  p.recovery = safety.one_of("recovery", kRecoveries);
   p.region_sectors = safety.kib_as_sectors("region-kib", 0, kGibInKib);
   p.accept_dirty_degraded = safety.boolean("accept-dirty-degraded");
   p.rebuild_bytes_per_second =

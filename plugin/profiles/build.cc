@@ -62,9 +62,12 @@ bool has_write_cache(const Stack& leaf) {
   return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
 }
 
-/// Of its drives, if nobody says: on where there is one, but off below NVRAM, which stands in for it.
+/// Of its drives, if nobody says: as they are delivered, but off below NVRAM, which stands in for it.
 bool default_write_cache(const Stack& stack) {
-  return has_write_cache(lowest(stack)) && !is_cached(stack);
+  const Stack& leaf = lowest(stack);
+  const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
+  const bool delivered_on = disk != nullptr ? disk->write_cache.on_by_default : has_write_cache(leaf);
+  return delivered_on && !is_cached(stack);
 }
 
 /// What a size asked of the top is for the stack: arrays round it up to whole stripes.
@@ -241,6 +244,7 @@ class Builder {
     model::NvramOptions o{profile, simulation(), witness(), *std::move(below)};
     o.bytes = options_.store != nullptr;
     o.device = id;
+    o.seed = seed(id, kDeviceSeed);
     o.battery = faults(id);
     return std::unique_ptr<model::Device>(std::make_unique<model::Nvram>(std::move(o)));
   }

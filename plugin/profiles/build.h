@@ -55,7 +55,7 @@ struct BuiltMachine {
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 
-/// Drives about whose write cache nothing is said have it on where there is one, but off below NVRAM and
+/// Drives about whose write cache nothing is said have it as they are delivered, but off below NVRAM and
 /// below arrays that keep it off. Members of an array whose spindles are not synchronised start at angles
 /// that follow from the seed, all other drives at angle 0.
 Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options);

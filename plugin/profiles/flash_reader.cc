@@ -1,6 +1,4 @@
 // Flash devices as TOML (the keys mirror model::FlashProfile), and whether such a one can exist.
-#include <fmt/core.h>
-
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {
@@ -9,14 +7,6 @@ namespace {
 using model::FlashProfile;
 
 constexpr std::uint64_t kFlashSectorsMax = std::uint64_t{1} << 40;
-
-void check_flash(const FlashProfile& p, ReadErrors& errors) {
-  if (p.capacity_sectors % p.physical_sector_sectors != 0) {
-    errors.add("geometry.physical-sector-sectors", "does not divide the capacity", "correct it");
-  } else if (p.page_sectors % p.physical_sector_sectors != 0) {
-    errors.add("geometry.page-sectors", "is no multiple of physical-sector-sectors", "correct it");
-  }
-}
 
 }  // namespace
 
@@ -40,7 +30,7 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
   p.channels = geometry.integer32("channels", 1, 256);
   p.luns_per_channel = geometry.integer32("luns-per-channel", 1, 256);
   p.page_sectors = geometry.integer32("page-sectors", 1, 1024);
-  p.pages_per_block = geometry.integer32("pages-per-block", 1, 1U << 20);
+  p.pages_per_block = geometry.integer32("pages-per-block", 0, 1U << 20);
   geometry.finish();
 
   TomlTable nand = open("nand");
@@ -61,6 +51,8 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
   TomlTable buffer = open("buffer");
   p.buffer_sectors = buffer.integer32("buffer-sectors", 0, 1U << 30);
   p.buffer_write_ns = buffer.microseconds("buffer-write-us");
+  p.buffer_sector_ns = buffer.microseconds("buffer-sector-us");
+  p.buffer_idle_ns = buffer.microseconds("buffer-idle-us");
   p.power_loss_protection = buffer.boolean("power-loss-protection");
   buffer.finish();
 
@@ -68,7 +60,11 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
   p.trim = features.boolean("trim");
   features.finish();
   top.finish();
-  if (!errors.first) check_flash(p, errors);
+  if (!errors.first) {
+    if (const auto valid = model::validate(p); !valid) {
+      errors.add(valid.error().subject, valid.error().problem, valid.error().remedy);
+    }
+  }
   if (errors.first) return tl::unexpected<Error>(*errors.first);
   return drive;
 }

@@ -27,13 +27,13 @@ Result<MachineDevice> read_device(const toml::table& table, const std::string& p
   MachineDevice device;
   device.name = t.text("name");
   const std::string profile = t.text("profile");
-  if (t.offers("size")) {
+  if (t.has("size")) {
     const Result<std::uint64_t> size =
         config::parse_size(t.text("size"), fmt::format("{}: {}", errors.file, t.full("size")));
     if (!errors.first && !size) return pass_on(size);
     if (size) device.size_bytes = *size;
   }
-  if (t.offers("write-cache")) device.write_cache = t.boolean("write-cache");
+  if (t.has("write-cache")) device.write_cache = t.boolean("write-cache");
   t.finish();
   if (!errors.first && !is_device_name(device.name)) {
     errors.add(t.full("name"), fmt::format("'{}' is no name for a device", device.name),
@@ -58,7 +58,7 @@ Result<MachineFile> load_machine_file(const std::string& path) {
   TomlTable top(&*root, "", errors);
   const auto tables = top.tables("device");
   std::vector<std::string> faults;
-  if (top.offers("fault")) faults = top.texts("fault");
+  if (top.has("fault")) faults = top.texts("fault");
   top.finish();
   if (tables.size() > kDevicesMax) errors.add("device", "too many devices", "give at most 64");
   if (faults.size() > kFaultsMax) errors.add("fault", "too many faults", "give at most 10000");

@@ -13,7 +13,7 @@ namespace {
 using model::NvramProfile;
 
 constexpr std::uint32_t kCapacityKibMax = 64U << 20;
-constexpr std::uint32_t kBlockKibMax = 1024;
+constexpr std::uint32_t kBlockKibMax = NvramProfile::kBlockSectorsMax / 2;
 constexpr double kHoursMax = 24.0 * 3650;
 constexpr double kSecondsPerHour = 3600;
 
@@ -69,11 +69,11 @@ CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors
   timing.finish();
 
   TomlTable back = open("write-back");
-  p.high_water_permille = back.integer32("high-water-permille", 1, 1000);
+  p.high_water_permille = back.integer32("high-water-permille", 0, 1000);
   p.low_water_permille = back.integer32("low-water-permille", 0, 1000);
   p.idle_delay_ns = back.milliseconds("idle-delay-ms");
   p.destage_sectors_max = back.kib_as_sectors("destage-kib-max", 1, kCapacityKibMax);
-  p.destage_depth = back.integer32("destage-depth", 1, 1024);
+  p.destage_depth = back.integer32("destage-depth", 1, NvramProfile::kDestageDepthMax);
   back.finish();
 
   TomlTable battery = open("battery");
@@ -82,10 +82,15 @@ CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors
   battery.finish();
 
   if (errors.first) return box;
-  if (p.capacity_sectors < p.block_sectors) {
-    errors.add(memory.full("block-kib"), "is larger than the memory", "make it smaller");
-  } else if (p.low_water_permille >= p.high_water_permille) {
-    errors.add(back.full("low-water-permille"), "must be below high-water-permille", "correct it");
+  if (p.capacity_sectors % p.block_sectors != 0) {
+    errors.add(memory.full("capacity-kib"), "is not a whole number of blocks",
+               "make it a multiple of block-kib");
+  } else if (p.low_water_permille > p.high_water_permille) {
+    errors.add(back.full("low-water-permille"), "is above high-water-permille", "correct it");
+  } else if (p.destage_sectors_max < p.block_sectors) {
+    errors.add(back.full("destage-kib-max"), "is less than a block", "make it at least block-kib");
+  } else if (const auto valid = model::validate(p); !valid) {
+    errors.add(top.full("memory"), valid.error().problem, valid.error().remedy);
   }
   return box;
 }

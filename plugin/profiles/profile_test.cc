@@ -30,9 +30,9 @@ TEST(Profile, TheC2447IsWhatItsNumbersSay) {
   EXPECT_EQ(profile->capacity_sectors, 2'054'864U);
   EXPECT_EQ(profile->zones.size(), 8U);
   EXPECT_EQ(profile->zones[0].slipped_tracks.size(), 12U);
-  EXPECT_EQ(profile->overhead.read_miss_command_ns, 558'210);
+  EXPECT_EQ(profile->overhead.read_miss_command.after_read_ns, 558'210);
   EXPECT_EQ(profile->seek.linear_per_cylinder_ns, 5'900);
-  EXPECT_EQ(profile->revolution_ps, 11'111'125'700);
+  EXPECT_EQ(profile->revolution_ps, 11'111'111'111);
 }
 
 TEST(Profile, TheListTellsWhatPeopleAskFor) {
@@ -45,7 +45,7 @@ TEST(Profile, TheListTellsWhatPeopleAskFor) {
   ASSERT_GE(c2447.origins.size(), 8U);
   EXPECT_EQ(c2447.origins[0].table, "geometry");
   EXPECT_EQ(c2447.origins[0].kind, "measured");
-  EXPECT_EQ(c2447.origins[1].kind, "calibration");
+  EXPECT_EQ(c2447.origins[1].kind, "data-sheet");
 }
 
 TEST(Profile, LoadsAFileAndNamesWhatIsMissing) {
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"= 2_054_864", "= 2_054_865", "geometry.capacity-sectors", "zones hold"},
         Wrong{"heads = 13", "heads = ", "line", "correct"},
         Wrong{"[rotation]", "[rotations]", "rotations", "did you mean 'rotation'"},
-        Wrong{"period-ps = 11_111_125_700", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
+        Wrong{"period-ps = 11_111_111_111", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms", "milliseconds"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms", "milliseconds"},
         Wrong{"short-ms = [2.89", "short-ms = [\"2.89\"", "seek.short-ms", "milliseconds"},

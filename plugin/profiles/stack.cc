@@ -26,7 +26,9 @@ using StackPtr = std::shared_ptr<const Stack>;
 
 constexpr std::size_t kDepthMax = 8;
 constexpr std::size_t kFilesMax = 1000;
-constexpr std::array<std::string_view, 4> kKinds = {"disk", "flash", "array", "nvram"};
+enum class Kind : std::uint8_t { disk, flash, array, nvram };
+constexpr std::array<Choice<Kind>, 4> kKinds = {
+    {{"disk", Kind::disk}, {"flash", Kind::flash}, {"array", Kind::array}, {"nvram", Kind::nvram}}};
 
 class StackLoader {
  public:
@@ -71,12 +73,12 @@ class StackLoader {
     ReadErrors errors;
     errors.file = place.file;
     TomlTable top(&root, "", errors);
-    const std::size_t kind = top.offers("kind") ? top.choice("kind", kKinds) : 0;
+    const Kind kind = top.has("kind") ? top.one_of("kind", kKinds) : Kind::disk;
     if (errors.first) return tl::unexpected<Error>(*errors.first);
-    if (kind == 2) return read_array_over(top, place, errors);
-    if (kind == 3) return read_nvram_over(top, place, above, errors);
+    if (kind == Kind::array) return read_array_over(top, place, errors);
+    if (kind == Kind::nvram) return read_nvram_over(top, place, above, errors);
     auto stack = std::make_shared<Stack>();
-    if (kind == 1) {
+    if (kind == Kind::flash) {
       Result<FlashDrive> flash = read_flash(root, place.file);
       if (!flash) return pass_on(flash);
       fill(*stack, std::move(flash->profile), std::move(flash->origins));

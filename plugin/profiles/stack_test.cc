@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{kPresto, "range = \"all\"", "range = [0]", "memory.range", "\"all\""},
         Wrong{kPresto, "range = \"all\"", "range = [-1, 8]", "memory.range", "before"},
         Wrong{kPresto, "range = \"all\"", "range = [1, 9223372036854775807]", "memory.range", "beyond"},
-        Wrong{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.block-kib", "larger"},
+        Wrong{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.capacity-kib", "multiple"},
         Wrong{kPresto, "high-water-permille = 750", "high-water-permille = 500", "low-water-permille",
               "below"},
         Wrong{kPresto, "hold-hours = 72", "hold-hours = nan", "battery.hold-hours", "number"},

@@ -68,14 +68,41 @@ std::uint32_t TomlTable::integer32(std::string_view key, std::uint32_t min, std:
   return static_cast<std::uint32_t>(integer(key, min, max));
 }
 
-model::TimeNs TomlTable::milliseconds_of(const toml::node& node, std::string_view key) {
+model::TimeNs TomlTable::milliseconds_of(const toml::node& node, std::string_view key, double least_ms) {
   const auto value = node.is_number() ? node.value<double>() : std::nullopt;
-  if (value && *value >= 0 && *value <= kMillisecondsMax) {
+  if (value && *value >= least_ms && *value <= kMillisecondsMax) {
     return std::llround(*value * static_cast<double>(model::kMillisecondNs));
   }
-  errors_.add(full(key), fmt::format("must be a number of milliseconds from 0 to {:.0f}", kMillisecondsMax),
-              "correct it");
+  errors_.add(
+      full(key),
+      fmt::format("must be a number of milliseconds from {:.0f} to {:.0f}", least_ms, kMillisecondsMax),
+      "correct it");
   return 0;
+}
+
+model::TimeNs TomlTable::signed_milliseconds(std::string_view key) {
+  const toml::node* node = take(key);
+  return node == nullptr ? 0 : milliseconds_of(*node, key, -kMillisecondsMax);
+}
+
+model::ByPrevious TomlTable::by_previous(std::string_view key) {
+  const toml::node* node = take(key);
+  if (node == nullptr) return {};
+  if (!node->is_array()) {
+    const model::TimeNs both = milliseconds_of(*node, key);
+    return {both, both};
+  }
+  const toml::array& pair = *node->as_array();
+  if (pair.size() == 2) return {milliseconds_of(pair[0], key), milliseconds_of(pair[1], key)};
+  errors_.add(full(key), "must be a number of milliseconds or a list of two",
+              "write for example 0.5, or [0.5, 0.7] for after a read and after a write");
+  return {};
+}
+
+void TomlTable::not_one_of(std::string_view key, const std::string& word,
+                           const std::vector<std::string>& words) {
+  if (!word.empty())
+    errors_.add(full(key), fmt::format("'{}' is unknown", word), config::suggest(word, words));
 }
 
 model::TimeNs TomlTable::milliseconds(std::string_view key) {
@@ -184,15 +211,6 @@ model::TimeNs TomlTable::microseconds(std::string_view key) {
 
 std::uint32_t TomlTable::kib_as_sectors(std::string_view key, std::uint32_t min_kib, std::uint32_t max_kib) {
   return integer32(key, min_kib, max_kib) * kSectorsPerKib;
-}
-
-std::size_t TomlTable::choice(std::string_view key, std::span<const std::string_view> words) {
-  const std::string word = text(key);
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  const std::vector<std::string> known(words.begin(), words.end());
-  errors_.add(full(key), fmt::format("there is no '{}'", word), config::suggest(word, known));
-  return 0;
 }
 
 std::optional<Origin> TomlTable::origin() {

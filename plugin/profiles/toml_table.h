@@ -3,6 +3,7 @@
 
 #include <toml++/toml.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/model/disk_profile.h"
 #include "plugin/model/result.h"
 #include "plugin/model/simulation.h"
 #include "plugin/profiles/origin.h"
@@ -23,6 +25,13 @@ struct ReadErrors {
   void add(std::string_view key, std::string problem, std::string remedy);
 };
 
+/// One of the words that a key can have.
+template <typename Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
 class TomlTable {
  public:
   /// `table` may be null: the table is missing, which is an error. `path` is its name in messages, "" for the
@@ -32,6 +41,20 @@ class TomlTable {
   std::uint64_t integer(std::string_view key, std::uint64_t min, std::uint64_t max);
   std::uint32_t integer32(std::string_view key, std::uint32_t min, std::uint32_t max);
   model::TimeNs milliseconds(std::string_view key);
+  model::TimeNs signed_milliseconds(std::string_view key);
+  /// One number, or a list of two: after a read, after a write.
+  model::ByPrevious by_previous(std::string_view key);
+  template <typename Value, std::size_t n>
+  Value one_of(std::string_view key, const std::array<Choice<Value>, n>& choices) {
+    const std::string word = text(key);
+    std::vector<std::string> words;
+    for (const Choice<Value>& choice : choices) {
+      if (choice.word == word) return choice.value;
+      words.emplace_back(choice.word);
+    }
+    not_one_of(key, word, words);
+    return choices[0].value;
+  }
   std::vector<model::TimeNs> milliseconds_list(std::string_view key);
   std::vector<std::uint32_t> integers(std::string_view key, std::uint32_t max);
   std::string text(std::string_view key);
@@ -42,17 +65,15 @@ class TomlTable {
   double number(std::string_view key, double min, double max);
   model::TimeNs microseconds(std::string_view key);
   std::uint32_t kib_as_sectors(std::string_view key, std::uint32_t min_kib, std::uint32_t max_kib);
-  std::size_t choice(std::string_view key, std::span<const std::string_view> words);  ///< index of the word
   /// The table's `origin`; nothing after an error.
   std::optional<Origin> origin();
   /// What is under the key, of any type.
   const toml::node* node(std::string_view key) { return take(key); }
-  /// Whether an optional key is there.
-  bool offers(std::string_view key) {
+  /// Of a key that may be left out.
+  bool has(std::string_view key) {
     known_.emplace_back(key);
-    return has(key);
+    return table_ != nullptr && table_->contains(key);
   }
-  bool has(std::string_view key) const { return table_ != nullptr && table_->contains(key); }
 
   /// Complains about the keys that nobody asked for.
   void finish();
@@ -62,7 +83,8 @@ class TomlTable {
 
  private:
   const toml::node* take(std::string_view key);
-  model::TimeNs milliseconds_of(const toml::node& node, std::string_view key);
+  void not_one_of(std::string_view key, const std::string& word, const std::vector<std::string>& words);
+  model::TimeNs milliseconds_of(const toml::node& node, std::string_view key, double least_ms = 0);
 
   const toml::table* table_;
   std::string path_;

@@ -1,0 +1,229 @@
+// headcrash recording: looks into recordings, and carries them to and from other formats.
+#include "plugin/record/recording.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <memory>
+
+#include "harness/cli/command.h"
+#include "plugin/record/dm_log_writes.h"
+#include "plugin/record/text_export.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+
+struct RecordingArguments {
+  std::string file, output, format, device;
+  bool as_json = false;
+};
+
+/// What one device did.
+struct DeviceTotals {
+  std::map<std::string, std::uint64_t> requests, failures, media;
+  std::uint64_t bytes_written = 0;
+};
+
+struct RecordingTotals {
+  std::uint64_t events = 0, marks = 0, incidents = 0, power_cuts = 0, servers = 1;
+  std::uint64_t moved_bytes = 0;
+  model::TimeNs last_at = 0;
+  std::vector<DeviceTotals> devices;
+};
+
+void count(const record::Event& event, RecordingTotals& totals) {
+  using record::Kind;
+  ++totals.events;
+  totals.last_at = std::max(totals.last_at, event.at);
+  if (event.kind == Kind::mark) ++totals.marks;
+  if (event.kind == Kind::fault) ++totals.incidents;
+  if (event.kind == Kind::power && event.detail == 0) ++totals.power_cuts;
+  if (event.kind == Kind::opened) ++totals.servers;
+  if (event.moved) totals.moved_bytes += event.payload_bytes;
+  if (event.device >= totals.devices.size() || event.moved) return;
+  DeviceTotals& device = totals.devices[event.device];
+  if (event.kind == Kind::submit) {
+    ++device.requests[record::name_of(event.op)];
+    if (event.op == model::Op::write)
+      device.bytes_written += std::uint64_t{event.sectors} * model::kSectorBytes;
+  }
+  if (event.kind == Kind::ack && event.detail != 0)
+    ++device.failures[record::name_of(static_cast<model::Status>(event.detail))];
+  if (event.kind == Kind::media)
+    ++device.media[record::name_of(static_cast<model::MediaWrite::Outcome>(event.detail))];
+}
+
+json describe(const record::RecordingHeader& header, const RecordingTotals& totals) {
+  json devices = json::array();
+  for (std::size_t i = 0; i < header.devices.size(); ++i) {
+    const record::RecordedDevice& device = header.devices[i];
+    const DeviceTotals& total = totals.devices[i];
+    devices.push_back({{"name", device.name},
+                       {"profile", device.profile},
+                       {"bytes", device.sectors * model::kSectorBytes},
+                       {"medium", device.medium},
+                       {"requests", total.requests},
+                       {"failures", total.failures},
+                       {"media", total.media},
+                       {"bytes_written", total.bytes_written}});
+  }
+  return {{"origin", header.origin},         {"seed", header.seed},       {"media", header.media},
+          {"events", totals.events},         {"marks", totals.marks},     {"incidents", totals.incidents},
+          {"power_cuts", totals.power_cuts}, {"servers", totals.servers}, {"moved_bytes", totals.moved_bytes},
+          {"last_at_ns", totals.last_at},    {"devices", devices}};
+}
+
+std::string listed(const std::map<std::string, std::uint64_t>& counts) {
+  std::string text;
+  for (const auto& [name, number] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number, name);
+  return text.empty() ? "none" : text;
+}
+
+void print_info(const record::RecordingHeader& header, const RecordingTotals& totals) {
+  fmt::print("origin {}, seed {}, {} events in {:.6f} s of model time, {} server{}\n", header.origin,
+             header.seed, totals.events, static_cast<double>(totals.last_at) / 1e9, totals.servers,
+             totals.servers == 1 ? "" : "s");
+  fmt::print("{} marks, {} incidents, {} power cuts\n", totals.marks, totals.incidents, totals.power_cuts);
+  for (std::size_t i = 0; i < header.devices.size(); ++i) {
+    const record::RecordedDevice& device = header.devices[i];
+    const DeviceTotals& total = totals.devices[i];
+    fmt::print("{} {} ({}, {} bytes)\n", i, device.name, device.profile,
+               device.sectors * model::kSectorBytes);
+    fmt::print("    requests: {}; {} bytes written\n", listed(total.requests), total.bytes_written);
+    if (!total.failures.empty()) fmt::print("    failures: {}\n", listed(total.failures));
+    if (header.media && device.medium) fmt::print("    media writes: {}\n", listed(total.media));
+  }
+}
+
+int run_info(const RecordingArguments& arguments) {
+  auto reader = record::RecordingReader::open(arguments.file);
+  if (!reader) return tell(reader.error(), arguments.as_json);
+  RecordingTotals totals;
+  totals.devices.resize(reader->header().devices.size());
+  while (true) {
+    const auto event = reader->next();  // with payloads: this is also the check of the whole file
+    if (!event) return tell(event.error(), arguments.as_json);
+    if (!*event) break;
+    count(**event, totals);
+  }
+  const auto complaint = reader->complaint();
+  if (arguments.as_json) {
+    json value = describe(reader->header(), totals);
+    value["whole"] = !complaint;
+    if (complaint) value["complaint"] = complaint->message();
+    print(value);
+  } else {
+    print_info(reader->header(), totals);
+    if (complaint) fmt::print(stderr, "headcrash: {}\n", complaint->message());
+  }
+  return reader->tail() == record::Tail::damaged ? kUsage : kFine;
+}
+
+/// The device that is meant: its name, or the first one.
+Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
+  auto reader = record::RecordingReader::open(arguments.file);
+  if (!reader) return pass_on(reader);
+  const auto& devices = reader->header().devices;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (arguments.device.empty() || devices[i].name == arguments.device)
+      return static_cast<model::DeviceId>(i);
+  return fail(arguments.file, fmt::format("has no device \"{}\"", arguments.device),
+              "`headcrash recording info` lists them");
+}
+
+json describe(const record::DmLogSummary& summary) {
+  return {{"entries", summary.entries},
+          {"writes", summary.writes},
+          {"flushes", summary.flushes},
+          {"discards", summary.discards},
+          {"marks", summary.marks},
+          {"data_bytes", summary.data_bytes},
+          {"unacknowledged", summary.unacknowledged},
+          {"marks_cut", summary.marks_cut}};
+}
+
+void print_line(const record::DmLogSummary& summary, const std::string& output) {
+  fmt::print("{}: {} entries: {} writes with {} bytes, {} flushes, {} discards, {} marks\n", output,
+             summary.entries, summary.writes, summary.data_bytes, summary.flushes, summary.discards,
+             summary.marks);
+  if (summary.unacknowledged > 0)
+    fmt::print("{} writes were never acknowledged and are left out\n", summary.unacknowledged);
+  if (summary.marks_cut > 0) fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
+}
+
+int tell_result(const Result<record::DmLogSummary>& done, const RecordingArguments& arguments) {
+  if (!done) return tell(done.error(), arguments.as_json);
+  if (arguments.as_json) {
+    print(describe(*done));
+  } else {
+    print_line(*done, arguments.output);
+  }
+  return kFine;
+}
+
+int run_export(const RecordingArguments& arguments) {
+  if (arguments.format == "dm-log-writes") {
+    const auto device = find_device(arguments);
+    if (!device) return tell(device.error(), arguments.as_json);
+    return tell_result(record::export_dm_log_writes(arguments.file, *device, arguments.output), arguments);
+  }
+  const auto written = arguments.format == "csv" ? record::export_csv(arguments.file, arguments.output)
+                                                 : record::export_blkparse(arguments.file, arguments.output);
+  if (!written) return tell(written.error(), arguments.as_json);
+  if (arguments.as_json) {
+    print({{"events", written->events}, {"lines", written->lines}, {"whole", !written->complaint}});
+  } else {
+    fmt::print("{}: {} events in {} lines\n", arguments.output, written->events, written->lines);
+    if (written->complaint) fmt::print(stderr, "headcrash: {}\n", written->complaint->message());
+  }
+  return kFine;
+}
+
+int run_import(const RecordingArguments& arguments) {
+  return tell_result(record::import_dm_log_writes(arguments.file, arguments.output), arguments);
+}
+
+}  // namespace
+
+void add_recording(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("recording", "Looks into recordings; imports and exports them");
+  command->require_subcommand(1);
+  const auto arguments = std::make_shared<RecordingArguments>();
+
+  CLI::App* info = command->add_subcommand("info", "What a recording holds, and whether it is whole");
+  info->add_option("FILE", arguments->file, "Recording")->required();
+  info->add_flag("--json", arguments->as_json, "Print it as JSON");
+  info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
+
+  CLI::App* exported = command->add_subcommand("export", "Writes a recording in another format");
+  exported->add_option("FILE", arguments->file, "Recording")->required();
+  exported->add_option("--format", arguments->format, "csv, blkparse or dm-log-writes")
+      ->required()
+      ->check(CLI::IsMember({"csv", "blkparse", "dm-log-writes"}));
+  exported->add_option("--device", arguments->device, "dm-log-writes: device by name; default: the first");
+  exported->add_option("-o,--output", arguments->output, "File to make")->required();
+  exported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
+  exported->callback([arguments, &exit_code] { exit_code = run_export(*arguments); });
+
+  CLI::App* imported = command->add_subcommand("import", "Makes a recording from another format");
+  imported->add_option("FILE", arguments->file, "Log of dm-log-writes or of QEMU's blklogwrites")->required();
+  imported->add_option("--format", arguments->format, "dm-log-writes")
+      ->required()
+      ->check(CLI::IsMember({"dm-log-writes"}));
+  imported->add_option("-o,--output", arguments->output, "Recording to make")->required();
+  imported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
+  imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
+
+  command->footer(
+      "Examples:\n"
+      "  headcrash recording info run.hcrec --json | jq .devices\n"
+      "  headcrash recording export run.hcrec --format blkparse -o run.txt\n"
+      "  headcrash recording import guest.log --format dm-log-writes -o guest.hcrec\n\n"
+      "A recording without a whole end is read up to it; a damaged one exits with 2.");
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,317 @@
+// headcrash simulate: a trace through emulated hardware in virtual time, with what became of each request.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "harness/cli/command.h"
+#include "plugin/config/size.h"
+#include "plugin/profiles/build.h"
+#include "plugin/record/null_witness.h"
+#include "plugin/replay/csv.h"
+#include "plugin/replay/random_requests.h"
+#include "plugin/replay/replay.h"
+#include "plugin/replay/trace_file.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+using std::chrono::steady_clock;
+
+struct SimulateArguments {
+  std::string profile, machine, size, write_cache, trace, format, random, csv, scheduler = "fcfs";
+  std::vector<std::string> faults;
+  std::uint64_t seed = 1;
+  std::uint32_t queue = 0;
+  bool in_memory = false, as_json = false;
+};
+
+struct Outcome {
+  replay::ReplayTotals totals;
+  std::optional<double> parse_seconds;
+  double replay_seconds = 0;  ///< of the host, without reading ahead into memory
+};
+
+// ---- what to run
+
+Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
+  profiles::MachineFile machine;
+  if (!arguments.machine.empty()) {
+    auto file = profiles::load_machine_file(arguments.machine);
+    if (!file) return file;
+    machine = *std::move(file);
+  } else {
+    auto stack = profiles::load_stack(arguments.profile);
+    if (!stack) return pass_on(stack);
+    profiles::MachineDevice device{"hd0", *std::move(stack), std::nullopt, std::nullopt};
+    if (!arguments.size.empty()) {
+      const Result<std::uint64_t> size = config::parse_size(arguments.size, "--size");
+      if (!size) return pass_on(size);
+      device.size_bytes = *size;
+    }
+    if (!arguments.write_cache.empty()) device.write_cache = arguments.write_cache == "on";
+    machine.devices.push_back(std::move(device));
+  }
+  for (const std::string& text : arguments.faults) {
+    const Result<model::FaultSpec> fault = model::parse_fault(text);
+    if (!fault) return fail("--fault " + text, fault.error().problem, fault.error().remedy);
+    machine.faults.push_back(*fault);
+  }
+  return machine;
+}
+
+Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments& arguments,
+                                                         std::uint64_t sectors) {
+  if (!arguments.random.empty()) {
+    const Result<replay::RandomSpec> spec = replay::parse_random(arguments.random);
+    if (!spec) return pass_on(spec);
+    if (spec->blocks > sectors) return fail("--random size", "is larger than the device", "make it smaller");
+    return std::make_unique<replay::RandomRequests>(*spec, sectors);
+  }
+  Result<replay::TraceFormat> format = replay::TraceFormat::trace;
+  if (arguments.format == "closed") {
+    format = replay::TraceFormat::closed;
+  } else if (arguments.format.empty()) {
+    format = replay::trace_format_of(arguments.trace);
+  }
+  if (!format) return pass_on(format);
+  auto file = replay::TraceFile::open(arguments.trace, *format);
+  if (!file) return pass_on(file);
+  return std::unique_ptr<replay::RequestSource>(*std::move(file));
+}
+
+// ---- progress
+
+/// Says on a terminal how far it is, twice a second, and asks for the end when interrupted.
+class Progress {
+ public:
+  explicit Progress(const replay::CsvWriter* csv) : csv_(csv), terminal_(::isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  bool operator()(std::uint64_t done) {
+    if (terminal_ && steady_clock::now() - last_ > std::chrono::milliseconds(500)) {
+      last_ = steady_clock::now();
+      shown_ = true;
+      fmt::print(stderr, "\r{} requests", done);
+      std::fflush(stderr);
+    }
+    return !interrupted() && (csv_ == nullptr || !csv_->failed());
+  }
+
+ private:
+  const replay::CsvWriter* csv_;
+  bool terminal_, shown_ = false;
+  steady_clock::time_point last_ = steady_clock::now();
+};
+
+double seconds_since(steady_clock::time_point begin) {
+  return std::chrono::duration<double>(steady_clock::now() - begin).count();
+}
+
+// ---- what came out
+
+double ms(double ns) {
+  return ns / model::kNsPerMs;
+}
+
+json times_of(const replay::ResponseTimes& times) {
+  return {{"mean_ms", ms(times.mean_ns())},
+          {"p50_ms", ms(times.quantile_ns(0.5))},
+          {"p99_ms", ms(times.quantile_ns(0.99))},
+          {"max_ms", ms(static_cast<double>(times.max_ns()))}};
+}
+
+json devices_of(const profiles::Plan& plan, const profiles::BuiltMachine& built, model::TimeNs end_ns) {
+  json rows = json::array();
+  for (std::size_t i = 0; i < plan.all.size(); ++i) {
+    const model::DeviceCounters c = built.all[i].device->counters();
+    const double busy = end_ns == 0 ? 0 : static_cast<double>(c.busy_ns) / static_cast<double>(end_ns);
+    rows.push_back({{"name", plan.all[i].name},
+                    {"profile", plan.all[i].profile},
+                    {"reads", c.reads},
+                    {"writes", c.writes},
+                    {"sectors_read", c.sectors_read},
+                    {"sectors_written", c.sectors_written},
+                    {"cache_hits", c.cache_hits},
+                    {"utilisation", std::min(1.0, busy)}});
+  }
+  return rows;
+}
+
+json comparison_of(const replay::Comparison& c) {
+  const auto count = static_cast<double>(c.measured.count());
+  return {{"requests", c.measured.count()},
+          {"measured_mean_ms", ms(c.measured.mean_ns())},
+          {"modelled_mean_ms", ms(c.modelled.mean_ns())},
+          {"demerit_percent", 100 * c.demerit()},
+          {"mean_error_ms", ms(c.error_sum_ns / count)},
+          {"within_1ms_percent", 100 * static_cast<double>(c.within_1ms) / count}};
+}
+
+json report_of(const Outcome& outcome, const profiles::Plan& plan, const profiles::BuiltMachine& built) {
+  const replay::ReplayTotals& t = outcome.totals;
+  json report = {{"requests", t.requests},
+                 {"reads", t.reads},
+                 {"writes", t.writes},
+                 {"hits", t.hits},
+                 {"failed", t.failed},
+                 {"model_seconds", static_cast<double>(t.end_ns) / static_cast<double>(model::kSecondNs)},
+                 {"response", times_of(t.responses)},
+                 {"devices", devices_of(plan, built, t.end_ns)},
+                 {"host_seconds", outcome.replay_seconds}};
+  if (outcome.parse_seconds) report["parse_seconds"] = *outcome.parse_seconds;
+  if (t.comparison.measured.count() > 0) report["measured"] = comparison_of(t.comparison);
+  return report;
+}
+
+void print_text(const json& r) {
+  fmt::print("{} requests ({} reads, {} writes) in {:.3f} s of model time\n",
+             r["requests"].get<std::uint64_t>(), r["reads"].get<std::uint64_t>(),
+             r["writes"].get<std::uint64_t>(), r["model_seconds"].get<double>());
+  const json& t = r["response"];
+  fmt::print("response ms: mean {:.3f}  p50 {:.3f}  p99 {:.3f}  max {:.3f}\n", t["mean_ms"].get<double>(),
+             t["p50_ms"].get<double>(), t["p99_ms"].get<double>(), t["max_ms"].get<double>());
+  fmt::print("hits {}  failed {}\n", r["hits"].get<std::uint64_t>(), r["failed"].get<std::uint64_t>());
+  if (r.contains("measured")) {
+    const json& m = r["measured"];
+    fmt::print("against {} measured: demerit {:.2f} %  mean error {:+.3f} ms  within 1 ms {:.1f} %\n",
+               m["requests"].get<std::uint64_t>(), m["demerit_percent"].get<double>(),
+               m["mean_error_ms"].get<double>(), m["within_1ms_percent"].get<double>());
+  }
+  fmt::print("\n{:<24} {:<20} {:>10} {:>10} {:>10} {:>6}\n", "device", "profile", "reads", "writes", "hits",
+             "busy");
+  for (const json& d : r["devices"]) {
+    fmt::print("{:<24} {:<20} {:>10} {:>10} {:>10} {:>5.1f}%\n", d["name"].get<std::string>(),
+               d["profile"].get<std::string>(), d["reads"].get<std::uint64_t>(),
+               d["writes"].get<std::uint64_t>(), d["cache_hits"].get<std::uint64_t>(),
+               100 * d["utilisation"].get<double>());
+  }
+}
+
+// ---- the run
+
+Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& built) {
+  auto source = source_of(arguments, built.machine->device(0).characteristics().sectors);
+  if (!source) return pass_on(source);
+  Outcome outcome;
+  std::optional<replay::RequestsInMemory> all;
+  if (arguments.in_memory) {
+    const auto begin = steady_clock::now();
+    auto read = replay::RequestsInMemory::of(**source);
+    if (!read) return pass_on(read);
+    outcome.parse_seconds = seconds_since(begin);
+    all = *std::move(read);
+  }
+  std::unique_ptr<replay::CsvWriter> csv;
+  if (!arguments.csv.empty()) {
+    auto made = replay::CsvWriter::create(arguments.csv);
+    if (!made) return pass_on(made);
+    csv = *std::move(made);
+  }
+  replay::ReplayOptions options;
+  options.device_depth = arguments.queue;
+  options.scheduler = arguments.scheduler == "sstf"     ? replay::HostScheduler::sstf
+                      : arguments.scheduler == "c-look" ? replay::HostScheduler::c_look
+                                                        : replay::HostScheduler::fcfs;
+  options.observer = csv.get();
+  Progress progress(csv.get());
+  options.go_on = [&progress](std::uint64_t done) { return progress(done); };
+  const auto begin = steady_clock::now();
+  auto totals = replay::replay(*built.machine, all ? *all : **source, options);
+  outcome.replay_seconds = seconds_since(begin);
+  if (!totals) return pass_on(totals);
+  if (csv) {
+    if (const auto closed = csv->close(); !closed) return pass_on(closed);
+  }
+  outcome.totals = *std::move(totals);
+  return outcome;
+}
+
+int simulate(const SimulateArguments& arguments) {
+  if (arguments.trace.empty() == arguments.random.empty()) {
+    return tell({"simulate", "needs one of --trace and --random", "say what to replay"}, arguments.as_json);
+  }
+  if (arguments.profile.empty() == arguments.machine.empty()) {
+    return tell({"simulate", "needs one of --profile and --machine", "say on what: headcrash list profiles"},
+                arguments.as_json);
+  }
+  if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
+    return tell({"--machine", "says size and write cache of each device itself", "put them into the file"},
+                arguments.as_json);
+  }
+  if (arguments.csv == "-" && arguments.as_json) {
+    return tell({"--csv -", "and --json would share standard output", "write the CSV to a file"}, true);
+  }
+  if (arguments.scheduler != "fcfs" && arguments.queue == 0) {
+    return tell({"--scheduler", "has nothing to choose from when the device is given everything at once",
+                 "say with --queue how many requests it gets at a time"},
+                arguments.as_json);
+  }
+  catch_interrupts();
+  auto machine = machine_of(arguments);
+  if (!machine) return tell(machine.error(), arguments.as_json);
+  const auto plan = profiles::plan(std::move(machine->devices));
+  if (!plan) return tell(plan.error(), arguments.as_json);
+  record::NullWitness nobody;
+  auto built = profiles::build(*plan, nobody, {.seed = arguments.seed});
+  if (!built) return tell(built.error(), arguments.as_json);
+  for (const model::FaultSpec& fault : machine->faults) {
+    if (const auto added = built->add_fault(*plan, fault); !added)
+      return tell(added.error(), arguments.as_json);
+  }
+  const Result<Outcome> outcome = run(arguments, *built);
+  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  const json report = report_of(*outcome, *plan, *built);
+  if (arguments.as_json) {
+    print(report);
+  } else if (arguments.csv != "-") {
+    print_text(report);
+  }
+  return interrupted() ? kInterrupted : kFine;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Replays a trace on emulated hardware in virtual time, request by request");
+  const auto a = std::make_shared<SimulateArguments>();
+  command->add_option("--profile", a->profile, "Built-in name (headcrash list profiles) or a .toml file");
+  command->add_option("--machine", a->machine, "Instead: a .toml file with several devices");
+  command->add_option("--size", a->size, "Size, for example 1G; default: all of it");
+  command
+      ->add_option("--write-cache", a->write_cache, "The drives' volatile write cache; default: as delivered")
+      ->check(CLI::IsMember({"on", "off"}));
+  command->add_option("--trace", a->trace,
+                      ".trace (arrival_ms dev lbn blocks flags; bit 0 of flags: a read) or\n"
+                      ".closed (R|W hint lbn blocks measured_us think_us), '-' for standard input");
+  command->add_option("--format", a->format, "Of the trace, if its name does not tell")
+      ->check(CLI::IsMember({"trace", "closed"}));
+  command->add_option("--random", a->random,
+                      "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
+                      "[,depth=N in a closed loop | ,rate=arrivals per second]");
+  command->add_option("--queue", a->queue, "Requests that the host gives the device at a time; default: all");
+  command->add_option("--scheduler", a->scheduler, "Of the host's queue")
+      ->check(CLI::IsMember({"fcfs", "sstf", "c-look"}))
+      ->capture_default_str();
+  command->add_option("--fault", a->faults,
+                      "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");
+  command->add_option("--csv", a->csv, "Write a line for each request to this file, '-' for standard output");
+  command->add_option("--seed", a->seed, "Of spindle angles and faults")->capture_default_str();
+  command->add_flag("--in-memory", a->in_memory, "Read all of the trace first, to time the model alone");
+  command->add_flag("--json", a->as_json, "Machine-readable output");
+  command->footer(
+      "Examples:\n  headcrash simulate --profile hp-c2447 --trace day.trace --csv out.csv\n"
+      "  headcrash simulate --profile hp-c2447 --trace measured.closed\n"
+      "  headcrash simulate --profile raid5-5 --random reads=0.67,count=100000,size=4K,depth=8");
+  command->callback([a, &exit_code] { exit_code = simulate(*a); });
+}
+
+}  // namespace headcrash::cli

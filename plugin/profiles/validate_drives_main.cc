@@ -1,0 +1,112 @@
+// headcrash_validate_drives: the table of VALIDATION.md.
+//
+//   headcrash_validate_drives TRACES            every trace of the folder that belongs to a built-in profile
+//   headcrash_validate_drives PROFILE TRACE     one trace; --each as third argument prints every request:
+//                                               op lbn sectors measured_ms model_ms
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/profiles/profile.h"
+#include "plugin/profiles/validation.h"
+
+namespace headcrash::profiles {
+namespace {
+
+/// DiskSim's figures over the whole traces, as its validation prints them.
+struct Drive {
+  std::string_view trace;  ///< what the trace's file begins with
+  std::string_view profile;
+  double disksim_demerit_percent;
+  double disksim_within_1ms_percent;
+};
+constexpr std::array<Drive, 10> kDrives = {{{"hp_c2247a", "hp-c2247a", 0.61, 95.6},
+                                            {"hp_c2490a", "hp-c2490a", 2.03, 88.6},
+                                            {"hp_c3323a", "hp-c3323a", 1.83, 37.5},
+                                            {"dec_rz26", "dec-rz26", 2.16, 72.4},
+                                            {"barracuda", "barracuda-4lp", 5.26, 63.8},
+                                            {"cheetah4LP", "cheetah-4lp", 5.97, 65.9},
+                                            {"cheetah9LP", "cheetah-9lp", 2.52, 64.7},
+                                            {"ibm18es", "ibm-dnes-309170w", 2.59, 63.8},
+                                            {"atlas_III", "atlas-3", 6.04, 49.6},
+                                            {"atlas10k", "atlas-10k", 6.89, 66.2}}};
+
+int complain(const Error& error) {
+  fmt::print(stderr, "headcrash_validate_drives: {}\n", error.message());
+  return 2;
+}
+
+Result<Agreement> validate(const std::string& profile_name, const std::string& trace_path, bool each) {
+  const auto profile = load_profile(profile_name);
+  if (!profile) return pass_on(profile);
+  const auto trace = read_closed_trace(trace_path);
+  if (!trace) return pass_on(trace);
+  for (const MeasuredRequest& request : *trace) {
+    if (request.lbn + request.sectors > profile->capacity_sectors)
+      return fail(trace_path, "reaches beyond the drive's last sector",
+                  "choose the drive it was measured on");
+  }
+  const auto responses = replay_closed(*profile, *trace);
+  for (std::size_t i = 0; each && i < trace->size(); ++i) {
+    const MeasuredRequest& r = (*trace)[i];
+    fmt::print("{} {} {} {:.6f} {:.6f}\n", r.read ? 'R' : 'W', r.lbn, r.sectors,
+               static_cast<double>(r.measured_ns) / model::kNsPerMs,
+               static_cast<double>(responses[i]) / model::kNsPerMs);
+  }
+  return compare(*trace, responses);
+}
+
+int validate_all(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) files.push_back(entry.path());
+  if (error) return complain({folder, error.message(), "give the folder of the .closed traces"});
+  std::sort(files.begin(), files.end());
+  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>8} | {:>7} {:>8}\n", "", "", "measured", "model", "demerit",
+             "DiskSim's", "in 1 ms", "DiskSim's");
+  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>9} | {:>7} {:>9}\n", "profile", "requests", "mean ms",
+             "mean ms", "%", "%", "%", "%");
+  for (const std::string& file : files) {
+    const std::string name = std::filesystem::path(file).filename();
+    const auto drive = std::find_if(kDrives.begin(), kDrives.end(), [&name](const Drive& d) {
+      return name.rfind(std::string(d.trace) + '.', 0) == 0;
+    });
+    if (drive == kDrives.end()) continue;
+    const auto agreement = validate(std::string(drive->profile), file, false);
+    if (!agreement) return complain(agreement.error());
+    fmt::print("{:18} {:8} {:9.3f} {:9.3f} | {:7.2f} {:9.2f} | {:7.2f} {:9.2f}\n", drive->profile,
+               agreement->requests, agreement->measured_mean_ms, agreement->model_mean_ms,
+               agreement->demerit_percent, drive->disksim_demerit_percent, agreement->within_1ms_percent,
+               drive->disksim_within_1ms_percent);
+  }
+  return 0;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1 && arguments[0].rfind('-', 0) != 0) return validate_all(arguments[0]);
+  const bool each = arguments.size() == 3 && arguments[2] == "--each";
+  if (arguments.size() != 2 && !each) {
+    fmt::print(stderr, "usage: headcrash_validate_drives TRACES | PROFILE TRACE [--each]\n");
+    return 2;
+  }
+  const auto agreement = validate(arguments[0], arguments[1], each);
+  if (!agreement) return complain(agreement.error());
+  fmt::print(each ? stderr : stdout,
+             "demerit {:.2f} %  within 1 ms {:.2f} %  mean {:.3f} ms, measured {:.3f} ms\n",
+             agreement->demerit_percent, agreement->within_1ms_percent, agreement->model_mean_ms,
+             agreement->measured_mean_ms);
+  return 0;
+}
+
+}  // namespace
+}  // namespace headcrash::profiles
+
+int main(int argc, char** argv) {
+  return headcrash::profiles::run(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,147 @@
+// The two figures by which disk models are judged.
+//
+// Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): draw both distributions of
+// response times and take the root mean square of the horizontal distance between the curves. With equally
+// many requests on both sides that is the distance between the i-th shortest of one and the i-th shortest of
+// the other.
+//
+//   share 1 |        ___/--
+//           |      _/ _/          <->  distance at one height
+//         0 |_____/_/________
+//             response time
+//
+// A low demerit can hide that single requests are wrong by much, some up and some down; the share of requests
+// whose own response is right within 1 ms cannot. So both are always given.
+#include "plugin/profiles/validation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "plugin/model/disk.h"
+
+namespace headcrash::profiles {
+namespace {
+
+using model::TimeNs;
+
+constexpr double kTimeUsMax = 1e9;
+
+struct NoWitness final : model::Witness {
+  void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
+  void incident(model::DeviceId, TimeNs, std::string_view) override {}
+  void acknowledged(model::DeviceId, const model::Completion&) override {}
+  void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
+};
+
+class ClosedLoop final : public model::Initiator, public model::EventTarget {
+ public:
+  ClosedLoop(const model::DiskProfile& profile, const std::vector<MeasuredRequest>& trace)
+      : trace_(trace), disk_(options(profile)) {}
+
+  std::vector<TimeNs> run() {
+    responses_.reserve(trace_.size());
+    if (!trace_.empty()) simulation_.schedule(0, *this, 0);
+    while (responses_.size() < trace_.size() && simulation_.run_next()) {
+    }
+    return responses_;
+  }
+
+ private:
+  model::DiskOptions options(const model::DiskProfile& profile) {
+    model::DiskOptions options{profile, simulation_, witness_};
+    options.write_cache = profile.write_cache.on_by_default;
+    return options;
+  }
+  void on_event(std::uint64_t i) override {
+    model::Request request;
+    request.id = i + 1;
+    request.op = trace_[i].read ? model::Op::read : model::Op::write;
+    request.lba = trace_[i].lbn;
+    request.sectors = trace_[i].sectors;
+    disk_.submit(request, *this);
+  }
+  void completed(const model::Completion& completion) override {
+    const std::size_t i = completion.id - 1;
+    responses_.push_back(completion.completed_at - completion.submitted_at);
+    if (i + 1 < trace_.size())
+      simulation_.schedule(completion.completed_at + trace_[i].think_ns, *this, i + 1);
+  }
+
+  const std::vector<MeasuredRequest>& trace_;
+  model::Simulation simulation_;
+  NoWitness witness_;
+  model::Disk disk_;
+  std::vector<TimeNs> responses_;
+};
+
+double mean_ms(const std::vector<TimeNs>& times) {
+  double sum = 0;
+  for (const TimeNs t : times) sum += static_cast<double>(t);
+  return sum / model::kNsPerMs / static_cast<double>(times.size());
+}
+
+}  // namespace
+
+Result<std::vector<MeasuredRequest>> read_closed_trace(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) return fail(path, "cannot be read", "give the path of a .closed trace");
+  std::vector<MeasuredRequest> trace;
+  std::string line;
+  while (std::getline(stream, line)) {
+    std::istringstream fields(line);
+    std::string op, hint;
+    MeasuredRequest request;
+    double measured_us = -1, think_us = -1;
+    fields >> op >> hint >> request.lbn >> request.sectors >> measured_us >> think_us;
+    const auto time = [](double us) { return us >= 0 && us <= kTimeUsMax; };
+    if (!fields || (op != "R" && op != "W") || request.sectors == 0 || !time(measured_us) ||
+        !time(think_us)) {
+      return fail(fmt::format("{}: line {}", path, trace.size() + 1),
+                  "is not a request of a closed-loop trace",
+                  "write `R|W hint lbn sectors measured_us think_us`");
+    }
+    request.read = op == "R";
+    request.measured_ns = std::llround(measured_us * 1e3);
+    request.think_ns = std::llround(think_us * 1e3);
+    trace.push_back(request);
+  }
+  return trace;
+}
+
+std::vector<TimeNs> replay_closed(const model::DiskProfile& profile,
+                                  const std::vector<MeasuredRequest>& trace) {
+  return ClosedLoop(profile, trace).run();
+}
+
+Agreement compare(const std::vector<MeasuredRequest>& trace, const std::vector<TimeNs>& responses) {
+  std::vector<TimeNs> measured, model;
+  std::size_t within = 0;
+  for (std::size_t i = 0; i < std::min(trace.size(), responses.size()); ++i) {
+    if (trace[i].measured_ns == 0) continue;
+    measured.push_back(trace[i].measured_ns);
+    model.push_back(responses[i]);
+    if (std::abs(trace[i].measured_ns - responses[i]) <= model::kMillisecondNs) ++within;
+  }
+  Agreement result;
+  result.requests = measured.size();
+  if (measured.empty()) return result;
+  result.measured_mean_ms = mean_ms(measured);
+  result.model_mean_ms = mean_ms(model);
+  std::sort(measured.begin(), measured.end());
+  std::sort(model.begin(), model.end());
+  double squares = 0;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const double off_ms = static_cast<double>(measured[i] - model[i]) / model::kNsPerMs;
+    squares += off_ms * off_ms;
+  }
+  const auto all = static_cast<double>(measured.size());
+  result.demerit_percent = 100 * std::sqrt(squares / all) / result.measured_mean_ms;
+  result.within_1ms_percent = 100 * static_cast<double>(within) / all;
+  return result;
+}
+
+}  // namespace headcrash::profiles

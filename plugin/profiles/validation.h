@@ -1,0 +1,39 @@
+#pragma once
+// How near a profile comes to a real drive: measured requests replayed through the model, and two figures.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/model/disk_profile.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::profiles {
+
+struct MeasuredRequest {
+  bool read = false;
+  std::uint64_t lbn = 0;
+  std::uint32_t sectors = 0;
+  model::TimeNs measured_ns = 0;  ///< response of the real drive; 0: not known
+  model::TimeNs think_ns = 0;     ///< from its completion to the next request
+};
+
+/// A closed-loop trace: lines of `R|W hint lbn sectors measured_us think_us`. Errors name file and line.
+Result<std::vector<MeasuredRequest>> read_closed_trace(const std::string& path);
+
+/// The model's response to each request; the next one comes when its own completion and the think time are
+/// over. `profile.write_cache.on_by_default` says whether the drive reports writes at once.
+std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
+                                         const std::vector<MeasuredRequest>& trace);
+
+struct Agreement {
+  double measured_mean_ms = 0;
+  double model_mean_ms = 0;
+  double demerit_percent = 0;     ///< RMS distance between the sorted response times, of the measured mean
+  double within_1ms_percent = 0;  ///< requests whose own response is off by at most 1 ms
+  std::size_t requests = 0;       ///< with a measured time
+};
+
+Agreement compare(const std::vector<MeasuredRequest>& trace, const std::vector<model::TimeNs>& responses);
+
+}  // namespace headcrash::profiles

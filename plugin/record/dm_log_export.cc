@@ -1,0 +1,166 @@
+// From a recording into dm-log-writes' format (dm_log_writes.h). Two passes: the first learns which flushes
+// were acknowledged, since a flush stands in the log where it was submitted; the second writes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "plugin/record/dm_log_format.h"
+#include "plugin/record/dm_log_writes.h"
+#include "plugin/record/event_format.h"
+#include "plugin/record/log_file.h"
+
+namespace headcrash::record {
+namespace {
+
+using model::kSectorBytes;
+
+constexpr std::uint32_t kUnit = kSectorBytes;
+constexpr std::size_t kMarkBytesMax = kUnit - sizeof(dm_log::Entry) - 1;
+constexpr std::uint64_t kCopySectors =
+    (16U << 20) / kSectorBytes;  ///< a larger write becomes several entries
+
+using RequestIds = std::unordered_set<model::RequestId>;
+
+/// Flushes of the device that were acknowledged as done.
+Result<RequestIds> flushes_done(const std::filesystem::path& path, model::DeviceId device) {
+  auto reader = RecordingReader::open(path);
+  if (!reader) return pass_on(reader);
+  RequestIds submitted;
+  RequestIds done;
+  for (;;) {
+    auto event = reader->next(PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) return done;
+    const Event& e = **event;
+    if (e.device != device) continue;
+    if (e.kind == Kind::submit && e.op == model::Op::flush) submitted.insert(e.request);
+    if (e.kind == Kind::ack && submitted.erase(e.request) > 0 && e.detail == 0) done.insert(e.request);
+  }
+}
+
+class Exporter {
+ public:
+  Exporter(const RecordingReader& from, LogFile& into, model::DeviceId device, RequestIds flushes)
+      : from_(from), into_(into), device_(device), flushes_(std::move(flushes)) {
+    put_unit(bytes_of(dm_log::Super{}));
+  }
+
+  Result<void> add(const Event& event) {
+    if (event.kind == Kind::mark) add_mark(event);
+    if (event.kind == Kind::opened) waiting_.clear();
+    if (event.device != device_) return {};
+    if (event.kind == Kind::submit && event.op == model::Op::flush && flushes_.contains(event.request)) {
+      ++summary.flushes;
+      put_entry({.flags = dm_log::kFlush});
+    }
+    if (event.kind == Kind::submit && event.op != model::Op::flush && event.op != model::Op::read)
+      waiting_.emplace(event.request, event);
+    if (event.kind != Kind::ack) return {};
+    const auto found = waiting_.find(event.request);
+    if (found == waiting_.end()) return {};
+    const Event request = found->second;
+    waiting_.erase(found);
+    if (event.detail == 0) return add_write(request);
+    ++summary.unacknowledged;
+    return {};
+  }
+
+  Result<void> finish() {
+    summary.unacknowledged += waiting_.size();
+    dm_log::Super super;
+    super.entries = summary.entries;
+    if (!into_.flush() || !into_.overwrite(0, bytes_of(super))) return tl::unexpected<Error>(*into_.error());
+    return {};
+  }
+
+  DmLogSummary summary;
+
+ private:
+  /// A unit of the log that begins with these bytes.
+  void put_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
+    std::array<std::byte, kUnit> unit = {};
+    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), unit.begin()));
+    into_.append(unit);
+  }
+
+  void put_entry(const dm_log::Entry& entry, std::span<const std::byte> text = {}) {
+    ++summary.entries;
+    put_unit(bytes_of(entry), text);
+  }
+
+  void add_mark(const Event& event) {
+    ++summary.marks;
+    const auto text = std::span(event.payload).first(std::min(event.payload.size(), kMarkBytesMax));
+    if (text.size() < event.payload.size()) ++summary.marks_cut;
+    put_entry({.flags = dm_log::kMark, .data_bytes = text.size()}, text);
+  }
+
+  Result<void> add_write(const Event& request) {
+    const std::uint64_t fua = request.fua ? dm_log::kFua : 0;
+    if (request.op == model::Op::trim) {
+      ++summary.discards;
+      put_entry({.sector = request.lba, .sectors = request.sectors, .flags = dm_log::kDiscard | fua});
+      return {};
+    }
+    if (request.op == model::Op::write && request.payload_bytes == 0)
+      return fail("recording", fmt::format("the write at offset {} was made without data", request.offset),
+                  "record a run that moves bytes");
+    ++summary.writes;
+    for (std::uint64_t done = 0; done < request.sectors;) {
+      const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
+      buffer_.assign(run * kSectorBytes, std::byte{0});
+      if (request.op == model::Op::write)
+        if (auto got = from_.read_bytes(request, done, buffer_); !got) return got;
+      put_entry({.sector = request.lba + done, .sectors = run, .flags = fua});
+      if (!into_.append({}, buffer_)) return tl::unexpected<Error>(*into_.error());
+      summary.data_bytes += buffer_.size();
+      done += run;
+    }
+    return {};
+  }
+
+  const RecordingReader& from_;
+  LogFile& into_;
+  model::DeviceId device_;
+  RequestIds flushes_;
+  std::unordered_map<model::RequestId, Event> waiting_;  ///< submitted, not acknowledged: without payloads
+  std::vector<std::byte> buffer_;
+};
+
+Result<DmLogSummary> copy_events(RecordingReader& reader, Exporter& exporter) {
+  for (;;) {
+    auto event = reader.next(PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    if (auto added = exporter.add(**event); !added) return pass_on(added);
+  }
+  if (auto finished = exporter.finish(); !finished) return pass_on(finished);
+  return exporter.summary;
+}
+
+}  // namespace
+
+Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, model::DeviceId device,
+                                          const std::filesystem::path& to) {
+  auto reader = RecordingReader::open(from);
+  if (!reader) return pass_on(reader);
+  if (device >= reader->header().devices.size())
+    return fail(
+        from, fmt::format("has {} devices, number {} was asked for", reader->header().devices.size(), device),
+        "`headcrash recording info` lists them");
+  auto flushes = flushes_done(from, device);
+  if (!flushes) return pass_on(flushes);
+  auto into = LogFile::create(to);
+  if (!into) return pass_on(into);
+  Exporter exporter(*reader, **into, device, std::move(*flushes));
+  auto copied = copy_events(*reader, exporter);
+  if (copied) return copied;
+  into->reset();
+  std::error_code none;
+  std::filesystem::remove(to, none);
+  return copied;
+}
+
+}  // namespace headcrash::record

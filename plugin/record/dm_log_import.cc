@@ -1,0 +1,227 @@
+// From dm-log-writes' format into a recording (dm_log_writes.h). Two passes: the first checks every entry and
+// finds how large the device must be, the second copies.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "plugin/media/host_reason.h"
+#include "plugin/record/dm_log_format.h"
+#include "plugin/record/dm_log_writes.h"
+#include "plugin/record/event_format.h"
+#include "plugin/record/log_file.h"
+
+namespace headcrash::record {
+namespace {
+
+using model::kSectorBytes;
+
+constexpr std::size_t kCopyBytes = 16 << 20;  ///< a larger write becomes several
+constexpr std::uint64_t kDeviceBytesMax = 1ULL << 50;
+constexpr model::TimeNs kStepNs = 1000;
+constexpr const char* kNotOneOfTheirs = "give a log of dm-log-writes or of QEMU's blklogwrites";
+
+/// An open log, entry by entry.
+class DmLog {
+ public:
+  explicit DmLog(std::string path) : path_(std::move(path)) {}
+  ~DmLog() {
+    if (fd_ >= 0) close(fd_);
+  }
+  DmLog(const DmLog&) = delete;
+  DmLog& operator=(const DmLog&) = delete;
+
+  Result<void> open();
+  void rewind() {
+    offset_ = super_.sector_size;
+    number_ = 0;
+  }
+  bool at_end() const { return number_ == super_.entries; }
+  /// The next entry, checked; its data begin at data_at(). In units of 512 bytes from here on.
+  Result<dm_log::Entry> next();
+  std::uint64_t data_at() const { return data_at_; }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
+    return read_exactly(fd_, path_, offset, into);
+  }
+  std::uint32_t mark_bytes_max() const {
+    return super_.sector_size - static_cast<std::uint32_t>(sizeof(dm_log::Entry));
+  }
+
+ private:
+  tl::unexpected<Error> broken(const char* what) const {
+    return fail(path_, fmt::format("entry {} at offset {} {}", number_, offset_, what),
+                "the log is damaged, or was copied before its writer had closed it");
+  }
+
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t file_bytes_ = 0;
+  dm_log::Super super_;
+  std::uint64_t offset_ = 0;  ///< of the next entry
+  std::uint64_t number_ = 0;
+  std::uint64_t data_at_ = 0;
+};
+
+Result<void> DmLog::open() {
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status = {};
+  if (fd_ < 0 || fstat(fd_, &status) != 0)
+    return fail(path_, "cannot be opened: " + media::host_reason(errno), kNotOneOfTheirs);
+  if (!S_ISREG(status.st_mode))
+    return fail(path_, "is not a regular file", "copy the log into one (dd if=DEVICE of=FILE)");
+  file_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  if (file_bytes_ < kSectorBytes || !read(0, writable_bytes_of(super_)) || super_.magic != dm_log::kMagic)
+    return fail(path_, "is not a dm-log-writes log", kNotOneOfTheirs);
+  if (super_.version != dm_log::kVersion)
+    return fail(path_,
+                fmt::format("has version {}, but this program knows {}", super_.version, dm_log::kVersion),
+                kNotOneOfTheirs);
+  if (super_.sector_size < kSectorBytes || super_.sector_size > dm_log::kSectorSizeMax ||
+      super_.sector_size % kSectorBytes != 0)
+    return fail(path_, fmt::format("has sectors of {} bytes", super_.sector_size), kNotOneOfTheirs);
+  rewind();
+  return {};
+}
+
+Result<dm_log::Entry> DmLog::next() {
+  const std::uint64_t unit = super_.sector_size;
+  dm_log::Entry entry;
+  if (offset_ > file_bytes_ || file_bytes_ - offset_ < sizeof(entry))
+    return broken("lies beyond the end of the file");
+  if (auto got = read(offset_, writable_bytes_of(entry)); !got) return pass_on(got);
+  if ((entry.flags & ~dm_log::kAllFlags) != 0) return broken("has unknown flags");
+  const bool mark = (entry.flags & dm_log::kMark) != 0;
+  const bool discard = (entry.flags & dm_log::kDiscard) != 0;
+  if (mark && (entry.sectors != 0 || entry.data_bytes > mark_bytes_max())) return broken("is no good mark");
+  if (entry.sector > kDeviceBytesMax / unit || entry.sectors > kDeviceBytesMax / unit - entry.sector)
+    return broken("reaches beyond any device");
+  data_at_ = offset_ + (mark ? sizeof(entry) : unit);
+  const std::uint64_t data = mark ? entry.data_bytes : discard ? 0 : entry.sectors * unit;
+  if (data > 0 && (data_at_ > file_bytes_ || data > file_bytes_ - data_at_))
+    return broken("has data beyond the end of the file");
+  offset_ += unit + (mark || discard ? 0 : entry.sectors * unit);
+  ++number_;
+  entry.sector *= unit / kSectorBytes;
+  entry.sectors *= unit / kSectorBytes;
+  return entry;
+}
+
+/// Writes entries as events.
+class Importer {
+ public:
+  Importer(const DmLog& log, RecordingWriter& into) : log_(log), into_(into) {}
+
+  Result<void> add(const dm_log::Entry& entry) {
+    ++summary.entries;
+    if ((entry.flags & dm_log::kMark) != 0) return add_mark(entry);
+    if ((entry.flags & dm_log::kFlush) != 0) {
+      ++summary.flushes;
+      request({.op = model::Op::flush});
+    }
+    if ((entry.flags & dm_log::kDiscard) != 0) {
+      ++summary.discards;
+      return add_discard(entry);
+    }
+    if (entry.sectors == 0) return {};
+    ++summary.writes;
+    return add_write(entry);
+  }
+
+  DmLogSummary summary;
+
+ private:
+  void request(model::Request request) {
+    request.id = ++last_id_;
+    const model::TimeNs submitted_at = now_;
+    into_.submitted(0, now_, request);
+    now_ += kStepNs;
+    into_.acknowledged(0, {.id = request.id, .submitted_at = submitted_at, .completed_at = now_});
+    now_ += kStepNs;
+  }
+
+  Result<void> add_mark(const dm_log::Entry& entry) {
+    ++summary.marks;
+    std::string text(entry.data_bytes, '\0');
+    if (auto got = log_.read(log_.data_at(), std::as_writable_bytes(std::span(text))); !got) return got;
+    text.resize(std::min(text.size(), text.find('\0')));
+    into_.marked(now_, text);
+    return {};
+  }
+
+  Result<void> add_discard(const dm_log::Entry& entry) {
+    constexpr std::uint64_t kRunMax = 1U << 31;
+    for (std::uint64_t done = 0; done < entry.sectors;) {
+      const std::uint64_t run = std::min(entry.sectors - done, kRunMax);
+      request(
+          {.op = model::Op::trim, .lba = entry.sector + done, .sectors = static_cast<std::uint32_t>(run)});
+      done += run;
+    }
+    return {};
+  }
+
+  Result<void> add_write(const dm_log::Entry& entry) {
+    for (std::uint64_t done = 0; done < entry.sectors;) {
+      const std::uint64_t run = std::min<std::uint64_t>(entry.sectors - done, kCopyBytes / kSectorBytes);
+      buffer_.resize(run * kSectorBytes);
+      if (auto got = log_.read(log_.data_at() + done * kSectorBytes, buffer_); !got) return got;
+      request({.op = model::Op::write,
+               .fua = (entry.flags & dm_log::kFua) != 0,
+               .lba = entry.sector + done,
+               .sectors = static_cast<std::uint32_t>(run),
+               .data = buffer_});
+      summary.data_bytes += buffer_.size();
+      done += run;
+    }
+    return {};
+  }
+
+  const DmLog& log_;
+  RecordingWriter& into_;
+  model::RequestId last_id_ = 0;
+  model::TimeNs now_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
+  Importer importer(log, into);
+  log.rewind();
+  while (!log.at_end()) {
+    const auto entry = log.next();
+    if (!entry) return pass_on(entry);
+    if (auto added = importer.add(*entry); !added) return pass_on(added);
+    if (into.error()) return tl::unexpected<Error>(*into.error());
+  }
+  if (auto flushed = into.flush(); !flushed) return pass_on(flushed);
+  return importer.summary;
+}
+
+}  // namespace
+
+Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
+                                          const std::filesystem::path& to) {
+  DmLog log(from.string());
+  if (auto opened = log.open(); !opened) return pass_on(opened);
+  std::uint64_t sectors = 1;
+  while (!log.at_end()) {
+    const auto entry = log.next();
+    if (!entry) return pass_on(entry);
+    sectors = std::max(sectors, entry->sector + entry->sectors);
+  }
+  RecordingHeader header;
+  header.devices.push_back({"imported", "unknown", sectors, 1, true});
+  header.origin = "dm-log-writes";
+  header.media = false;
+  auto into = RecordingWriter::create(to, header);
+  if (!into) return pass_on(into);
+  auto copied = copy(log, **into);
+  if (copied) return copied;
+  into->reset();
+  std::error_code none;
+  std::filesystem::remove(to, none);
+  return copied;
+}
+
+}  // namespace headcrash::record

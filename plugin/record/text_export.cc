@@ -1,0 +1,298 @@
+// Recordings as CSV and as blkparse's text (text_export.h).
+#include "plugin/record/text_export.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <unordered_map>
+
+#include "plugin/record/log_file.h"
+
+namespace headcrash::record {
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::submit:
+      return "submit";
+    case Kind::ack:
+      return "ack";
+    case Kind::media:
+      return "media";
+    case Kind::mark:
+      return "mark";
+    case Kind::fault:
+      return "fault";
+    case Kind::power:
+      return "power";
+    case Kind::opened:
+      return "opened";
+  }
+  return "unknown";
+}
+
+const char* name_of(Bytes bytes) {
+  switch (bytes) {
+    case Bytes::none:
+      return "none";
+    case Bytes::referred:
+      return "referred";
+    case Bytes::zeroes:
+      return "zeroes";
+    case Bytes::carried:
+      return "carried";
+  }
+  return "unknown";
+}
+
+const char* name_of(model::Op op) {
+  switch (op) {
+    case model::Op::read:
+      return "read";
+    case model::Op::write:
+      return "write";
+    case model::Op::flush:
+      return "flush";
+    case model::Op::trim:
+      return "trim";
+    case model::Op::write_zeroes:
+      return "write_zeroes";
+  }
+  return "unknown";
+}
+
+const char* name_of(model::Status status) {
+  switch (status) {
+    case model::Status::ok:
+      return "ok";
+    case model::Status::power_lost:
+      return "power_lost";
+    case model::Status::medium_error:
+      return "medium_error";
+    case model::Status::out_of_range:
+      return "out_of_range";
+    case model::Status::store_error:
+      return "store_error";
+    case model::Status::device_failed:
+      return "device_failed";
+  }
+  return "unknown";
+}
+
+const char* name_of(model::MediaWrite::Outcome outcome) {
+  using Outcome = model::MediaWrite::Outcome;
+  switch (outcome) {
+    case Outcome::written:
+      return "written";
+    case Outcome::torn:
+      return "torn";
+    case Outcome::unreadable:
+      return "unreadable";
+    case Outcome::misdirected:
+      return "misdirected";
+    case Outcome::corrupted:
+      return "corrupted";
+  }
+  return "unknown";
+}
+
+namespace {
+
+constexpr model::TimeNs kNsPerSecond = 1'000'000'000;
+
+/// One format: gets the header once, then every event, and appends lines.
+class TextFormat {
+ public:
+  virtual ~TextFormat() = default;
+  virtual void begin(const RecordingHeader& header, std::string& out) = 0;
+  virtual std::uint64_t add(const Event& event, std::uint64_t ordinal, std::string& out) = 0;  ///< lines
+};
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"') result += '"';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string_view text_of(const Event& event) {
+  return {reinterpret_cast<const char*>(event.payload.data()), event.payload.size()};
+}
+
+class Csv final : public TextFormat {
+ public:
+  void begin(const RecordingHeader& header, std::string& out) override {
+    for (const RecordedDevice& device : header.devices) names_.push_back(device.name);
+    out += "event,offset,kind,device,time_ns,request,op,fua,lba,sectors,result,bytes,bytes_at,text\n";
+  }
+
+  std::uint64_t add(const Event& e, std::uint64_t ordinal, std::string& out) override {
+    const bool of_device =
+        e.kind == Kind::submit || e.kind == Kind::ack || e.kind == Kind::media || e.kind == Kind::fault;
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},", ordinal, e.offset, name_of(e.kind),
+                   of_device ? device(e.device) : "", e.at);
+    if (e.request != 0) fmt::format_to(std::back_inserter(out), "{}", e.request);
+    const auto range = [&] { return fmt::format("{},{}", e.lba, e.sectors); };
+    const std::string at = e.bytes_at != 0 ? fmt::format("{}", e.bytes_at) : "";
+    switch (e.kind) {
+      case Kind::submit:
+        fmt::format_to(std::back_inserter(out), ",{},{},{},,{},{},", name_of(e.op), e.fua ? 1 : 0, range(),
+                       e.payload_bytes != 0 ? "carried" : "none", at);
+        break;
+      case Kind::ack:
+        fmt::format_to(std::back_inserter(out), ",,,,,{},,,", name_of(static_cast<model::Status>(e.detail)));
+        break;
+      case Kind::media:
+        fmt::format_to(std::back_inserter(out), ",,,{},{},{},{},", range(),
+                       e.moved ? "moved" : name_of(static_cast<model::MediaWrite::Outcome>(e.detail)),
+                       name_of(e.bytes), at);
+        break;
+      case Kind::power:
+        fmt::format_to(std::back_inserter(out), ",,,,,{},,,", e.detail == 1 ? "on" : "off");
+        break;
+      case Kind::mark:
+      case Kind::fault:
+        fmt::format_to(std::back_inserter(out), ",,,,,,,,{}", quoted(text_of(e)));
+        break;
+      case Kind::opened:
+        out += ",,,,,,,,";
+        break;
+    }
+    out += '\n';
+    return 1;
+  }
+
+ private:
+  std::string device(model::DeviceId id) const {
+    return id < names_.size() ? names_[id] : fmt::format("{}", id);
+  }
+  std::vector<std::string> names_;
+};
+
+class Blkparse final : public TextFormat {
+ public:
+  void begin(const RecordingHeader&, std::string&) override {}
+
+  std::uint64_t add(const Event& e, std::uint64_t, std::string& out) override {
+    const std::uint64_t before = sequence_;
+    switch (e.kind) {
+      case Kind::submit:
+        waiting_[e.request] = {e.op, e.fua, e.lba, e.sectors};
+        line(e, 'Q', waiting_[e.request], "headcrash", out);
+        line(e, 'D', waiting_[e.request], "headcrash", out);
+        break;
+      case Kind::ack:
+        if (const auto found = waiting_.find(e.request); found != waiting_.end()) {
+          if (e.detail == 0) line(e, 'C', found->second, "0", out);
+          waiting_.erase(found);
+        }
+        break;
+      case Kind::mark:
+        start(e, "m", "N", out);
+        for (const char c : text_of(e)) out += c == '\n' ? ' ' : c;
+        out += '\n';
+        break;
+      case Kind::power:
+      case Kind::opened:
+        waiting_.clear();
+        break;
+      case Kind::media:
+      case Kind::fault:
+        break;
+    }
+    return sequence_ - before;
+  }
+
+ private:
+  struct Waiting {
+    model::Op op;
+    bool fua;
+    std::uint64_t lba;
+    std::uint32_t sectors;
+  };
+
+  /// What the request is, in blkparse's letters: "F" before for a flush, after for force unit access.
+  static std::string rwbs(const Waiting& request) {
+    const std::string after = request.fua ? "F" : "";
+    switch (request.op) {
+      case model::Op::read:
+        return "R" + after;
+      case model::Op::write:
+      case model::Op::write_zeroes:
+        return "W" + after;
+      case model::Op::trim:
+        return "D" + after;
+      case model::Op::flush:
+        return "FN";
+    }
+    return "N";
+  }
+
+  void start(const Event& e, std::string_view action, std::string_view letters, std::string& out) {
+    fmt::format_to(std::back_inserter(out), "{:>3},{:<3} {:>2} {:>8} {:>5}.{:09} {:>5} {:>2} {:>3} ", 259,
+                   e.device, 0, ++sequence_, e.at / kNsPerSecond, e.at % kNsPerSecond, 1, action, letters);
+  }
+
+  void line(const Event& e, char action, const Waiting& request, std::string_view process, std::string& out) {
+    start(e, std::string_view(&action, 1), rwbs(request), out);
+    if (request.sectors != 0) {
+      fmt::format_to(std::back_inserter(out), "{} + {} [{}]\n", request.lba, request.sectors, process);
+    } else {
+      fmt::format_to(std::back_inserter(out), "[{}]\n", process);
+    }
+  }
+
+  std::unordered_map<model::RequestId, Waiting> waiting_;
+  std::uint64_t sequence_ = 0;
+};
+
+Result<TextSummary> write_text(RecordingReader& reader, TextFormat& format, LogFile& into) {
+  constexpr std::size_t kTextBytes = 256 << 10;
+  TextSummary summary;
+  std::string out;
+  format.begin(reader.header(), out);
+  const auto put = [&] {
+    into.append(std::as_bytes(std::span(out)));
+    out.clear();
+  };
+  for (;; ++summary.events) {
+    auto event = reader.next(PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    summary.lines += format.add(**event, summary.events, out);
+    if (out.size() >= kTextBytes) put();
+  }
+  put();
+  if (!into.flush()) return tl::unexpected<Error>(*into.error());
+  summary.complaint = reader.complaint();
+  return summary;
+}
+
+Result<TextSummary> export_text(const std::filesystem::path& from, const std::filesystem::path& to,
+                                TextFormat& format) {
+  auto reader = RecordingReader::open(from);
+  if (!reader) return pass_on(reader);
+  auto into = LogFile::create(to);
+  if (!into) return pass_on(into);
+  auto written = write_text(*reader, format, **into);
+  if (written) return written;
+  into->reset();
+  std::error_code none;
+  std::filesystem::remove(to, none);
+  return written;
+}
+
+}  // namespace
+
+Result<TextSummary> export_csv(const std::filesystem::path& from, const std::filesystem::path& to) {
+  Csv format;
+  return export_text(from, to, format);
+}
+
+Result<TextSummary> export_blkparse(const std::filesystem::path& from, const std::filesystem::path& to) {
+  Blkparse format;
+  return export_text(from, to, format);
+}
+
+}  // namespace headcrash::record

@@ -1,0 +1,60 @@
+#pragma once
+// The queue of the host's driver in front of a device: how many requests the device is given at a time, and
+// which of the waiting ones is next. Places are block numbers, which is all that a driver knows.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace headcrash::replay {
+
+enum class HostScheduler : std::uint8_t {
+  fcfs,    ///< first come, first served
+  sstf,    ///< nearest block number
+  c_look,  ///< nearest upwards; from the lowest again when there is none
+};
+
+/// Of equal block numbers the older request is first.
+template <typename Request>
+class HostQueue {
+ public:
+  explicit HostQueue(HostScheduler scheduler) : scheduler_(scheduler) {}
+
+  bool empty() const { return scheduler_ == HostScheduler::fcfs ? in_order_.empty() : by_place_.empty(); }
+  void push(std::uint64_t lbn, Request request) {
+    if (scheduler_ == HostScheduler::fcfs) {
+      in_order_.push_back(request);
+    } else {
+      by_place_.emplace(lbn, request);
+    }
+  }
+  /// Takes the next one. `at`: first block of the request that was taken last.
+  Request pop() {
+    if (scheduler_ == HostScheduler::fcfs) {
+      const Request next = in_order_.front();
+      in_order_.pop_front();
+      return next;
+    }
+    auto next = by_place_.lower_bound(at_);
+    if (scheduler_ == HostScheduler::c_look) {
+      if (next == by_place_.end()) next = by_place_.begin();
+    } else if (next == by_place_.end() ||
+               (next != by_place_.begin() && at_ - std::prev(next)->first < next->first - at_)) {
+      next = by_place_.lower_bound(std::prev(next)->first);
+    }
+    const Request taken = next->second;
+    at_ = next->first;
+    by_place_.erase(next);
+    return taken;
+  }
+
+ private:
+  HostScheduler scheduler_;
+  std::deque<Request> in_order_;
+  std::multimap<std::uint64_t, Request> by_place_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace headcrash::replay

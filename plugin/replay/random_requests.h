@@ -1,0 +1,50 @@
+#pragma once
+// Requests from a generator: uniformly random places, a share of reads, optionally some that go on where the
+// last one ended.
+//
+// Text form: KEY=VALUE,... of
+//   count=N       how many (needed)          size=BYTES    of each, 4K          reads=SHARE   0..1, 1
+//   seed=N        1                          depth=N       in flight together in a closed loop, 1
+//   sequential=S  share of requests that go on where the one before ended, 0
+//   rate=X        instead of the closed loop: arrivals at random (Poisson) instants, X per second
+
+#include <string_view>
+
+#include "plugin/replay/request_source.h"
+
+namespace headcrash::replay {
+
+struct RandomSpec {
+  std::uint64_t count = 0;
+  std::uint32_t blocks = 8;
+  std::uint32_t depth = 1;
+  std::uint64_t seed = 1;
+  double reads = 1, sequential = 0;
+  double rate = 0;  ///< arrivals per second; 0: closed loop
+};
+/// Errors name the key.
+Result<RandomSpec> parse_random(std::string_view text);
+
+class RandomRequests final : public RequestSource {
+ public:
+  /// `sectors`: of the device; at least one request long.
+  RandomRequests(const RandomSpec& spec, std::uint64_t sectors);
+  Result<std::span<const TraceRequest>> next() override;
+  bool closed_loop() const override { return spec_.rate == 0; }
+  std::uint32_t loops() const override { return spec_.depth; }
+  std::string subject(const TraceRequest& request) const override;
+
+ private:
+  std::uint64_t random();
+  bool chance(double share);
+
+  RandomSpec spec_;
+  std::uint64_t places_;  ///< requests that fit on the device side by side
+  std::uint64_t state_;
+  std::uint64_t made_ = 0;
+  std::uint64_t next_place_ = 0;
+  TimeNs arrival_ns_ = 0;
+  std::vector<TraceRequest> chunk_;
+};
+
+}  // namespace headcrash::replay

@@ -1,0 +1,75 @@
+#pragma once
+// Where the requests of a replay come from: a trace file, a generator, a vector. They come in chunks, so that
+// a trace of any length needs the memory of one chunk.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugin/model/result.h"
+#include "plugin/model/simulation.h"
+
+namespace headcrash::replay {
+
+using model::TimeNs;
+
+struct TraceRequest {
+  TimeNs wait_ns = 0;      ///< open: arrival, from the start; closed loop: think time after its completion
+  TimeNs measured_ns = 0;  ///< response time that was measured on hardware; 0: unknown
+  std::uint64_t lbn = 0;
+  std::uint64_t line = 0;    ///< of the trace, from 1; 0: from no file
+  std::uint32_t blocks = 0;  ///< of 512 bytes
+  std::uint16_t device = 0;  ///< index among the machine's devices
+  bool read = false;
+};
+
+class RequestSource {
+ public:
+  virtual ~RequestSource() = default;
+  /// The next requests, at least one; none: the end. Valid until the next call.
+  virtual Result<std::span<const TraceRequest>> next() = 0;
+  /// True: each request is sent when an earlier one has completed and its think time is over.
+  virtual bool closed_loop() const = 0;
+  /// Closed loop: requests that are under way (or being thought about) together.
+  virtual std::uint32_t loops() const { return 1; }
+  /// Names a request in errors.
+  virtual std::string subject(const TraceRequest& request) const = 0;
+};
+
+/// Requests that are in memory already; for measurements of the model alone.
+class RequestsInMemory final : public RequestSource {
+ public:
+  /// Takes everything that `source` gives.
+  static Result<RequestsInMemory> of(RequestSource& source) {
+    RequestsInMemory all(source.closed_loop(), source.loops());
+    for (;;) {
+      const auto chunk = source.next();
+      if (!chunk) return pass_on(chunk);
+      if (chunk->empty()) return all;
+      all.requests_.insert(all.requests_.end(), chunk->begin(), chunk->end());
+    }
+  }
+  Result<std::span<const TraceRequest>> next() override {
+    const std::span<const TraceRequest> rest(requests_.data(), given_ ? 0 : requests_.size());
+    given_ = true;
+    return rest;
+  }
+  bool closed_loop() const override { return closed_loop_; }
+  std::uint32_t loops() const override { return loops_; }
+  std::string subject(const TraceRequest& request) const override {
+    return "request " + std::to_string(&request - requests_.data());
+  }
+  std::size_t size() const { return requests_.size(); }
+  /// From the beginning again.
+  void rewind() { given_ = false; }
+
+ private:
+  RequestsInMemory(bool closed_loop, std::uint32_t loops) : closed_loop_(closed_loop), loops_(loops) {}
+  std::vector<TraceRequest> requests_;
+  bool closed_loop_;
+  std::uint32_t loops_;
+  bool given_ = false;
+};
+
+}  // namespace headcrash::replay
