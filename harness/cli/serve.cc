@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "harness/cli/command.h"
@@ -20,20 +21,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kDefaultProfile = "hp-c2447";
+
 struct ServeArguments {
-  std::string profile = "hp-c2447", size, store, record, socket, control, clock = "real", write_cache = "on",
-              cut;
+  std::string profile, machine, size, store, record, socket, control, clock = "real", write_cache, cut;
+  std::vector<std::string> faults;
   std::uint64_t seed = 1;
   bool as_json = false;
   std::vector<std::string> command;
+
+  std::string name() const { return machine.empty() ? profile : machine; }
 };
 
-Result<device::ServedDeviceSpec> specification(const ServeArguments& arguments) {
+/// One of the machine's devices, as the server tells about it.
+struct Attached {
+  std::string name, profile;
+  std::uint64_t sectors = 0;
+  std::uint32_t queue_depth = 1;
+  std::vector<std::string> qemu;
+};
+
+Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
+  if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() && arguments.write_cache.empty())) {
+    return fail("--machine", "excludes --profile, --size and --write-cache",
+                "write them into the machine file, for each device");
+  }
+  if (arguments.machine.empty() && arguments.profile.empty()) arguments.profile = kDefaultProfile;
   device::ServedDeviceSpec spec{.profile = arguments.profile,
-                                .write_cache = arguments.write_cache == "on",
                                 .clock = arguments.clock,
                                 .seed = arguments.seed,
-                                .cut = arguments.cut};
+                                .cut = arguments.cut,
+                                .faults = arguments.faults};
+  if (!arguments.machine.empty()) spec.machine = fs::absolute(arguments.machine);
+  if (!arguments.write_cache.empty()) spec.write_cache = arguments.write_cache == "on";
   if (!arguments.size.empty()) {
     const Result<std::uint64_t> size = config::parse_size(arguments.size, "--size");
     if (!size) return pass_on(size);
@@ -46,24 +66,63 @@ Result<device::ServedDeviceSpec> specification(const ServeArguments& arguments) 
   return spec;
 }
 
-void tell_how_to_attach(const device::ServedDevice& served, const std::vector<std::string>& disk,
+/// The machine's devices, without the members of arrays.
+Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
+  const auto stats = served.control().request({{"stats", "read"}});
+  if (!stats) return pass_on(stats);
+  std::vector<Attached> all;
+  for (const auto& device : stats->at("devices")) {
+    if (!device.at("parent").is_null()) continue;
+    Attached one{device.at("name"), device.at("profile"), device.at("sectors"), device.at("queue_depth"), {}};
+    one.qemu = vm::qemu_disk_arguments(
+        {.socket = served.socket(), .export_name = all.empty() ? "" : "disk/" + one.name}, all.size());
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words)
+    line += (line.empty() ? "" : " ") +
+            (word.find_first_of(" '\"$") == std::string::npos ? word : "'" + word + "'");
+  return line;
+}
+
+void tell_how_to_attach(const device::ServedDevice& served, const std::vector<Attached>& devices,
                         const ServeArguments& arguments) {
+  std::vector<std::string> words;
+  nlohmann::json list = nlohmann::json::array();
+  for (const Attached& one : devices) {
+    words.insert(words.end(), one.qemu.begin(), one.qemu.end());
+    list.push_back({{"name", one.name},
+                    {"profile", one.profile},
+                    {"sectors", one.sectors},
+                    {"queue_depth", one.queue_depth},
+                    {"export", "disk/" + one.name},
+                    {"qemu", one.qemu}});
+  }
   if (arguments.as_json) {
     print({{"socket", served.socket().string()},
            {"control", served.control_socket().string()},
-           {"qemu", disk}});
+           {"devices", std::move(list)},
+           {"qemu", words}});
     std::fflush(stdout);
     return;
   }
-  std::string line;
-  for (const std::string& word : disk)
-    line += (line.empty() ? "" : " ") +
-            (word.find_first_of(" '\"$") == std::string::npos ? word : "'" + word + "'");
-  fmt::print(
-      "{} is being served; end it with Ctrl-C.\n\nFor QEMU:\n  {}\n\nFor other clients:\n  nbdinfo "
-      "'nbd+unix:///?socket={}'\n\n"
-      "Control socket (JSON lines):\n  {}\n",
-      arguments.profile, line, served.socket().string(), served.control_socket().string());
+  fmt::print("{} is being served; end it with Ctrl-C.\n\nFor QEMU:\n", arguments.name());
+  for (const Attached& one : devices) fmt::print("  {}\n", shell_line(one.qemu));
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].queue_depth != 1) continue;
+    fmt::print(
+        "\n{0} takes one request at a time. So that the guest queues and sorts the others, replace its -device by\n"
+        "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
+        devices[i].name, i);
+  }
+  fmt::print("\nFor other clients:\n");
+  for (const Attached& one : devices)
+    fmt::print("  nbdinfo 'nbd+unix:///disk/{}?socket={}'\n", one.name, served.socket().string());
+  fmt::print("\nControl socket (JSON lines):\n  {}\n", served.control_socket().string());
   std::fflush(stdout);
 }
 
@@ -87,7 +146,7 @@ int run_command(std::vector<std::string> command, const std::vector<std::string>
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int serve(const ServeArguments& arguments) {
+int serve(ServeArguments& arguments) {
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
   if (!spec) return tell(spec.error(), arguments.as_json);
   catch_interrupts();
@@ -96,9 +155,14 @@ int serve(const ServeArguments& arguments) {
   if (!folder) return tell(folder.error(), arguments.as_json);
   auto served = device::ServedDevice::start(*spec, folder->path());
   if (!served) return tell(served.error(), arguments.as_json);
-  const std::vector<std::string> disk = vm::qemu_disk_arguments({.socket = (*served)->socket()}, 0);
-  if (!arguments.command.empty()) return run_command(arguments.command, disk);
-  tell_how_to_attach(**served, disk, arguments);
+  const auto devices = attached_devices(**served);
+  if (!devices) return tell(devices.error(), arguments.as_json);
+  if (!arguments.command.empty()) {
+    std::vector<std::string> words;
+    for (const Attached& one : *devices) words.insert(words.end(), one.qemu.begin(), one.qemu.end());
+    return run_command(arguments.command, words);
+  }
+  tell_how_to_attach(**served, *devices, arguments);
   while (!interrupted() && (*served)->alive()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (const auto stopped = (*served)->stop(); !stopped) return tell(stopped.error(), arguments.as_json);
   return kFine;
@@ -112,16 +176,18 @@ void add_serve(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<ServeArguments>();
   command
       ->add_option("--profile", arguments->profile,
-                   "Drive: a built-in name (headcrash list profiles) or a .toml file")
-      ->capture_default_str();
+                   "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
+      ->default_str(kDefaultProfile);
+  command->add_option("--machine", arguments->machine, "File of several devices with one clock, recording and power cord");
+  command->add_option("--fault", arguments->faults, "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
   command->add_option("--store", arguments->store, "Folder that keeps the bytes; default: memory");
   command->add_option("--record", arguments->record, "Record everything that happens to this file");
   command->add_option("--clock", arguments->clock, "real, real:K (K times slower than life) or off")
       ->capture_default_str();
-  command->add_option("--write-cache", arguments->write_cache, "The drive's volatile write cache")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
+  command->add_option("--write-cache", arguments->write_cache, "The drives' volatile write cache; default: as the profile has it")
+      ->check(CLI::IsMember({"on", "off"}));
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--seed", arguments->seed, "Seed of everything random")->capture_default_str();
@@ -134,6 +200,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  headcrash serve --profile hp-c2447 --size 1G\n"
       "  headcrash serve --profile hp-c2447 --size 512M --store disk --record run.hcrec --cut at-flush:20\n"
+      "  headcrash serve --profile netra-raid5-presto --size 1G --fault dead:hd0.below.3,after-ms=60000\n"
       "  headcrash serve --profile hp-c2447 -- qemu-system-x86_64 -m 1G -nographic -cdrom installer.iso");
   command->callback([arguments, &exit_code] { exit_code = serve(*arguments); });
 }

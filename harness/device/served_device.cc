@@ -38,11 +38,12 @@ std::vector<std::string> nbdkit_command(const ServedDeviceSpec& spec, const fs::
                                 "--unix",
                                 socket,
                                 plugin_path(),
-                                "profile=" + spec.profile,
-                                fmt::format("write-cache={}", spec.write_cache ? "on" : "off"),
                                 "clock=" + spec.clock,
                                 fmt::format("seed={}", spec.seed),
                                 "control=" + control_socket.string()};
+  argv.push_back(spec.machine ? "machine=" + fs::absolute(*spec.machine).string() : "profile=" + spec.profile);
+  if (spec.write_cache) argv.push_back(fmt::format("write-cache={}", *spec.write_cache ? "on" : "off"));
+  for (const std::string& fault : spec.faults) argv.push_back("fault=" + fault);
   if (spec.size_bytes != 0) argv.push_back(fmt::format("size={}", spec.size_bytes));
   if (!spec.cut.empty()) argv.push_back("cut=" + spec.cut);
   if (spec.store) argv.push_back("store=" + fs::absolute(*spec.store).string());

@@ -10,20 +10,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/device/control_client.h"
 
 namespace headcrash::device {
 
 struct ServedDeviceSpec {
-  std::string profile;           ///< name or path of a .toml file
-  std::uint64_t size_bytes = 0;  ///< 0: the whole drive
-  bool write_cache = true;
+  std::string profile;                           ///< name or path of a .toml file; empty when there is a machine
+  std::optional<std::filesystem::path> machine;  ///< file of several devices
+  std::uint64_t size_bytes = 0;                  ///< 0: the whole drive
+  std::optional<bool> write_cache;               ///< none: as the profile has it
   std::string clock = "real";
   std::uint64_t seed = 1;
   std::string cut;                                      ///< trigger in text form; empty for none
+  std::vector<std::string> faults{};                    ///< in text form
   std::optional<std::filesystem::path> store;           ///< folder; memory when absent
-  std::optional<std::filesystem::path> recording;       ///< must not exist yet
+  std::optional<std::filesystem::path> recording;       ///< must not exist yet beside a store
   std::optional<std::filesystem::path> socket;          ///< of NBD; default: nbd.sock in the scratch folder
   std::optional<std::filesystem::path> control_socket;  ///< default: control.sock in the scratch folder
 };

@@ -98,6 +98,7 @@ json describe(const DeviceStatistics& device) {
                {"profile", device.profile},
                {"parent", device.parent ? json(*device.parent) : json()},
                {"sectors", device.sectors},
+               {"queue_depth", device.queue_depth},
                {"counters", describe(device.counters)}};
   if (const auto& times = device.response_times)
     told["latency"] = {{"target", describe(times->target)},
@@ -144,7 +145,7 @@ struct Doer {
   json operator()(const PutMark& mark) const { return at(emulation.mark(mark.text)); }
   json operator()(const AskStatistics& ask) const { return describe(emulation.statistics(ask.afterwards)); }
   json operator()(const ArmCut& cut) const {
-    emulation.arm(cut.text, cut.trigger);
+    if (const auto armed = emulation.arm(cut.text, cut.trigger); !armed) return refusal(armed.error());
     return {{"ok", true}, {"armed", cut.text}};
   }
   json operator()(const Disarm&) const {

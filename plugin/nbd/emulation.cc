@@ -86,7 +86,10 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
     self->pacer_->distrust_when([backing = self->backing_.get()] { return backing->error().has_value(); });
   for (const model::FaultSpec& fault : hardware.faults)
     if (auto added = self->add_fault_now(fault); !added) return pass_on(added);
-  if (settings.cut) self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
+  if (settings.cut) {
+    const auto armed = self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
+    if (!armed) return fail("cut", armed.error().message());
+  }
   self->totals_before_.resize(self->plan_.all.size());
   self->interval_wall_start_ = wall_now();
   return self;
@@ -128,6 +131,8 @@ void Emulation::park() {
     while (!owner.done && machine.simulation().run_next()) {
     }
   }
+  for (const profiles::BuiltDevice& device : built_.all)
+    if (auto* array = dynamic_cast<model::Array*>(device.device)) array->stop();
 }
 
 int Emulation::serve(std::size_t device_index, const model::Request& request) {
@@ -160,10 +165,11 @@ model::TimeNs Emulation::power_on() {
   });
 }
 
-void Emulation::arm(const std::string& text, const model::CutTrigger& trigger) {
-  pacer_->with_machine([&](model::Machine& machine) {
-    machine.arm(trigger);
+Result<void> Emulation::arm(const std::string& text, const model::CutTrigger& trigger) {
+  return pacer_->with_machine([&](model::Machine& machine) -> Result<void> {
+    if (auto armed = machine.arm(trigger); !armed) return armed;
     armed_text_ = text;
+    return {};
   });
 }
 
@@ -186,6 +192,7 @@ DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTo
   const profiles::PlannedDevice& planned = plan_.all[id];
   const DeviceTotals interval = difference(totals, totals_before_[id]);
   DeviceStatistics told{.name = planned.name, .profile = planned.profile, .sectors = planned.sectors};
+  told.queue_depth = built_.all[id].device->characteristics().queue_depth;
   told.counters = interval.device;
   if (planned.parent) told.parent = plan_.all[*planned.parent].name;
   if (const auto* array = dynamic_cast<const model::Array*>(built_.all[id].device))

@@ -75,7 +75,8 @@ class Emulation {
   model::TimeNs mark(std::string_view text);  ///< at most kMarkBytesMax bytes; the model time
   model::TimeNs cut_power();
   model::TimeNs power_on();
-  void arm(const std::string& text, const model::CutTrigger& trigger);
+  /// Error: the trigger names what this machine does not have.
+  Result<void> arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
   Pacer::PowerWait wait_power_off(std::chrono::nanoseconds timeout) {

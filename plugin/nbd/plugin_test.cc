@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <set>
 #include <thread>
 
 #include "plugin/media/memory_store.h"
@@ -25,33 +24,10 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr double kAtOnceSeconds = 20;  ///< far below the minutes that an aborted wait would have lasted
-const std::vector<std::string> kFast = {"hp-c2447", "size=64M", "clock=off"};
-
-std::vector<char> block(char value, std::size_t sectors = 8) {
-  return std::vector<char>(sectors * 512, value);
-}
-
-std::vector<char> read_block(Client& client, std::uint64_t sector, std::size_t sectors = 8) {
-  std::vector<char> bytes = block('?', sectors);
-  EXPECT_EQ(client.read(sector, bytes), 0);
-  return bytes;
-}
-
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);
   text.copy(bytes.data(), text.size());
   return bytes;
-}
-
-std::vector<std::string> with(std::vector<std::string> arguments, std::initializer_list<std::string> more) {
-  arguments.insert(arguments.end(), more);
-  return arguments;
-}
-
-void cut_and_switch_on(const ServedDisk& disk) {
-  EXPECT_TRUE(disk.control(R"({"power":"cut"})")["ok"]);
-  EXPECT_EQ(disk.control(R"({"power":"status"})")["power"], "off");
-  EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
 }
 
 std::vector<record::Event> events_of(const std::string& path) {
@@ -82,62 +58,6 @@ TEST(Plugin, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read_block(client, 8192, 4096), large);
   EXPECT_EQ(client.write(131064, block('z')), 0);
   EXPECT_EQ(read_block(client, 131064), block('z'));
-}
-
-TEST(Plugin, RefusesUnalignedRequests) {
-  TemporaryFolder folder;
-  ServedDisk disk(folder, kFast);
-  Client client(disk);
-  char bytes[700] = {};
-  EXPECT_EQ(nbd_pread(client.handle(), bytes, 700, 0, 0), -1);
-  EXPECT_EQ(nbd_get_errno(), EINVAL);
-  EXPECT_EQ(nbd_pwrite(client.handle(), bytes, 512, 100, 0), -1);
-  EXPECT_EQ(nbd_get_errno(), EINVAL);
-  EXPECT_EQ(nbd_get_block_size(client.handle(), LIBNBD_SIZE_MINIMUM), 512);
-}
-
-TEST(Plugin, TellsWhatItCan) {
-  TemporaryFolder folder;
-  ServedDisk disk(folder, kFast);
-  Client client(disk, "disk/hd0");
-  EXPECT_EQ(nbd_can_flush(client.handle()), 1);
-  EXPECT_EQ(nbd_can_fua(client.handle()), 1);
-  EXPECT_EQ(nbd_can_multi_conn(client.handle()), 1);
-  EXPECT_EQ(nbd_can_zero(client.handle()), 1);
-  EXPECT_EQ(nbd_can_fast_zero(client.handle()), 0);
-  EXPECT_EQ(nbd_is_rotational(client.handle()), 1);
-  EXPECT_EQ(nbd_is_read_only(client.handle()), 0);
-}
-
-TEST(Plugin, ListsItsExportsAndRefusesOthers) {
-  TemporaryFolder folder;
-  ServedDisk disk(folder, kFast);
-  nbd_handle* handle = nbd_create();
-  nbd_set_opt_mode(handle, true);
-  ASSERT_EQ(nbd_connect_unix(handle, disk.socket().c_str()), 0) << nbd_get_error();
-  std::set<std::string> names;
-  const auto collect = [](void* all, const char* name, const char* description) {
-    static_cast<std::set<std::string>*>(all)->insert(name);
-    EXPECT_GT(std::strlen(description), 0U);
-    return 0;
-  };
-  ASSERT_EQ(nbd_opt_list(handle, {.callback = collect, .user_data = &names, .free = nullptr}), 3)
-      << nbd_get_error();
-  EXPECT_EQ(names, (std::set<std::string>{"", "disk/hd0", "mark"}));
-  for (const char* name : {"disk/hd1", "disk/", "hd0", "../mark", "%s%n"}) {
-    nbd_set_export_name(handle, name);
-    EXPECT_EQ(nbd_opt_go(handle), -1) << name;
-  }
-  nbd_close(handle);
-}
-
-TEST(Plugin, ReadOnlyConnectionsCannotWrite) {
-  TemporaryFolder folder;
-  ServedDisk disk(folder, kFast, {"-r"});
-  Client client(disk);
-  EXPECT_EQ(nbd_is_read_only(client.handle()), 1);
-  EXPECT_EQ(client.write(0, block('x')), EPERM);
-  EXPECT_EQ(read_block(client, 0), block('\0'));
 }
 
 TEST(Plugin, WriteCacheLosesWhatWasNotFlushed) {
@@ -480,50 +400,6 @@ TEST(Plugin, FullDiskOfTheHostIsToldAndSurvived) {
     EXPECT_NE(stats["recording_error"].get<std::string>().find("run.rec"), std::string::npos);
   }
   setrlimit(RLIMIT_FSIZE, &before);
-}
-
-TEST(Plugin, BadParametersAreRefusedByName) {
-  TemporaryFolder folder;
-  std::ofstream(folder / "file") << "not a store";
-  const std::string file = folder / "file";
-  struct Bad {
-    std::vector<std::string> arguments;
-    const char* word;
-  };
-  const std::vector<Bad> table = {
-      {{}, "profile"},
-      {{"no-such-drive"}, "profile=no-such-drive"},
-      {{"profile=/no/such.toml"}, "/no/such.toml"},
-      {{"hp-c2447", "size=0"}, "size"},
-      {{"hp-c2447", "size=banana"}, "size"},
-      {{"hp-c2447", "size=1000"}, "size"},
-      {{"hp-c2447", "size=100T"}, "size"},
-      {{"hp-c2447", "size=-1"}, "size"},
-      {{"hp-c2447", "size=99999999999999999999G"}, "size"},
-      {{"hp-c2447", "clock=fast"}, "clock"},
-      {{"hp-c2447", "clock=real:0"}, "clock"},
-      {{"hp-c2447", "write-cache=maybe"}, "write-cache"},
-      {{"hp-c2447", "seed=x"}, "seed"},
-      {{"hp-c2447", "cut=sometimes"}, "cut"},
-      {{"hp-c2447", "cut=after-writes:0"}, "cut"},
-      {{"hp-c2447", "store="}, "store"},
-      {{"hp-c2447", "store=" + file}, "store"},
-      {{"hp-c2447", "store=/no/such/folder"}, "store"},
-      {{"hp-c2447", "record=" + file}, "record"},
-      {{"hp-c2447", "record=/no/such/folder/x"}, "record"},
-      {{"hp-c2447", "control=" + file}, "control"},
-      {{"hp-c2447", "control=/no/such/folder/x"}, "control"},
-      {{"hp-c2447", "control=" + (folder / std::string(120, 'c').c_str())}, "control"},
-      {{"hp-c2447", "colour=red"}, "colour"},
-      {{"hp-c2447", "seed=1", "seed=2"}, "seed"},
-  };
-  for (const Bad& bad : table) {
-    const Ended ended = run_nbdkit(folder, bad.arguments);
-    EXPECT_EQ(ended.exit_code, 1) << bad.word << ": " << ended.stderr_text;
-    EXPECT_NE(ended.stderr_text.find(bad.word), std::string::npos) << bad.word << ": " << ended.stderr_text;
-    EXPECT_EQ(std::count(ended.stderr_text.begin(), ended.stderr_text.end(), '\n'), 1) << ended.stderr_text;
-    EXPECT_NE(ended.stderr_text.find("; "), std::string::npos) << "no remedy: " << ended.stderr_text;
-  }
 }
 
 }  // namespace

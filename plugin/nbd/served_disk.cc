@@ -164,6 +164,10 @@ double ServedDisk::end(int signal) {
   return std::chrono::duration<double>(steady_clock::now() - before).count();
 }
 
+std::string ServedDisk::log_text() const {
+  return text_of(log_);
+}
+
 nlohmann::json ServedDisk::control(const std::string& line) const {
   const int fd = connect_to(control_);
   EXPECT_GE(fd, 0) << control_;
@@ -197,8 +201,14 @@ int Client::read(std::uint64_t sector, std::vector<char>& bytes) {
 int Client::flush() {
   return nbd_flush(handle_, 0) == 0 ? 0 : nbd_get_errno();
 }
-int Client::zero(std::uint64_t sector, std::uint64_t sectors) {
-  return nbd_zero(handle_, sectors * 512, sector * 512, 0) == 0 ? 0 : nbd_get_errno();
+int Client::zero(std::uint64_t sector, std::uint64_t sectors, std::uint32_t flags) {
+  return nbd_zero(handle_, sectors * 512, sector * 512, flags) == 0 ? 0 : nbd_get_errno();
+}
+int Client::trim(std::uint64_t sector, std::uint64_t sectors, std::uint32_t flags) {
+  return nbd_trim(handle_, sectors * 512, sector * 512, flags) == 0 ? 0 : nbd_get_errno();
+}
+int Client::cache(std::uint64_t sector, std::uint64_t sectors) {
+  return nbd_cache(handle_, sectors * 512, sector * 512, 0) == 0 ? 0 : nbd_get_errno();
 }
 
 }  // namespace headcrash::nbd

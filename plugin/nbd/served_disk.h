@@ -3,6 +3,7 @@
 // it with libnbd and over the control socket. Whatever happens, the server is dead and the folder gone at the
 // end.
 
+#include <gtest/gtest.h>
 #include <libnbd.h>
 
 #include <cstddef>
@@ -49,6 +50,7 @@ class ServedDisk {
   const std::string& control_path() const { return control_; }
   /// One request on a connection of its own.
   nlohmann::json control(const std::string& line) const;
+  std::string log_text() const;  ///< what nbdkit said so far
   /// Ends it with a signal and waits; seconds that it took.
   double end(int signal);
 
@@ -70,11 +72,39 @@ class Client {
   int write(std::uint64_t sector, const std::vector<char>& bytes, std::uint32_t flags = 0);
   int read(std::uint64_t sector, std::vector<char>& bytes);
   int flush();
-  int zero(std::uint64_t sector, std::uint64_t sectors);
+  int zero(std::uint64_t sector, std::uint64_t sectors, std::uint32_t flags = 0);
+  int trim(std::uint64_t sector, std::uint64_t sectors, std::uint32_t flags = 0);
+  int cache(std::uint64_t sector, std::uint64_t sectors);
   nbd_handle* handle() { return handle_; }
 
  private:
   nbd_handle* handle_;
 };
+
+// ---- words of the tests
+// ---------------------------------------------------------------------------------------------
+
+inline const std::vector<std::string> kFast = {"hp-c2447", "size=64M", "clock=off"};
+
+inline std::vector<char> block(char value, std::size_t sectors = 8) {
+  return std::vector<char>(sectors * 512, value);
+}
+
+inline std::vector<char> read_block(Client& client, std::uint64_t sector, std::size_t sectors = 8) {
+  std::vector<char> bytes = block('?', sectors);
+  EXPECT_EQ(client.read(sector, bytes), 0);
+  return bytes;
+}
+
+inline std::vector<std::string> with(std::vector<std::string> arguments, std::initializer_list<std::string> more) {
+  arguments.insert(arguments.end(), more);
+  return arguments;
+}
+
+inline void cut_and_switch_on(const ServedDisk& disk) {
+  EXPECT_TRUE(disk.control(R"({"power":"cut"})")["ok"]);
+  EXPECT_EQ(disk.control(R"({"power":"status"})")["power"], "off");
+  EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
+}
 
 }  // namespace headcrash::nbd

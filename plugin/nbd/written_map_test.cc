@@ -1,0 +1,60 @@
+// The map of written parts, against a plain reference.
+#include "plugin/nbd/written_map.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "plugin/nbd/thread_count.h"
+
+namespace headcrash::nbd {
+namespace {
+
+constexpr std::uint64_t kGranule = WrittenMap::kGranuleSectorsMin;
+
+TEST(WrittenMap, FollowsAReference) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    const std::uint64_t sectors = 1 + random() % 20000;
+    WrittenMap map(sectors);
+    std::vector<bool> reference(sectors / kGranule + 1);
+    for (int i = 0; i < 30; ++i) {
+      const std::uint64_t lba = random() % sectors;
+      const std::uint64_t count = 1 + random() % std::min<std::uint64_t>(500, sectors - lba);
+      map.mark(lba, count);
+      for (std::uint64_t s = lba; s < lba + count; ++s) reference[s / kGranule] = true;
+      std::uint64_t at = random() % sectors;
+      while (at < sectors) {
+        const WrittenMap::Run run = map.run(at, sectors - at);
+        ASSERT_GT(run.sectors, 0U);
+        ASSERT_LE(run.sectors, sectors - at);
+        for (std::uint64_t s = at; s < at + run.sectors; ++s)
+          ASSERT_EQ(reference[s / kGranule], run.written) << "seed " << seed << ", sector " << s;
+        at += run.sectors;
+      }
+    }
+  }
+}
+
+TEST(WrittenMap, StaysSmall) {
+  WrittenMap map(1ULL << 40);
+  map.mark((1ULL << 40) - 1, 1);
+  EXPECT_TRUE(map.run((1ULL << 40) - 1, 1).written);
+  EXPECT_FALSE(map.run(0, 1000).written);
+  map.mark(0, ~0ULL);
+  EXPECT_EQ(map.run(0, 1ULL << 40).sectors, 1ULL << 40) << "a count beyond the end is cut";
+}
+
+TEST(ThreadCount, IsReadFromNbdkitsCommandLine) {
+  EXPECT_EQ(threads_of({"-f", "plugin.so"}), 16U);
+  EXPECT_EQ(threads_of({"-t", "48", "plugin.so"}), 48U);
+  EXPECT_EQ(threads_of({"-t48"}), 48U);
+  EXPECT_EQ(threads_of({"--threads", "3"}), 3U);
+  EXPECT_EQ(threads_of({"--threads=5"}), 5U);
+  EXPECT_EQ(threads_of({"--threads=0"}), 16U) << "as nbdkit takes it";
+  EXPECT_EQ(threads_of({"-t", "many"}), 0U);
+  EXPECT_EQ(threads_of({"-t"}), 0U);
+}
+
+}  // namespace
+}  // namespace headcrash::nbd
