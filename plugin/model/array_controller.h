@@ -319,7 +319,8 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
-  std::uint64_t adopted_tail_ = 0;  ///< of the superblocks at power-on
+  std::uint64_t adopted_tail_ = 0;    ///< of the superblocks at power-on
+  bool before_roll_forward_ = false;  ///< superblocks must keep that tail
   std::vector<std::coroutine_handle<>> log_waiters_;
 
   Background background_ = Background::none;

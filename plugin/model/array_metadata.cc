@@ -84,7 +84,7 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
   s.dirty = want_dirty_ || unclean_;
-  s.prewrite_tail = logs() ? log_.tail() : 0;
+  s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
   return s;
 }
 
@@ -356,6 +356,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
     if (!found[m] && !gone && (newest.failed >> m & 1) == 0) news = true;
   }
   adopted_tail_ = newest.prewrite_tail;
+  before_roll_forward_ = unclean_;
   if (logs())
     log_.open(layout.members, kSlotsSectors, profile.prewrite_sectors, align_,
               std::max(newest.prewrite_tail, first_sequence_of(events_)));
