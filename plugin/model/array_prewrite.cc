@@ -167,6 +167,7 @@ Task ArrayController::roll_forward() {
   }
   array_counters.rolled_forward += rolled;
   log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_, next);
+  before_roll_forward_ = false;
   write_metadata_soon();  // with the new tail, before the old records are written over
   co_await settle_metadata();
   incident(fmt::format("{} prewrites rolled forward", rolled));
