@@ -1,6 +1,8 @@
 // Random histories of reads, writes, flushes and power cuts against the rules of device.h, told per sector:
 //
-//   versions of a sector:  base, w1, w2, ...     in order of submission (this disk serves in that order)
+//   versions of a sector:  base, w1, w2, ...     in order of submission (a disk serves in that order unless
+//   its
+//                                                queue has a policy; then nothing overlaps in flight)
 //   floor                  the newest version that was promised: fua completed, flushed, or (cache off)
 //   completed a read returns         the newest version completed before it was submitted, or a newer one
 //   after a cut            the floor or any newer version; in one sector a prefix of one and the rest of
@@ -35,12 +37,19 @@ struct Flying {
   std::uint64_t flush_before = 0;   ///< flush: covers writes completed by then
 };
 
+enum class Kind : std::uint8_t {
+  plain,
+  zero_latency,  ///< and several segments for reads and writes
+  sptf,          ///< four commands in the drive
+};
+
 class History final : public Initiator {
  public:
-  History(std::uint64_t seed, bool cache, std::uint32_t physical)
+  History(std::uint64_t seed, bool cache, std::uint32_t physical, Kind kind)
       : random_(seed),
         cache_(cache),
-        bench_(cache, seed, profile(physical)),
+        kind_(kind),
+        bench_(cache, seed, profile(physical, kind)),
         versions_(kSectors),
         floor_(kSectors, 0) {
     for (auto& v : versions_) v.push_back({0, Sector(kSectorBytes), true});
@@ -68,12 +77,26 @@ class History final : public Initiator {
   std::uint64_t lost_versions() const { return lost_; }
 
  private:
-  static DiskProfile profile(std::uint32_t physical) {
+  static DiskProfile profile(std::uint32_t physical, Kind kind) {
     DiskProfile p = bench::small_profile();
     p.physical_sector_sectors = physical;
+    if (kind == Kind::zero_latency) {
+      p.zero_latency = true;
+      p.overhead.bus_write_sector_ns = 10'000;
+      p.read_buffer.segments = 3;
+      p.read_buffer.write_segments = 2;
+    }
+    if (kind == Kind::sptf) p.queue = {4, QueuePolicy::sptf, 0};
     return p;
   }
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+
+  bool overlaps_flight(const Request& request) const {
+    return std::any_of(flying_.begin(), flying_.end(), [&request](const auto& entry) {
+      const Request& other = entry.second->request;
+      return request.lba < other.lba + other.sectors && other.lba < request.lba + request.sectors;
+    });
+  }
 
   void submit() {
     auto flying = std::make_unique<Flying>();
@@ -83,6 +106,7 @@ class History final : public Initiator {
     if (r.op != Op::flush) {
       r.sectors = static_cast<std::uint32_t>(pick(20) == 0 ? 70 : 1 + pick(12));
       r.lba = pick(kSectors - r.sectors + 1);
+      if (kind_ == Kind::sptf && overlaps_flight(r)) return;
       flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
     }
     if (r.op == Op::write) {
@@ -188,6 +212,7 @@ class History final : public Initiator {
 
   std::mt19937_64 random_;
   bool cache_;
+  Kind kind_;
   Bench bench_;
   std::vector<std::vector<Version>> versions_;
   std::vector<std::size_t> floor_;
@@ -199,15 +224,16 @@ class History final : public Initiator {
   std::uint64_t lost_ = 0;
 };
 
-class DiskHistory : public testing::TestWithParam<std::tuple<bool, std::uint32_t>> {};
+class DiskHistory : public testing::TestWithParam<std::tuple<bool, std::uint32_t, Kind>> {};
 
 TEST_P(DiskHistory, KeepsTheRules) {
-  const auto [cache, physical] = GetParam();
+  const auto [cache, physical, kind] = GetParam();
   std::uint64_t torn = 0;
   std::uint64_t lost = 0;
-  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
-    SCOPED_TRACE(fmt::format("seed {} cache {} physical {}", seed, cache, physical));
-    History history(seed, cache, physical);
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(
+        fmt::format("seed {} cache {} physical {} kind {}", seed, cache, physical, static_cast<int>(kind)));
+    History history(seed, cache, physical, kind);
     history.run(1500);
     torn += history.torn();
     lost += history.lost_versions();
@@ -219,8 +245,9 @@ TEST_P(DiskHistory, KeepsTheRules) {
 TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
   const bool cache = std::get<0>(GetParam());
   const std::uint32_t physical = std::get<1>(GetParam());
-  const auto run = [cache, physical](std::uint64_t seed) {
-    History history(seed, cache, physical);
+  const Kind kind = std::get<2>(GetParam());
+  const auto run = [cache, physical, kind](std::uint64_t seed) {
+    History history(seed, cache, physical, kind);
     history.run(800);
     return history.log();
   };
@@ -230,7 +257,8 @@ TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
 
 INSTANTIATE_TEST_SUITE_P(CacheAndSector, DiskHistory,
                          testing::Combine(testing::Bool(),
-                                          testing::Values(std::uint32_t{1}, std::uint32_t{8})));
+                                          testing::Values(std::uint32_t{1}, std::uint32_t{8}),
+                                          testing::Values(Kind::plain, Kind::zero_latency, Kind::sptf)));
 
 }  // namespace
 }  // namespace headcrash::model
