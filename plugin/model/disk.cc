@@ -105,18 +105,19 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   queue_.push_back(command);
   if (scheduler_.reorders()) {
     if (not_taken_in_ == queue_.end()) not_taken_in_ = std::prev(queue_.end());
-    take_in();
+    take_in(stage_ == Stage::idle ? 0 : 1);
   }
   if (stage_ == Stage::idle && queue_.size() == 1) begin_next();
   update_busy();
 }
 
-/// Moves commands from the host's side of the queue to the drive's as long as there is room.
-void Disk::take_in() {
-  while (not_taken_in_ != queue_.end() && candidates_.size() < scheduler_.depth()) {
+/// Moves commands from the host's side of the queue to the drive's as long as there is room beside the one
+/// that is `served`, if any.
+void Disk::take_in(std::size_t served) {
+  while (not_taken_in_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
     Command& command = *not_taken_in_;
     const Request& request = command.request;
-    command.taken_in = !candidates_.empty() || queue_.size() > 1;
+    command.taken_in_at = simulation_.now();
     const std::uint64_t lbn = std::min(request.lba, mechanism_.geometry().sectors() - 1);
     Candidate candidate = scheduler_.candidate(lbn, is_write(request) ? Access::write : Access::read);
     candidate.submitted_at = command.submitted_at;
@@ -132,7 +133,7 @@ void Disk::choose_next() {
   queue_.splice(queue_.begin(), queue_, candidate_commands_[best]);
   candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(best));
   candidate_commands_.erase(candidate_commands_.begin() + static_cast<std::ptrdiff_t>(best));
-  take_in();
+  take_in(1);
 }
 
 void Disk::begin_next() {
@@ -165,7 +166,8 @@ void Disk::begin_command() {
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
-  return command.taken_in ? std::max<TimeNs>(0, all - (command.begun_at - command.submitted_at)) : all;
+  const TimeNs decoded = std::max<TimeNs>(0, command.begun_at - command.taken_in_at);
+  return std::max<TimeNs>(0, all - decoded);
 }
 
 TimeNs Disk::write_command_ns() const {

@@ -52,10 +52,10 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
 }
 
 TEST(DriveQueue, BeyondItsDepthTheHostsOrderHolds) {
-  // Two slots: behind the first command only one of the waiting ones is seen at a time ... plus one.
+  // Three in the drive: the one that is served and two to choose from.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17), at_cylinder(11),
                                            at_cylinder(10) + 1};
-  const auto order = order_of(QueuePolicy::sstf, 2, lbas);
+  const auto order = order_of(QueuePolicy::sstf, 3, lbas);
   EXPECT_EQ(order[1], at_cylinder(17)) << "the nearest of the two that were taken in";
   EXPECT_EQ(order_of(QueuePolicy::sstf, 1, lbas), lbas) << "nothing to choose from";
 }

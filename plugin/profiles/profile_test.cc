@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"heads = 13", "heads = 13.5", "geometry.heads", "whole number"},
         Wrong{"= 2_054_864", "= 2_054_865", "geometry.capacity-sectors", "zones hold"},
         Wrong{"heads = 13", "heads = ", "line", "correct"},
-        Wrong{"[rotation]", "[rotations]", "rotations", "did you mean 'rotation'"},
+        Wrong{"\n[rotation]", "\n[rotations]", "rotations", "did you mean 'rotation'"},
         Wrong{"period-ps = 11_111_111_111", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms", "milliseconds"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms", "milliseconds"},
