@@ -5,10 +5,10 @@
 //
 //   sent(last) = max over i of (read(i) + bus * (sectors - i))      and not before the watermark's own bound
 //
-// in whatever order the sectors are read (zero-latency access). Within one pass read(i) is linear in i: only the
-// first and the last sector of each pass can decide. A request that is larger than the buffer would make the
-// medium pause; the bus, the slower of the two, has enough to send all the same. Some drives keep the last
-// sectors of a request together and send them only when all of them are there (the tail).
+// in whatever order the sectors are read (zero-latency access). Within one pass read(i) is linear in i: only
+// the first and the last sector of each pass can decide. A request that is larger than the buffer would make
+// the medium pause; the bus, the slower of the two, has enough to send all the same. Some drives keep the
+// last sectors of a request together and send them only when all of them are there (the tail).
 #include "plugin/model/bus.h"
 
 #include <algorithm>

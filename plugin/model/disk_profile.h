@@ -72,7 +72,7 @@ struct OverheadProfile {
   TimeNs bus_read_sector_ns = 0;
   TimeNs bus_write_sector_ns = 0;
   std::uint32_t read_watermark_permille =
-      0;  ///< share of a request in the buffer before the bus is asked for
+      0;                                ///< share of a request in the buffer before the bus is asked for
   std::uint32_t read_tail_sectors = 0;  ///< the last so many are sent only when all of them have been read
 };
 

@@ -157,14 +157,16 @@ Result<Command> parse_array_command(const json& object) {
       {"repair", Verb::repair}, {"accept", Verb::accept}, {"rate", Verb::rate}};
   auto verb = text_of(object, "array", kRemedy);
   if (!verb) return pass_on(verb);
-  const auto* const named = std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return *verb == v.first; });
+  const auto* const named =
+      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return *verb == v.first; });
   if (named == std::end(kVerbs))
     return fail("array", fmt::format("\"{}\" is not an array command", verb->substr(0, 64)), kRemedy);
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
   // A key that the verb does not have is refused under its own name.
-  if (auto keys = only_keys(object, {"array", "device", of_member ? "member" : "array", of_rate ? "bytes_per_second" : "array"});
+  if (auto keys = only_keys(object, {"array", "device", of_member ? "member" : "array",
+                                     of_rate ? "bytes_per_second" : "array"});
       !keys)
     return pass_on(keys);
   auto device = optional_text(object, "device", "name an array, or leave it out if there is only one");

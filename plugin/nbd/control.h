@@ -39,8 +39,8 @@ struct ClearFaults {
   std::optional<model::FaultKind> kind;
 };
 struct ListFaults {};
-using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut, SetClock, PutMark, AskStatistics,
-                             AddFault, ClearFaults, ListFaults, ArrayOrder>;
+using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut, SetClock, PutMark,
+                             AskStatistics, AddFault, ClearFaults, ListFaults, ArrayOrder>;
 
 Result<Command> parse_command(std::string_view line);
 

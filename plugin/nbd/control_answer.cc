@@ -48,7 +48,8 @@ json describe(const model::DeviceCounters& counters) {
 json describe(const model::ArrayStatus& status) {
   constexpr const char* kStates[] = {"active", "failed", "rebuilding"};
   json members = json::array();
-  for (const model::MemberState state : status.members) members.push_back(kStates[static_cast<std::size_t>(state)]);
+  for (const model::MemberState state : status.members)
+    members.push_back(kStates[static_cast<std::size_t>(state)]);
   return {{"members", std::move(members)},
           {"dirty", status.dirty},
           {"refused", status.refused ? json(*status.refused) : json()},
@@ -167,7 +168,8 @@ struct Doer {
   json operator()(const ListFaults&) const {
     json list = json::array();
     for (const AddedFault& fault : emulation.faults())
-      list.push_back({{"spec", model::to_text(fault.spec)}, {"device", fault.spec.device}, {"at_ns", fault.at}});
+      list.push_back(
+          {{"spec", model::to_text(fault.spec)}, {"device", fault.spec.device}, {"at_ns", fault.at}});
     return {{"ok", true}, {"faults", std::move(list)}};
   }
   json operator()(const ArrayOrder& order) const {

@@ -1,7 +1,7 @@
 #pragma once
-// What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer and the statistics
-// since the last `take`. Everything that nbdkit and the control socket do goes through here; nothing here knows either
-// of them.
+// What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer and the
+// statistics since the last `take`. Everything that nbdkit and the control socket do goes through here;
+// nothing here knows either of them.
 
 #include <memory>
 #include <string>
@@ -37,9 +37,9 @@ struct AddedFault {
 struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
-  std::optional<std::string> device;  ///< none: the machine's only array
-  std::size_t member = 0;             ///< fail, rebuild
-  std::uint64_t bytes_per_second = 0; ///< rate
+  std::optional<std::string> device;   ///< none: the machine's only array
+  std::size_t member = 0;              ///< fail, rebuild
+  std::uint64_t bytes_per_second = 0;  ///< rate
 };
 
 class Emulation {
@@ -88,7 +88,8 @@ class Emulation {
   // Faults and operators (operator.cc). Errors are for whoever asked.
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
   /// Of one device or all, of one kind or all; how many were cleared.
-  Result<std::size_t> clear_faults(const std::optional<std::string>& device, std::optional<model::FaultKind> kind);
+  Result<std::size_t> clear_faults(const std::optional<std::string>& device,
+                                   std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();
   struct ArrayAnswer {
     std::string device;

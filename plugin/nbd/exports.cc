@@ -1,5 +1,5 @@
-// Connections and requests: nbdkit's callbacks over an Emulation. No behaviour of its own: each callback checks its
-// arguments, calls one function, and turns the answer into an errno.
+// Connections and requests: nbdkit's callbacks over an Emulation. No behaviour of its own: each callback
+// checks its arguments, calls one function, and turns the answer into an errno.
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -1,5 +1,6 @@
-// What people do to running hardware: faults and arrays (emulation.h). Each fault that is added or cleared stands in
-// the recording; what it then does is recorded by the device it meets, and so is what happens to an array.
+// What people do to running hardware: faults and arrays (emulation.h). Each fault that is added or cleared
+// stands in the recording; what it then does is recorded by the device it meets, and so is what happens to an
+// array.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ Result<model::TimeNs> Emulation::add_fault(const model::FaultSpec& fault) {
   return pacer_->with_machine([&](model::Machine&) { return add_fault_now(fault); });
 }
 
-Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& device, std::optional<FaultKind> kind) {
+Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& device,
+                                            std::optional<FaultKind> kind) {
   return pacer_->with_machine([&](model::Machine& machine) -> Result<std::size_t> {
     bool found = !device;
     for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
@@ -43,7 +45,9 @@ Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& de
           id, machine.simulation().now(),
           fmt::format("faults cleared: {}", kind ? model::fault_kind_name(*kind) : "all"));
     }
-    if (!found) return fail("device", fmt::format("there is no device '{}'", device->substr(0, 64)), "stats lists them");
+    if (!found)
+      return fail("device", fmt::format("there is no device '{}'", device->substr(0, 64)),
+                  "stats lists them");
     const std::size_t before = faults_.size();
     std::erase_if(faults_, [&](const AddedFault& fault) {
       return (!device || fault.spec.device == *device) && (!kind || fault.spec.kind == *kind);
@@ -68,7 +72,8 @@ Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& 
     if (!device || plan_.all[id].name == *device) found = id;
   }
   if (arrays == 0) return fail("array", "there is none in this machine", "serve a profile of kind array");
-  if (!found) return fail("device", fmt::format("'{}' is not an array", device->substr(0, 64)), "stats lists them");
+  if (!found)
+    return fail("device", fmt::format("'{}' is not an array", device->substr(0, 64)), "stats lists them");
   if (!device && arrays > 1) return fail("device", "is missing, and there are several arrays", "name one");
   return *found;
 }

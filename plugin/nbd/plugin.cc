@@ -75,7 +75,8 @@ void warn_of_few_threads() {
     const std::uint32_t depth = std::min(emulation.characteristics(index).queue_depth, kQueueDepthToServe);
     if (threads == 0 || threads >= depth) continue;
     fmt::print(stderr,
-               "nbdkit: headcrash: {} takes up to {} requests together, but nbdkit serves {} of a connection; give it "
+               "nbdkit: headcrash: {} takes up to {} requests together, but nbdkit serves {} of a "
+               "connection; give it "
                "-t {}\n",
                emulation.device_name(index), depth, threads, depth);
   }
@@ -170,16 +171,20 @@ void on_dump_plugin() noexcept {
 
 constexpr const char* kHelp =
     "[profile=]PROFILE        Drive, array or cache to emulate: a built-in name or a .toml file.\n"
-    "machine=FILE             Several devices that share clock, recording and power, instead of one profile.\n"
+    "machine=FILE             Several devices that share clock, recording and power, instead of one "
+    "profile.\n"
     "size=SIZE                Serve only so much of it (default: all of it).\n"
     "store=DIR                Keep the bytes in this folder (default: in memory, or in the recording).\n"
     "clock=real|real:K|off    Requests take their modelled time, K times that, or none (default: real).\n"
-    "lead=auto|US             Answers leave so long before their instant (default: what their way takes at least).\n"
-    "write-cache=on|off       Volatile write cache of the drives (default: on if they have one).\n"
+    "lead=auto|US             Answers leave so long before their instant (default: what their way takes at "
+    "least).\n"
+    "write-cache=on|off       Volatile write cache of the drives (default: as the profile says).\n"
     "record=FILE              Record all that happens.\n"
     "control=SOCKET           Listen for commands: power, clock, marks, statistics, faults, arrays.\n"
-    "cut=TRIGGER              Cut the power, for example at after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X.\n"
-    "fault=KIND:DEVICE,...    Something that goes wrong, for example dead:hd0.2,after-ms=5000; may be repeated.\n"
+    "cut=TRIGGER              Cut the power, for example at after-writes:N, at-flush:N, after-ms:X, "
+    "after-mark:TEXT+X.\n"
+    "fault=KIND:DEVICE,...    Something that goes wrong, for example dead:hd0.2,after-ms=5000; may be "
+    "repeated.\n"
     "seed=N                   Decides what chance decides (default: 1).\n"
     "Use nbdkit -t with at least the client's queue depth (default 16).";
 

@@ -24,8 +24,8 @@ struct Server {
   std::thread watcher;
 };
 
-/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must not flush the recording
-/// or remove the socket that its child goes on with.
+/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must not flush
+/// the recording or remove the socket that its child goes on with.
 extern Server* server;
 
 /// Fills in the callbacks of connections and requests (exports.cc).

@@ -147,7 +147,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
 Result<void> Settings::check() const {
   if (profile.empty() && !machine)
     return fail("profile", "is missing",
-                "name one, for example profile=hp-c2447, or a machine=FILE; nbdkit headcrash --dump-plugin lists them");
+                "name one, for example profile=hp-c2447, or a machine=FILE; nbdkit headcrash --dump-plugin "
+                "lists them");
   if (!machine) return {};
   constexpr const char* kInFile = "write it into the machine file, for each device";
   if (!profile.empty()) return fail("profile", "and machine exclude each other", "give one of them");

@@ -1,7 +1,8 @@
 #pragma once
-// Which parts of a device have been written since it was new: a bit for each granule, set before a write is submitted and
-// never cleared. What was never written reads as zeroes, whatever happened meanwhile; that makes a hole an honest answer,
-// where the state of a cache, a torn write or a rebuilt member would make it a guess. Without locks: bits only come.
+// Which parts of a device have been written since it was new: a bit for each granule, set before a write is
+// submitted and never cleared. What was never written reads as zeroes, whatever happened meanwhile; that
+// makes a hole an honest answer, where the state of a cache, a torn write or a rebuilt member would make it a
+// guess. Without locks: bits only come.
 
 #include <algorithm>
 #include <atomic>
@@ -13,8 +14,8 @@ namespace headcrash::nbd {
 
 class WrittenMap {
  public:
-  static constexpr std::uint64_t kGranuleSectorsMin = 128;  ///< 64 KiB
-  static constexpr std::uint64_t kGranulesMax = 1ULL << 22; ///< half a MiB of bits
+  static constexpr std::uint64_t kGranuleSectorsMin = 128;   ///< 64 KiB
+  static constexpr std::uint64_t kGranulesMax = 1ULL << 22;  ///< half a MiB of bits
 
   explicit WrittenMap(std::uint64_t sectors)
       : sectors_(sectors),

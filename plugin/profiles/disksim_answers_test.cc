@@ -5,8 +5,9 @@
 // not shift the next; `queued` goes through a host C-LOOK queue with one request at the disk. What is
 // compared is the response time of every single request.
 //
-// One profile for all of them, hp-c2247a-disksim: the period is the nominal one and DiskSim's creep a constant of
-// the profile. The bars: random reads and writes within 0.01 ms for 99 %, everything else within 0.1 ms for 95 %.
+// One profile for all of them, hp-c2247a-disksim: the period is the nominal one and DiskSim's creep a
+// constant of the profile. The bars: random reads and writes within 0.01 ms for 99 %, everything else within
+// 0.1 ms for 95 %.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -157,18 +158,16 @@ TEST_P(DisksimAnswers, AreMetRequestByRequest) {
 // The misses of `mixed_closed` (1.1 %) are short writes on the same track, of which DiskSim lets some wait
 // one revolution more, and reads right behind a write to neighbouring sectors, where it keeps or gives up its
 // read segment; by which rules, its answers do not tell.
-INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
-                         testing::Values(Trace{"randread4k", 0.01, 0.99, false},
-                                         Trace{"randwrite4k", 0.01, 0.99, false},
-                                         Trace{"seqread4k", 0.01, 0.99, false},
-                                         Trace{"seqwrite64k", 0.01, 0.99, false},
-                                         Trace{"mixed_closed", 0.1, 0.985, false},
-                                         Trace{"queued45.clook", 0.01, 0.99, true}),
-                         [](const auto& param) {
-                           std::string name = param.param.name;
-                           for (char& c : name) c = c == '.' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    HpC2247a, DisksimAnswers,
+    testing::Values(Trace{"randread4k", 0.01, 0.99, false}, Trace{"randwrite4k", 0.01, 0.99, false},
+                    Trace{"seqread4k", 0.01, 0.99, false}, Trace{"seqwrite64k", 0.01, 0.99, false},
+                    Trace{"mixed_closed", 0.1, 0.985, false}, Trace{"queued45.clook", 0.01, 0.99, true}),
+    [](const auto& param) {
+      std::string name = param.param.name;
+      for (char& c : name) c = c == '.' ? '_' : c;
+      return name;
+    });
 
 }  // namespace
 }  // namespace headcrash::profiles
