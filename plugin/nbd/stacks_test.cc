@@ -149,6 +149,20 @@ TEST(Stacks, CacheKeepsWhatItAcknowledgedOverACut) {
   EXPECT_EQ(disk.control(R"({"stats":"read"})")["devices"][0]["nvram"]["battery"], "low");
 }
 
+TEST(Stacks, CacheIsWrittenBackWhenTheServerEnds) {
+  TemporaryFolder folder;
+  const std::vector<std::string> arguments = {"netra-raid5-presto", "size=64M", "clock=off",
+                                              "store=" + (folder / "store")};
+  for (char round = 'a'; round < 'd'; ++round) {
+    ServedDisk disk(folder, arguments);
+    Client client(disk);
+    const char before = round == 'a' ? '\0' : static_cast<char>(round - 1);
+    EXPECT_EQ(read_block(client, 4000), block(before));
+    EXPECT_EQ(client.write(4000, block(round)), 0);
+    EXPECT_GT(disk.control(R"({"stats":"read"})")["devices"][0]["nvram"]["dirty_sectors"], 0);
+  }
+}
+
 TEST(Stacks, FaultsComeAndGoOverTheSocket) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=off", "fault=latent-error:hd0,lba=64+8",
