@@ -42,7 +42,8 @@ struct Attached {
 };
 
 Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
-  if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() && arguments.write_cache.empty())) {
+  if (!arguments.machine.empty() &&
+      !(arguments.profile.empty() && arguments.size.empty() && arguments.write_cache.empty())) {
     return fail("--machine", "excludes --profile, --size and --write-cache",
                 "write them into the machine file, for each device");
   }
@@ -115,8 +116,10 @@ void tell_how_to_attach(const device::ServedDevice& served, const std::vector<At
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].queue_depth != 1) continue;
     fmt::print(
-        "\n{0} takes one request at a time. So that the guest queues and sorts the others, replace its -device by\n"
-        "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
+        "\n{0} takes one request at a time. So that the guest queues and sorts the others, replace its "
+        "-device by\n"
+        "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device "
+        "scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
         devices[i].name, i);
   }
   fmt::print("\nFor other clients:\n");
@@ -178,15 +181,20 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->add_option("--profile", arguments->profile,
                    "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
       ->default_str(kDefaultProfile);
-  command->add_option("--machine", arguments->machine, "File of several devices with one clock, recording and power cord");
-  command->add_option("--fault", arguments->faults, "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
+  command->add_option("--machine", arguments->machine,
+                      "File of several devices with one clock, recording and power cord");
+  command
+      ->add_option("--fault", arguments->faults,
+                   "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
   command->add_option("--store", arguments->store, "Folder that keeps the bytes; default: memory");
   command->add_option("--record", arguments->record, "Record everything that happens to this file");
   command->add_option("--clock", arguments->clock, "real, real:K (K times slower than life) or off")
       ->capture_default_str();
-  command->add_option("--write-cache", arguments->write_cache, "The drives' volatile write cache; default: as the profile has it")
+  command
+      ->add_option("--write-cache", arguments->write_cache,
+                   "The drives' volatile write cache; default: as the profile has it")
       ->check(CLI::IsMember({"on", "off"}));
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");

@@ -41,7 +41,8 @@ std::vector<std::string> nbdkit_command(const ServedDeviceSpec& spec, const fs::
                                 "clock=" + spec.clock,
                                 fmt::format("seed={}", spec.seed),
                                 "control=" + control_socket.string()};
-  argv.push_back(spec.machine ? "machine=" + fs::absolute(*spec.machine).string() : "profile=" + spec.profile);
+  argv.push_back(spec.machine ? "machine=" + fs::absolute(*spec.machine).string()
+                              : "profile=" + spec.profile);
   if (spec.write_cache) argv.push_back(fmt::format("write-cache={}", *spec.write_cache ? "on" : "off"));
   for (const std::string& fault : spec.faults) argv.push_back("fault=" + fault);
   if (spec.size_bytes != 0) argv.push_back(fmt::format("size={}", spec.size_bytes));

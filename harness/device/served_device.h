@@ -17,7 +17,7 @@
 namespace headcrash::device {
 
 struct ServedDeviceSpec {
-  std::string profile;                           ///< name or path of a .toml file; empty when there is a machine
+  std::string profile;  ///< name or path of a .toml file; empty when there is a machine
   std::optional<std::filesystem::path> machine;  ///< file of several devices
   std::uint64_t size_bytes = 0;                  ///< 0: the whole drive
   std::optional<bool> write_cache;               ///< none: as the profile has it

@@ -20,7 +20,7 @@
 namespace headcrash::media {
 
 struct StoredDevice {
-  std::string name;  ///< letters, digits, '-' and '_'; names the image
+  std::string name;  ///< letters, digits, '-', '_' and, inside, '.'; names the image
   std::string profile;
   std::uint64_t sectors = 0;
 };

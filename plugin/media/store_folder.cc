@@ -24,10 +24,13 @@ constexpr const char* kFormat = "headcrash-store";
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kDescriptionBytesMax = 1 << 20;
 
+/// A dot stands between an array and its member: "hd0.3".
 bool good_name(const std::string& name) {
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  });
+  return !name.empty() && name.front() != '.' && name.size() <= 64 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                  c == '_' || c == '.';
+         });
 }
 
 json describe(const std::vector<StoredDevice>& devices) {
@@ -129,7 +132,7 @@ Result<std::unique_ptr<StoreFolder>> StoreFolder::open(const fs::path& folder,
   for (const StoredDevice& device : devices)
     if (!good_name(device.name))
       return fail(folder, fmt::format("\"{}\" cannot name an image", device.name),
-                  "use letters, digits, '-' and '_'");
+                  "use letters, digits, '-', '_' and, inside, '.'");
   auto lock = lock_folder(folder);
   if (!lock) return pass_on(lock);
   std::unique_ptr<StoreFolder> store(new StoreFolder(*lock));

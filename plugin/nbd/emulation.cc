@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <random>
 
@@ -131,8 +132,35 @@ void Emulation::park() {
     while (!owner.done && machine.simulation().run_next()) {
     }
   }
+  write_back_caches();
   for (const profiles::BuiltDevice& device : built_.all)
     if (auto* array = dynamic_cast<model::Array*>(device.device)) array->stop();
+}
+
+/// What a battery-backed memory holds would end with this process. A low battery makes the cache write
+/// everything back; it notices at its next request.
+void Emulation::write_back_caches() {
+  static struct : model::Initiator {  // outlives what is still on its way
+    void completed(const model::Completion&) override {}
+  } nobody;
+  model::Machine& machine = *built_.machine;
+  std::vector<const model::Nvram*> caches;
+  for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+    const auto* cache = dynamic_cast<const model::Nvram*>(built_.all[id].device);
+    if (cache == nullptr || cache->nvram_counters().dirty_sectors == 0) continue;
+    machine.witness().incident(id, machine.simulation().now(), "the server ends: the cache is written back");
+    const bool added = built_.all[id]
+                           .faults->add({.kind = model::FaultKind::battery_low, .device = plan_.all[id].name})
+                           .has_value();
+    if (added) caches.push_back(cache);
+  }
+  if (caches.empty()) return;
+  model::Request look;
+  look.sectors = 1;
+  for (std::size_t index = 0; index < machine.device_count(); ++index) machine.submit(index, look, nobody);
+  const auto dirty = [](const model::Nvram* cache) { return cache->nvram_counters().dirty_sectors > 0; };
+  while (std::any_of(caches.begin(), caches.end(), dirty) && machine.simulation().run_next()) {
+  }
 }
 
 int Emulation::serve(std::size_t device_index, const model::Request& request) {

@@ -105,6 +105,7 @@ class Emulation {
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
   void park();
+  void write_back_caches();
   Result<model::TimeNs> add_fault_now(const model::FaultSpec& fault);
   Result<model::DeviceId> find_array(const std::optional<std::string>& device) const;
   DeviceStatistics device_statistics(model::DeviceId id, const DeviceTotals& totals);

@@ -24,7 +24,8 @@ TEST(Parameters, AreAllInTheManPageAndInTheHelp) {
   pod << in.rdbuf();
   ASSERT_GT(all_keys().size(), 10U);
   for (const std::string& key : all_keys())
-    EXPECT_NE(pod.str().find("=item " + std::string(key == "profile" ? "[" : "") + "B<" + key + "=>"), std::string::npos)
+    EXPECT_NE(pod.str().find("=item " + std::string(key == "profile" ? "[" : "") + "B<" + key + "=>"),
+              std::string::npos)
         << key << " is not an item of the man page";
 }
 
@@ -61,7 +62,8 @@ TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
     ServedDisk disk(folder, with(kFast, {record}));
     Client client(disk);
     for (int before = 0; before < run; ++before)
-      EXPECT_EQ(read_block(client, static_cast<std::uint64_t>(before) * 100), block(static_cast<char>('a' + before)));
+      EXPECT_EQ(read_block(client, static_cast<std::uint64_t>(before) * 100),
+                block(static_cast<char>('a' + before)));
     EXPECT_EQ(client.write(static_cast<std::uint64_t>(run) * 100, block(static_cast<char>('a' + run))), 0);
   }
   const Ended other = run_nbdkit(folder, {"hp-c2447", "size=32M", record});

@@ -141,7 +141,7 @@ TEST(Plugin, CutAbortsRequestsInFlight) {
 
 TEST(Plugin, CutAtFlushComesBeforeItsWork) {
   TemporaryFolder folder;
-  ServedDisk disk(folder, with(kFast, {"cut=at-flush:2"}));
+  ServedDisk disk(folder, with(kFast, {"write-cache=on", "cut=at-flush:2"}));
   EXPECT_EQ(disk.control(R"({"power":"status"})")["armed"], "at-flush:2");
   Client client(disk);
   EXPECT_EQ(client.write(10, block('1')), 0);

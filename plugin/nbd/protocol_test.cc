@@ -158,12 +158,14 @@ Extents extents_of(const ServedDisk& disk, std::uint64_t bytes) {
   nbd_handle* handle = nbd_create();
   nbd_add_meta_context(handle, LIBNBD_CONTEXT_BASE_ALLOCATION);
   EXPECT_EQ(nbd_connect_unix(handle, disk.socket().c_str()), 0) << nbd_get_error();
-  const auto collect = [](void* into, const char*, std::uint64_t, std::uint32_t* entries, std::size_t count, int*) {
+  const auto collect = [](void* into, const char*, std::uint64_t, std::uint32_t* entries, std::size_t count,
+                          int*) {
     for (std::size_t i = 0; i + 1 < count; i += 2)
       static_cast<Extents*>(into)->runs.emplace_back(entries[i], entries[i + 1]);
     return 0;
   };
-  EXPECT_EQ(nbd_block_status(handle, bytes, 0, {.callback = collect, .user_data = &all, .free = nullptr}, 0), 0)
+  EXPECT_EQ(nbd_block_status(handle, bytes, 0, {.callback = collect, .user_data = &all, .free = nullptr}, 0),
+            0)
       << nbd_get_error();
   nbd_close(handle);
   return all;
@@ -224,7 +226,8 @@ TEST(Protocol, TellsOfTooFewThreads) {
 // --------------------------------------------------------------------------------------------
 
 bool has_filter(const char* name) {
-  return access((std::string(HEADCRASH_NBDKIT_FILTERS) + "/nbdkit-" + name + "-filter.so").c_str(), R_OK) == 0;
+  return access((std::string(HEADCRASH_NBDKIT_FILTERS) + "/nbdkit-" + name + "-filter.so").c_str(), R_OK) ==
+         0;
 }
 
 TEST(Filter, ErrorFailsWhatItIsTold) {

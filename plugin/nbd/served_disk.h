@@ -96,7 +96,8 @@ inline std::vector<char> read_block(Client& client, std::uint64_t sector, std::s
   return bytes;
 }
 
-inline std::vector<std::string> with(std::vector<std::string> arguments, std::initializer_list<std::string> more) {
+inline std::vector<std::string> with(std::vector<std::string> arguments,
+                                     std::initializer_list<std::string> more) {
   arguments.insert(arguments.end(), more);
   return arguments;
 }

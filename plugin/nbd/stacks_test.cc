@@ -91,7 +91,8 @@ TEST(Stacks, MembersFailAndAreRebuilt) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"raid5-5", "size=32M", "clock=real:0.001"});
   Client client(disk);
-  for (unsigned i = 0; i < 16; ++i) EXPECT_EQ(client.write(i * 1000, block(static_cast<char>('a' + i), 100)), 0);
+  for (unsigned i = 0; i < 16; ++i)
+    EXPECT_EQ(client.write(i * 1000, block(static_cast<char>('a' + i), 100)), 0);
   json status = disk.control(R"({"array":"fail","member":1})");
   EXPECT_EQ(status["members"][1], "failed") << status;
   EXPECT_EQ(status["members"][0], "active");
@@ -101,7 +102,8 @@ TEST(Stacks, MembersFailAndAreRebuilt) {
   status = disk.control(R"({"array":"rebuild","device":"hd0","member":1})");
   EXPECT_TRUE(status["ok"]) << status;
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (disk.control(R"({"array":"status"})")["background"] != "" && std::chrono::steady_clock::now() < patience)
+  while (disk.control(R"({"array":"status"})")["background"] != "" &&
+         std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(disk.control(R"({"array":"status"})")["members"][1], "active");
   EXPECT_TRUE(disk.control(R"({"array":"fail","member":3})")["ok"]) << "another one now";
@@ -147,9 +149,24 @@ TEST(Stacks, CacheKeepsWhatItAcknowledgedOverACut) {
   EXPECT_EQ(disk.control(R"({"stats":"read"})")["devices"][0]["nvram"]["battery"], "low");
 }
 
+TEST(Stacks, CacheIsWrittenBackWhenTheServerEnds) {
+  TemporaryFolder folder;
+  const std::vector<std::string> arguments = {"netra-raid5-presto", "size=64M", "clock=off",
+                                              "store=" + (folder / "store")};
+  for (char round = 'a'; round < 'd'; ++round) {
+    ServedDisk disk(folder, arguments);
+    Client client(disk);
+    const char before = round == 'a' ? '\0' : static_cast<char>(round - 1);
+    EXPECT_EQ(read_block(client, 4000), block(before));
+    EXPECT_EQ(client.write(4000, block(round)), 0);
+    EXPECT_GT(disk.control(R"({"stats":"read"})")["devices"][0]["nvram"]["dirty_sectors"], 0);
+  }
+}
+
 TEST(Stacks, FaultsComeAndGoOverTheSocket) {
   TemporaryFolder folder;
-  ServedDisk disk(folder, with(kFast, {"write-cache=off", "fault=latent-error:hd0,lba=64+8", "fault=slow:hd0,delay-ms=1"}));
+  ServedDisk disk(folder, with(kFast, {"write-cache=off", "fault=latent-error:hd0,lba=64+8",
+                                       "fault=slow:hd0,delay-ms=1"}));
   Client client(disk);
   std::vector<char> bytes(512);
   EXPECT_EQ(client.read(64, bytes), EIO);
@@ -165,9 +182,9 @@ TEST(Stacks, FaultsComeAndGoOverTheSocket) {
   EXPECT_EQ(client.read(0, bytes), 0);
   EXPECT_EQ(disk.control(R"({"fault":"clear"})")["cleared"], 2);
   EXPECT_EQ(disk.control(R"({"fault":"list"})")["faults"].size(), 0U);
-  for (const char* bad : {R"({"fault":"add","spec":"dead:hd1"})", R"({"fault":"add","spec":"weary:hd0"})",
-                          R"({"fault":"add"})", R"({"fault":"clear","kind":"weary"})",
-                          R"({"fault":"clear","device":"hd9"})", R"({"fault":"mend"})"})
+  for (const char* bad :
+       {R"({"fault":"add","spec":"dead:hd1"})", R"({"fault":"add","spec":"weary:hd0"})", R"({"fault":"add"})",
+        R"({"fault":"clear","kind":"weary"})", R"({"fault":"clear","device":"hd9"})", R"({"fault":"mend"})"})
     EXPECT_FALSE(disk.control(bad)["ok"]) << bad;
 }
 
