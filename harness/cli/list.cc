@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -18,7 +19,12 @@ using nlohmann::json;
 constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 
-json drive_profiles() {
+/// Null where the number makes no sense for the kind of device.
+json unless_zero(double value) {
+  return value == 0 ? json() : json(value);
+}
+
+json device_profiles() {
   json rows = json::array();
   for (const auto& profile : profiles::list_profiles()) {
     json origins = json::object();
@@ -27,11 +33,12 @@ json drive_profiles() {
     }
     rows.push_back({{"name", profile.name},
                     {"title", profile.title},
+                    {"kind", profile.kind},
                     {"capacity_mib", profile.capacity_sectors / kSectorsPerMib},
-                    {"rpm", profile.rpm},
-                    {"average_seek_ms", profile.average_seek_ms},
-                    {"outer_mb_per_s", profile.outer_bytes_per_second / kBytesPerMb},
-                    {"inner_mb_per_s", profile.inner_bytes_per_second / kBytesPerMb},
+                    {"rpm", unless_zero(profile.rpm)},
+                    {"average_seek_ms", unless_zero(profile.average_seek_ms)},
+                    {"outer_mb_per_s", unless_zero(profile.outer_bytes_per_second / kBytesPerMb)},
+                    {"inner_mb_per_s", unless_zero(profile.inner_bytes_per_second / kBytesPerMb)},
                     {"origins", origins}});
   }
   return rows;
@@ -73,6 +80,7 @@ std::string cell(const json& value) {
     for (const auto& [table, origin] : value.items()) kinds.insert(origin.value("kind", ""));
     return fmt::format("{}", fmt::join(kinds, ", "));
   }
+  if (value.is_null()) return {};
   if (value.is_number_float()) return fmt::format("{:.1f}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -91,7 +99,8 @@ void print_table(const json& rows) {
       std::size_t width = key.size();
       for (const json& row : rows) width = std::max(width, cell(row[key]).size());
       const std::string word = line < 0 ? key : cell(rows[static_cast<std::size_t>(line)][key]);
-      const bool right = rows[0][key].is_number();
+      const bool right =
+          std::any_of(rows.begin(), rows.end(), [&key](const json& row) { return row[key].is_number(); });
       text += right ? fmt::format("{:>{}}  ", word, width) : fmt::format("{:<{}}  ", word, width);
     }
     text.erase(text.find_last_not_of(' ') + 1);
@@ -111,7 +120,7 @@ void add_list(CLI::App& app, int&) {
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
   command->callback([what, as_json] {
-    const json rows = *what == "profiles"      ? drive_profiles()
+    const json rows = *what == "profiles"      ? device_profiles()
                       : *what == "filesystems" ? filesystems()
                       : *what == "workloads"   ? workloads()
                                                : campaigns();

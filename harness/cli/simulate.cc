@@ -1,8 +1,10 @@
 // headcrash simulate: a trace through emulated hardware in virtual time, with what became of each request.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <optional>
 
@@ -32,7 +34,7 @@ struct SimulateArguments {
 struct Outcome {
   replay::ReplayTotals totals;
   std::optional<double> parse_seconds;
-  double replay_seconds = 0;  ///< of the host, without reading ahead into memory
+  double cpu_seconds = 0;  ///< of the replay, without what --in-memory reads first
 };
 
 // ---- what to run
@@ -111,8 +113,18 @@ class Progress {
   steady_clock::time_point last_ = steady_clock::now();
 };
 
-double seconds_since(steady_clock::time_point begin) {
-  return std::chrono::duration<double>(steady_clock::now() - begin).count();
+/// Of the processor, which another program on it does not spoil.
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) +
+         static_cast<double>(now.tv_nsec) / static_cast<double>(model::kSecondNs);
+}
+
+long memory_kib() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
 }
 
 // ---- what came out
@@ -165,7 +177,8 @@ json report_of(const Outcome& outcome, const profiles::Plan& plan, const profile
                  {"model_seconds", static_cast<double>(t.end_ns) / static_cast<double>(model::kSecondNs)},
                  {"response", times_of(t.responses)},
                  {"devices", devices_of(plan, built, t.end_ns)},
-                 {"host_seconds", outcome.replay_seconds}};
+                 {"cpu_seconds", outcome.cpu_seconds},
+                 {"memory_kib", memory_kib()}};
   if (outcome.parse_seconds) report["parse_seconds"] = *outcome.parse_seconds;
   if (t.comparison.measured.count() > 0) report["measured"] = comparison_of(t.comparison);
   return report;
@@ -203,10 +216,10 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   Outcome outcome;
   std::optional<replay::RequestsInMemory> all;
   if (arguments.in_memory) {
-    const auto begin = steady_clock::now();
+    const double begin = cpu_seconds();
     auto read = replay::RequestsInMemory::of(**source);
     if (!read) return pass_on(read);
-    outcome.parse_seconds = seconds_since(begin);
+    outcome.parse_seconds = cpu_seconds() - begin;
     all = *std::move(read);
   }
   std::unique_ptr<replay::CsvWriter> csv;
@@ -223,9 +236,9 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   options.observer = csv.get();
   Progress progress(csv.get());
   options.go_on = [&progress](std::uint64_t done) { return progress(done); };
-  const auto begin = steady_clock::now();
+  const double begin = cpu_seconds();
   auto totals = replay::replay(*built.machine, all ? *all : **source, options);
-  outcome.replay_seconds = seconds_since(begin);
+  outcome.cpu_seconds = cpu_seconds() - begin;
   if (!totals) return pass_on(totals);
   if (csv) {
     if (const auto closed = csv->close(); !closed) return pass_on(closed);

@@ -176,7 +176,8 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
       seed_(options.seed),
       states_(profile.members, MemberState::active),
       next_lba_(profile.members, 0),
-      in_flight_(profile.members, 0) {
+      in_flight_(profile.members, 0),
+      next_slot_(profile.members, 0) {
   bool trim = true;
   bool fast_zero = true;
   characteristics.rotational = false;

@@ -248,7 +248,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   };
   using FoundUpdates = std::map<std::uint64_t, FoundUpdate>;
   Task scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail);
-  Task read_log(std::uint32_t member, std::byte* bytes);
+  Task read_log(std::uint32_t member, std::byte* bytes, std::vector<bool>& unreadable);
   Task write_home(const FoundUpdate& update);
   Task roll_forward();
 
@@ -301,7 +301,8 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   StripeLocks locks_;
   StripeCache cache_;
 
-  std::uint64_t array_id_ = 0, events_ = 0;
+  std::uint64_t array_id_ = 0, events_ = 0, settled_events_ = 0;
+  std::vector<std::uint32_t> next_slot_;  ///< of each member's superblocks
   bool want_dirty_ = false, dirty_durable_ = false;
   bool unclean_ = false;  ///< parity may be wrong until a resync ends
   std::uint64_t metadata_wanted_ = 0, metadata_written_ = 0;
@@ -318,6 +319,8 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
+  std::uint64_t adopted_tail_ = 0;    ///< of the superblocks at power-on
+  bool before_roll_forward_ = false;  ///< superblocks must keep that tail
   std::vector<std::coroutine_handle<>> log_waiters_;
 
   Background background_ = Background::none;

@@ -34,6 +34,12 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
+/// Each start counts updates from a number of its own: a member that was away may still hold records of a
+/// number that the others have never seen.
+std::uint64_t first_sequence_of(std::uint64_t events) {
+  return (events + 1) << 32;
+}
+
 const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found, std::uint64_t array_id) {
   const Superblock* newest = nullptr;
   for (const auto& s : found) {
@@ -72,12 +78,13 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
   s.region_sectors = profile.recovery == ArrayRecovery::dirty_regions ? profile.region_sectors : 0;
   s.stripes = layout.stripes;
   s.events = events_;
+  s.settled = settled_events_;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] == MemberState::failed) s.failed |= 1ULL << m;
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
   s.dirty = want_dirty_ || unclean_;
-  s.prewrite_tail = logs() ? log_.tail() : 0;
+  s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
   return s;
 }
 
@@ -101,10 +108,12 @@ Detached ArrayController::write_metadata() {
         std::memset(slot, 0, kSlotBytes);
         superblock(m).encode({slot, kSectorBytes});
       }
-      batch.write(m, events_ % kSuperblockSlots * kSuperblockSectors, kSuperblockSectors, slot, volatile_);
+      batch.write(m, std::uint64_t{next_slot_[m]} * kSuperblockSectors, kSuperblockSectors, slot, volatile_);
     }
     co_await batch;
     ++array_counters.metadata_writes;
+    for (std::uint32_t m = 0; m < layout.members; ++m) next_slot_[m] = (next_slot_[m] + 1) % kSuperblockSlots;
+    if (batch.dead == 0) settled_events_ = now.events;
     metadata_written_ = version;
     dirty_durable_ = now.dirty && (want_dirty_ || unclean_);
     if (logs()) log_.tail_durable(now.prewrite_tail);
@@ -285,7 +294,10 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
     for (std::uint32_t slot = 0; slot < kSuperblockSlots; ++slot) {
       const auto one = Superblock::decode(
           {buffer.data() + (m * kSuperblockSlots + slot) * kSlotBytes, std::size_t{kSectorBytes}});
-      if (one && (dead >> m & 1) == 0 && (!found[m] || found[m]->events < one->events)) found[m] = one;
+      if (one && (dead >> m & 1) == 0 && (!found[m] || found[m]->events < one->events)) {
+        found[m] = one;
+        next_slot_[m] = (slot + 1) % kSuperblockSlots;
+      }
     }
   }
   co_return Status::ok;
@@ -297,9 +309,9 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
     return Error{profile.name, "the members hold an array made with another profile",
                  "use the profile that made it, or an empty store"};
   for (std::uint32_t m = 0; m < layout.members; ++m) {
-    if ((dead >> m & 1) != 0 || (newest.failed >> m & 1) != 0) continue;
+    if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
-      if (newest.events <= 1) continue;  // stopped while it was being made
+      if (newest.settled == 0) continue;  // stopped while it was being made
       return Error{member_name(m), "is blank, although the others count on it",
                    "bring back the member's store, or fail the member before replacing it"};
     }
@@ -308,7 +320,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
     if (found[m]->member != m)
       return Error{member_name(m), fmt::format("is member {} of this array", found[m]->member),
                    "give the members in their order"};
-    if (found[m]->events + 1 < newest.events)
+    if (found[m]->events < newest.settled)
       return Error{member_name(m), "is older than the others: an old copy of its store",
                    "bring back the member's own store, or fail the member before replacing it"};
   }
@@ -327,6 +339,7 @@ void ArrayController::make_new(std::uint64_t dead) {
 void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superblock& newest) {
   array_id_ = newest.array_id;
   events_ = newest.events;
+  settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
   bool news = false;
@@ -342,9 +355,11 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
     }
     if (!found[m] && !gone && (newest.failed >> m & 1) == 0) news = true;
   }
+  adopted_tail_ = newest.prewrite_tail;
+  before_roll_forward_ = unclean_;
   if (logs())
     log_.open(layout.members, kSlotsSectors, profile.prewrite_sectors, align_,
-              std::max<std::uint64_t>(1, newest.prewrite_tail));
+              std::max(newest.prewrite_tail, first_sequence_of(events_)));
   if (news) write_metadata_soon();
 }
 

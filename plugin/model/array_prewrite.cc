@@ -5,6 +5,7 @@
 //   parity home
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -73,8 +74,9 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// The whole area of a member; what cannot be read (the last cut tore it) counts as empty.
-Task ArrayController::read_log(std::uint32_t member, std::byte* bytes) {
+/// The whole area of a member, and which of its sectors cannot be read (the last cut tore them). Zeroes in
+/// their place would not do: a record of zeroes would look intact.
+Task ArrayController::read_log(std::uint32_t member, std::byte* bytes, std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
   for (std::uint32_t at = 0; at < profile.prewrite_sectors; at += kLogReadSectors) {
     const std::uint32_t sectors = std::min(kLogReadSectors, profile.prewrite_sectors - at);
@@ -89,7 +91,7 @@ Task ArrayController::read_log(std::uint32_t member, std::byte* bytes) {
       Batch one(*this);
       one.read(member, first + at + s, length, into);
       co_await one;
-      if (one.failed()) std::memset(into, 0, std::size_t{length} * kSectorBytes);
+      for (std::uint32_t i = 0; i < length && one.failed(); ++i) unreadable[at + s + i] = true;
     }
   }
   co_return Status::ok;
@@ -97,9 +99,11 @@ Task ArrayController::read_log(std::uint32_t member, std::byte* bytes) {
 
 Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail) {
   AlignedBuffer area = take_buffer(profile.prewrite_sectors);
-  const Status status = co_await read_log(member, area.data());
+  std::vector<bool> unreadable(profile.prewrite_sectors, false);
+  const Status status = co_await read_log(member, area.data(), unreadable);
   if (status != Status::ok) co_return status;
   for (std::uint64_t at = 0; at < profile.prewrite_sectors; ++at) {
+    if (unreadable[at]) continue;
     const auto header = PrewriteHeader::decode({area.data() + at * kSectorBytes, kSectorBytes});
     const std::uint64_t lba = kSuperblockSectors * kSuperblockSlots + at;
     if (!header || header->array_id != array_id_ || header->member != member || header->at != lba) continue;
@@ -109,6 +113,8 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
     update.records[member] = *header;
     const std::uint64_t payload = at + align_;
     if (payload + header->sectors > profile.prewrite_sectors) continue;
+    const auto begin = unreadable.begin() + static_cast<std::ptrdiff_t>(payload);
+    if (std::find(begin, begin + header->sectors, true) != begin + header->sectors) continue;
     if (crc32c_of({area.data() + payload * kSectorBytes, std::size_t{header->sectors} * kSectorBytes}) ==
         header->payload_crc)
       update.whole |= 1ULL << member;
@@ -141,7 +147,7 @@ Task ArrayController::roll_forward() {
   std::uint64_t next = log_.tail();
   if (bytes_) {
     FoundUpdates found;
-    std::uint64_t tail = log_.tail();  // the superblocks'
+    std::uint64_t tail = adopted_tail_;
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (states_[m] == MemberState::active) co_await scan_log(m, found, tail);
     }
@@ -161,6 +167,7 @@ Task ArrayController::roll_forward() {
   }
   array_counters.rolled_forward += rolled;
   log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_, next);
+  before_roll_forward_ = false;
   write_metadata_soon();  // with the new tail, before the old records are written over
   co_await settle_metadata();
   incident(fmt::format("{} prewrites rolled forward", rolled));

@@ -345,7 +345,8 @@ struct WriteHole {
     EXPECT_EQ(b.write(lba, numbered(l.stripe_sectors(), 1)), Status::ok);
     b.run_for(50 * kMillisecondNs);
     b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-    b.submit_write(lba, numbered(l.unit, 2));
+    fresh = numbered(l.unit, 2);
+    b.submit_write(lba, fresh);
     b.run_for(100 * kMillisecondNs);
     b.array->power_cut();
     b.run_for(0);
@@ -363,6 +364,7 @@ struct WriteHole {
   RaidLayout l;
   std::uint64_t stripe = 9;
   std::uint64_t lba = 0;
+  std::vector<std::byte> fresh;  ///< stays until the write is over
 };
 
 TEST(WriteHole, IsThereWithoutRecovery) {

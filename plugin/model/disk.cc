@@ -11,8 +11,8 @@
 // serves them in the order of its policy (drive_queue.cc); how many more may wait outside is the host's to
 // bound (nbdkit by its threads). With the cache on, the mechanism has a second user, the destage: it starts
 // when the host has been quiet for a while, when the cache is above its high-water mark, or when somebody
-// waits for it (a flush, a write that needs room). A host command that needs the mechanism takes it at the
-// end of the mechanical write under way.
+// waits for it (a flush, a write that needs room). Which extent comes next is decided by the same policy as
+// the queue's. A host command that needs the mechanism takes it at the end of the mechanical write under way.
 //
 // Durability:
 //  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes submitted
@@ -48,6 +48,7 @@ bool is_write(const Request& request) {
 }
 
 constexpr unsigned kTagBits = 3;
+constexpr std::size_t kDestageChoices = 128;  ///< dirty extents that a scheduled destage looks at
 
 }  // namespace
 
@@ -104,18 +105,19 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   queue_.push_back(command);
   if (scheduler_.reorders()) {
     if (not_taken_in_ == queue_.end()) not_taken_in_ = std::prev(queue_.end());
-    take_in();
+    take_in(stage_ == Stage::idle ? 0 : 1);
   }
   if (stage_ == Stage::idle && queue_.size() == 1) begin_next();
   update_busy();
 }
 
-/// Moves commands from the host's side of the queue to the drive's as long as there is room.
-void Disk::take_in() {
-  while (not_taken_in_ != queue_.end() && candidates_.size() < scheduler_.depth()) {
+/// Moves commands from the host's side of the queue to the drive's as long as there is room beside the one
+/// that is `served`, if any.
+void Disk::take_in(std::size_t served) {
+  while (not_taken_in_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
     Command& command = *not_taken_in_;
     const Request& request = command.request;
-    command.taken_in = !candidates_.empty() || queue_.size() > 1;
+    command.taken_in_at = simulation_.now();
     const std::uint64_t lbn = std::min(request.lba, mechanism_.geometry().sectors() - 1);
     Candidate candidate = scheduler_.candidate(lbn, is_write(request) ? Access::write : Access::read);
     candidate.submitted_at = command.submitted_at;
@@ -131,7 +133,7 @@ void Disk::choose_next() {
   queue_.splice(queue_.begin(), queue_, candidate_commands_[best]);
   candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(best));
   candidate_commands_.erase(candidate_commands_.begin() + static_cast<std::ptrdiff_t>(best));
-  take_in();
+  take_in(1);
 }
 
 void Disk::begin_next() {
@@ -164,7 +166,8 @@ void Disk::begin_command() {
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
-  return command.taken_in ? std::max<TimeNs>(0, all - (command.begun_at - command.submitted_at)) : all;
+  const TimeNs decoded = std::max<TimeNs>(0, command.begun_at - command.taken_in_at);
+  return std::max<TimeNs>(0, all - decoded);
 }
 
 TimeNs Disk::write_command_ns() const {
@@ -405,6 +408,7 @@ Extent Disk::extent_of(const Request& request) const {
   extent.sectors = request.sectors;
   extent.source = request.id;
   extent.zeroes = request.op != Op::write;
+  extent.since = simulation_.now();
   if (!extent.zeroes) extent.bytes = request.data;
   return extent;
 }
@@ -475,9 +479,22 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
+/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or
+/// simply the next one (C-LOOK) when the policy has nothing to choose.
+std::uint64_t Disk::next_destage_lbn() const {
+  const QueuePolicy policy = profile_.queue.policy;
+  if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
+  std::vector<Candidate> candidates;
+  for (const Extent* extent : cache_.upwards(last_lbn_, kDestageChoices)) {
+    candidates.push_back(scheduler_.candidate(extent->lba, Access::write));
+    candidates.back().submitted_at = extent->since;
+  }
+  return candidates[scheduler_.choose(candidates, simulation_.now(), last_lbn_)].lbn;
+}
+
 void Disk::start_destage() {
   stop_read_ahead();
-  const auto extents = cache_.take(last_lbn_, profile_.write_cache.destage_sectors_max);
+  const auto extents = cache_.take(next_destage_lbn(), profile_.write_cache.destage_sectors_max);
   Transfer transfer;
   transfer.lbn = extents.front().lba;
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);

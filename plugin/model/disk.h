@@ -55,9 +55,9 @@ class Disk final : public Device, private EventTarget {
     Request request;
     Initiator* initiator = nullptr;
     TimeNs submitted_at = 0;
-    TimeNs begun_at = 0;       ///< when its turn came
-    bool taken_in = false;     ///< the scheduler has seen it: it was decoded while it waited
-    bool after_write = false;  ///< the command before it was a write
+    TimeNs begun_at = 0;          ///< when its turn came
+    TimeNs taken_in_at = kNever;  ///< when the scheduler first saw it: it is decoded while it waits
+    bool after_write = false;     ///< the command before it was a write
     Breakdown breakdown;
     Status status = Status::ok;
     bool lies = false;  ///< about a flush
@@ -71,7 +71,7 @@ class Disk final : public Device, private EventTarget {
   void schedule(TimeNs at, Tag tag);
   void deliver_lost();
 
-  void take_in();
+  void take_in(std::size_t served);
   void choose_next();
   void begin_next();
   void begin_command();
@@ -102,6 +102,7 @@ class Disk final : public Device, private EventTarget {
   Extent extent_of(const Request& request) const;
   bool uses_cache(const Request& request) const;
   void consider_destage();
+  std::uint64_t next_destage_lbn() const;
   void start_destage();
   void update_busy();
 

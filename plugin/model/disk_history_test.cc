@@ -69,15 +69,15 @@ class DiskHistory : public testing::TestWithParam<Shape> {};
 TEST_P(DiskHistory, KeepsTheRules) {
   const Shape shape = GetParam();
   Sum sum;
-  for (std::uint64_t seed = 1; seed <= 20 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
     Bench b = make_bench(shape, seed);
     const HistoryReport report = check_history(b.machine, options_for(shape, seed));
     EXPECT_TRUE(report.clean()) << "seed " << seed << ": " << report;
     sum.add(report);
   }
-  EXPECT_GT(sum.cuts, 100U);
+  EXPECT_GT(sum.cuts, 60U);
   EXPECT_GT(sum.lost, 100U) << "cuts that lose nothing test nothing";
-  EXPECT_GT(sum.torn + sum.unreadable, 10U);
+  EXPECT_GT(sum.torn + sum.unreadable, 5U);
   EXPECT_EQ(sum.unreadable > 0, shape.tear != Tear::silent);
 }
 
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DiskHistory,
                                          Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
 /// One drive with a cache, and a fault of this text added again and again in the middle of a history.
-Sum histories_with(const std::string& fault, bool cuts, bool cache = true, std::uint64_t seeds = 12) {
+Sum histories_with(const std::string& fault, bool cuts, bool cache = true, std::uint64_t seeds = 8) {
   Sum sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Shape shape{cache, 1, 4, Tear::silent};
@@ -128,21 +128,21 @@ TEST(HonestFaults, BreakNoRule) {
     EXPECT_EQ(histories_with("slow:disk,delay-ms=7,lba={}+20,times=9", true, cache).violations, 0U);
     const Sum latent = histories_with("latent-error:disk,lba={}+3", true, cache);
     EXPECT_EQ(latent.violations, 0U);
-    EXPECT_GT(latent.medium_errors, 20U);
+    EXPECT_GT(latent.medium_errors, 10U);
     const Sum dead = histories_with("dead:disk,lba={}+20,times=2", true, cache);
     EXPECT_EQ(dead.violations, 0U);
-    EXPECT_GT(dead.failures, 20U);
+    EXPECT_GT(dead.failures, 10U);
   }
 }
 
 TEST(DishonestFaults, AreFoundByTheCheck) {
   EXPECT_EQ(histories_with("lying-flush:disk", false).violations, 0U) << "without a cut nobody can tell";
-  EXPECT_GE(histories_with("lying-flush:disk", true).found, 9U);
+  EXPECT_GE(histories_with("lying-flush:disk", true).found, 6U);
   EXPECT_EQ(histories_with("lying-flush:disk", true, false).violations, 0U) << "nor without a cache";
   for (const char* fault : {"lost-write:disk,lba={}+9", "misdirected-write:disk,lba={}+9,to=70",
                             "corrupted-write:disk,lba={}+9", "torn-write:disk,lba={}+9"}) {
     for (const bool cache : {false, true})
-      EXPECT_GE(histories_with(fault, true, cache).found, 7U) << fault << " cache " << cache;
+      EXPECT_GE(histories_with(fault, true, cache).found, 5U) << fault << " cache " << cache;
   }
 }
 

@@ -29,27 +29,27 @@ bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow;
 }
 
-struct ActiveFault {
-  FaultSpec spec;
-  TimeNs begins_at = 0;
-  std::uint64_t passed = 0;  ///< matching operations that were skipped
-  std::uint64_t fired = 0;
-  std::uint64_t times = 0;  ///< 0: without end
-  SectorRanges bad;         ///< latent_error: what is not healed yet
-
-  std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
-  std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
-  bool touches(std::uint64_t lba, std::uint64_t sectors) const {
-    return spec.sectors == 0 || (lba < end() && first() < lba + sectors);
-  }
-  bool over() const {
-    return (times != 0 && fired >= times) || (spec.kind == FaultKind::latent_error && bad.empty());
-  }
-};
-
 }  // namespace
 
 struct DeviceFaults::State {
+  struct ActiveFault {
+    FaultSpec spec;
+    TimeNs begins_at = 0;
+    std::uint64_t passed = 0;  ///< matching operations that were skipped
+    std::uint64_t fired = 0;
+    std::uint64_t times = 0;  ///< 0: without end
+    SectorRanges bad;         ///< latent_error: what is not healed yet
+
+    std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
+    std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
+    bool touches(std::uint64_t lba, std::uint64_t sectors) const {
+      return spec.sectors == 0 || (lba < end() && first() < lba + sectors);
+    }
+    bool over() const {
+      return (times != 0 && fired >= times) || (spec.kind == FaultKind::latent_error && bad.empty());
+    }
+  };
+
   State(Simulation& s, Witness& w, DeviceId d, std::uint64_t seed)
       : simulation(s), witness(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
@@ -107,7 +107,7 @@ Result<void> DeviceFaults::add(const FaultSpec& fault) {
   if (s.active.size() >= kFaultsMax)
     return fail(fmt::format("fault '{}'", to_text(fault)),
                 fmt::format("the device has {} faults already", kFaultsMax), "clear some first");
-  ActiveFault added;
+  State::ActiveFault added;
   added.spec = fault;
   added.begins_at = s.simulation.now() + fault.after_ns;
   added.times = fault.times == 0 && is_write_fault(fault.kind) ? 1 : fault.times;
@@ -119,14 +119,15 @@ Result<void> DeviceFaults::add(const FaultSpec& fault) {
 
 void DeviceFaults::clear(std::optional<FaultKind> kind) {
   auto& active = state_->active;
-  active.erase(std::remove_if(active.begin(), active.end(),
-                              [kind](const ActiveFault& fault) { return !kind || fault.spec.kind == *kind; }),
-               active.end());
+  active.erase(
+      std::remove_if(active.begin(), active.end(),
+                     [kind](const State::ActiveFault& fault) { return !kind || fault.spec.kind == *kind; }),
+      active.end());
   any_ = state_->drop_finished();
 }
 
 bool DeviceFaults::dead(const Request& request) {
-  ActiveFault* const fault = state_->first_firing(FaultKind::dead, request);
+  State::ActiveFault* const fault = state_->first_firing(FaultKind::dead, request);
   if (fault == nullptr) return false;
   state_->tell(*fault, fmt::format("request {} fails", request.id));
   any_ = state_->drop_finished();
@@ -135,7 +136,7 @@ bool DeviceFaults::dead(const Request& request) {
 
 bool DeviceFaults::is_dead() const {
   const TimeNs now = state_->simulation.now();
-  return std::any_of(state_->active.begin(), state_->active.end(), [now](const ActiveFault& fault) {
+  return std::any_of(state_->active.begin(), state_->active.end(), [now](const State::ActiveFault& fault) {
     return fault.spec.kind == FaultKind::dead && fault.spec.sectors == 0 && now >= fault.begins_at &&
            fault.passed >= fault.spec.skip && !fault.over();
   });
@@ -143,7 +144,7 @@ bool DeviceFaults::is_dead() const {
 
 TimeNs DeviceFaults::delay_ns(const Request& request) {
   TimeNs sum = 0;
-  for (ActiveFault& fault : state_->active) {
+  for (State::ActiveFault& fault : state_->active) {
     if (fault.spec.kind != FaultKind::slow || !fault.touches(request.lba, request.sectors) ||
         !state_->fires(fault))
       continue;
@@ -156,7 +157,7 @@ TimeNs DeviceFaults::delay_ns(const Request& request) {
 
 bool DeviceFaults::lies_about_flush(const Request& request) {
   if (request.op != Op::flush && !request.fua) return false;
-  ActiveFault* const fault = state_->first_firing(FaultKind::lying_flush, request);
+  State::ActiveFault* const fault = state_->first_firing(FaultKind::lying_flush, request);
   if (fault == nullptr) return false;
   state_->tell(*fault, fmt::format("{} {} is acknowledged without being done",
                                    request.op == Op::flush ? "flush" : "fua of request", request.id));
@@ -173,7 +174,7 @@ std::optional<std::uint64_t> DeviceFaults::unreadable(std::uint64_t lba, std::ui
     return at;
   };
   std::optional<std::uint64_t> lowest = first_bad(state_->unreadable);
-  for (ActiveFault& fault : state_->active) {
+  for (State::ActiveFault& fault : state_->active) {
     if (fault.spec.kind != FaultKind::latent_error) continue;
     const auto at = first_bad(fault.bad);
     if (!at || !state_->fires(fault)) continue;
@@ -185,7 +186,7 @@ std::optional<std::uint64_t> DeviceFaults::unreadable(std::uint64_t lba, std::ui
 }
 
 std::optional<WriteFault> DeviceFaults::next_write(std::uint64_t lba, std::uint32_t sectors) {
-  for (ActiveFault& fault : state_->active) {
+  for (State::ActiveFault& fault : state_->active) {
     if (!is_write_fault(fault.spec.kind) || !fault.touches(lba, sectors) || !state_->fires(fault)) continue;
     WriteFault met;
     met.kind = fault.spec.kind;
@@ -209,14 +210,14 @@ void DeviceFaults::make_unreadable(std::uint64_t lba, std::uint32_t sectors) {
 
 void DeviceFaults::written(std::uint64_t lba, std::uint32_t sectors) {
   state_->unreadable.remove(lba, sectors);
-  for (ActiveFault& fault : state_->active)
+  for (State::ActiveFault& fault : state_->active)
     if (fault.spec.kind == FaultKind::latent_error && state_->simulation.now() >= fault.begins_at)
       fault.bad.remove(lba, sectors);
   any_ = state_->drop_finished();
 }
 
 bool DeviceFaults::battery(FaultKind state) {
-  for (ActiveFault& fault : state_->active) {
+  for (State::ActiveFault& fault : state_->active) {
     if (fault.spec.kind != state || state_->simulation.now() < fault.begins_at) continue;
     if (fault.fired++ == 0) state_->tell(fault, "begins");
     return true;

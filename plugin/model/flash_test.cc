@@ -96,9 +96,9 @@ struct FlashBench {
 };
 
 /// Keeps `depth` requests in flight; `next` gives the LBA of each.
-struct Load final : Initiator {
-  Load(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
-       std::function<std::uint64_t()> lba)
+struct FlashLoad final : Initiator {
+  FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
+            std::function<std::uint64_t()> lba)
       : bench(p), op(kind), sectors(length), left(requests), next(std::move(lba)) {
     bench.witness.log.reserve(1);
     for (int i = 0; i < depth; ++i) one();
@@ -138,10 +138,10 @@ std::function<std::uint64_t()> in_order(std::uint32_t sectors) {
   return [at, sectors] { return (*at += sectors) - sectors; };
 }
 std::uint64_t iops(const FlashProfile& p, Op op, int depth) {
-  return Load(p, op, 8, depth, 8000, anywhere()).bytes_per_second / 4096;
+  return FlashLoad(p, op, 8, depth, 8000, anywhere()).bytes_per_second / 4096;
 }
 std::uint64_t megabytes(const FlashProfile& p, Op op, int depth, int requests) {
-  return Load(p, op, 256, depth, requests, in_order(256)).bytes_per_second / 1'000'000;
+  return FlashLoad(p, op, 256, depth, requests, in_order(256)).bytes_per_second / 1'000'000;
 }
 
 TEST(Flash, NvmeFiguresAreSane) {
@@ -182,13 +182,20 @@ TEST(Flash, SataFiguresAreSane) {
   const std::uint64_t writes = megabytes(sata(), Op::write, 8, 4000);
   EXPECT_GT(writes, 300U);
   EXPECT_LT(writes, 540U);
+}
+
+// ---- single rules
+// --------------------------------------------------------------------------------------------------
+
+FlashProfile small_ssd() {
+  FlashProfile p = nvme();
   p.capacity_sectors = 64 * 1024;
   p.buffer_sectors = 256;
   return p;
 }
 
-struct SmallBench {
-  explicit SmallBench(FlashProfile p = small(), bool cache = true)
+struct SsdBench {
+  explicit SsdBench(FlashProfile p = small_ssd(), bool cache = true)
       : store(p.capacity_sectors), bench(p, &store, cache, nullptr) {}
   RequestId write(std::uint64_t lba, std::uint32_t sectors, int value, bool fua = false) {
     buffers.push_back(bench::Bench::pattern(sectors, value));
@@ -224,42 +231,42 @@ struct SmallBench {
 };
 
 TEST(Flash, AFlushWaitsForItsPrograms) {
-  SmallBench b;
+  SsdBench b;
   b.bench.finish(b.write(100, 8, 1));
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 0));
   EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 1)) << "from the buffer";
-  EXPECT_GT(b.bench.response(b.bench.submit(Op::flush)), small().program_ns);
+  EXPECT_GT(b.bench.response(b.bench.submit(Op::flush)), small_ssd().program_ns);
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
   EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs) << "nothing left to do";
 }
 
 TEST(Flash, FuaAndNoCacheWaitForThePage) {
-  SmallBench b;
-  EXPECT_GT(b.bench.response(b.write(100, 8, 1, true)), small().program_ns);
+  SsdBench b;
+  EXPECT_GT(b.bench.response(b.write(100, 8, 1, true)), small_ssd().program_ns);
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
-  SmallBench off(small(), false);
-  EXPECT_GT(off.bench.response(off.write(100, 8, 1)), small().program_ns);
+  SsdBench off(small_ssd(), false);
+  EXPECT_GT(off.bench.response(off.write(100, 8, 1)), small_ssd().program_ns);
   EXPECT_FALSE(off.bench.machine.device(0).characteristics().volatile_cache);
 }
 
 TEST(Flash, ProgramsAPartOfAPageWhenNothingComes) {
-  SmallBench b;
+  SsdBench b;
   b.bench.finish(b.write(100, 8, 1));
   b.drain();
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
 }
 
 TEST(Flash, PacksSmallWritesIntoPages) {
-  SmallBench b;
+  SsdBench b;
   for (int i = 0; i < 32; ++i) b.bench.finish(b.write(static_cast<std::uint64_t>(i) * 640, 8, i + 1));
   b.drain();
   EXPECT_EQ(b.bench.machine.device(0).counters().media_writes, 4U) << "8 of 4 KiB to a page of 32 KiB";
 }
 
 TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
-  FlashProfile p = small();
+  FlashProfile p = small_ssd();
   p.power_loss_protection = true;
-  SmallBench b(p);
+  SsdBench b(p);
   EXPECT_FALSE(b.bench.machine.device(0).characteristics().volatile_cache);
   b.bench.finish(b.write(100, 8, 1));
   EXPECT_LT(b.bench.response(b.write(300, 8, 2, true)), 20 * kMicrosecondNs);
@@ -271,7 +278,7 @@ TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
 }
 
 TEST(Flash, LosesItsBufferWithoutProtection) {
-  SmallBench b;
+  SsdBench b;
   b.bench.finish(b.write(100, 8, 1));
   b.bench.machine.power_cut();
   b.bench.machine.power_on();
@@ -279,7 +286,7 @@ TEST(Flash, LosesItsBufferWithoutProtection) {
 }
 
 TEST(Flash, TrimAndWriteZeroesAreQuickAndReadAsZeroes) {
-  SmallBench b;
+  SsdBench b;
   b.bench.finish(b.write(0, 256, 1));
   b.bench.finish(b.bench.submit(Op::flush));
   EXPECT_LT(b.bench.response(b.bench.submit(Op::trim, 8, 8)), 50 * kMicrosecondNs);
@@ -291,16 +298,16 @@ TEST(Flash, TrimAndWriteZeroesAreQuickAndReadAsZeroes) {
 }
 
 TEST(Flash, LooksAtNoMoreThanItsQueueDepth) {
-  FlashProfile p = small();
+  FlashProfile p = small_ssd();
   p.queue_depth = 1;
-  SmallBench b(p);
+  SsdBench b(p);
   const RequestId first = b.bench.submit(Op::read, 0, 8);
   const RequestId second = b.bench.submit(Op::read, 640, 8);
   EXPECT_GT(b.bench.response(second), b.bench.response(first) * 19 / 10);
 }
 
 TEST(Flash, MeetsItsFaults) {
-  FlashProfile p = small();
+  FlashProfile p = small_ssd();
   MemoryStore store(p.capacity_sectors);
   LogWitness witness;
   Machine machine(witness);

@@ -72,6 +72,7 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
     const std::uint32_t moved = first ? 0 : zone.slips.back().moved;
     const auto from = static_cast<std::uint32_t>(std::uint64_t{number} * zone.stretch_data_sectors +
                                                  at % zone.stretch_sectors - moved);
+    if (from >= (number + 1) * zone.stretch_data_sectors) return;  // a bad spare moves nothing
     zone.slips.push_back({from, moved + sectors, number});
     invariant(moved + sectors <= zone.stretch_sectors - zone.stretch_data_sectors,
               "a stretch has room for what is slipped");
@@ -90,7 +91,9 @@ TrackRun Geometry::locate(std::uint64_t lbn) const {
   const ZoneProfile& zone = place.profile;
   const auto in_zone = static_cast<std::uint32_t>(lbn - place.first_lbn) + zone.front_unused_sectors;
   const std::uint32_t stretch = in_zone / place.stretch_data_sectors;
-  std::uint32_t together = (stretch + 1) * place.stretch_data_sectors - in_zone;
+  const auto stretch_end = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{stretch + 1} * place.stretch_data_sectors, place.data_sectors));
+  std::uint32_t together = stretch_end - in_zone;
   std::uint32_t physical = in_zone + stretch * (place.stretch_sectors - place.stretch_data_sectors);
   if (!place.slips.empty()) {
     const auto next = std::upper_bound(place.slips.begin(), place.slips.end(), in_zone,

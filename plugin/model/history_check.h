@@ -32,7 +32,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -168,9 +167,12 @@ class HistoryCheck final : public Initiator {
 
   // ---- bytes
 
+  /// Of which the sector is full; 0 is a sector of zeroes.
+  static std::uint64_t word_of(std::uint64_t stamp, std::uint64_t lba) {
+    return stamp == 0 ? 0 : Random(stamp * 0x9e3779b97f4a7c15U ^ lba).next();
+  }
   static void fill(std::span<std::byte> sector, std::uint64_t stamp, std::uint64_t lba) {
-    Random mix(stamp * 0x9e3779b97f4a7c15U ^ lba);
-    const std::uint64_t word = stamp == 0 ? 0 : mix.next();
+    const std::uint64_t word = word_of(stamp, lba);
     for (std::size_t at = 0; at < sector.size(); at += sizeof word)
       std::memcpy(sector.data() + at, &word, sizeof word);
   }
@@ -182,9 +184,9 @@ class HistoryCheck final : public Initiator {
   }
   static bool is(const Version& version, std::uint64_t lba, std::span<const std::byte> seen) {
     if (!version.bytes.empty()) return equal(seen, version.bytes);
-    std::array<std::byte, kSectorBytes> bytes;
-    fill(bytes, version.stamp, lba);
-    return equal(seen, bytes);
+    const std::uint64_t word = word_of(version.stamp, lba);
+    if (std::memcmp(seen.data(), &word, sizeof word) != 0) return false;
+    return std::memcmp(seen.data(), seen.data() + sizeof word, seen.size() - sizeof word) == 0;  // all equal
   }
   static bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
@@ -450,15 +452,18 @@ class HistoryCheck final : public Initiator {
   }
 
   void check_left(const Sector& s, std::uint64_t lba, std::span<const std::byte> seen, Instant barrier) {
+    const Version& newest = s.versions.back();
+    report_.lost_versions += newest.unreadable || is(newest, lba, seen) ? 0 : 1;
+    if (std::any_of(s.versions.begin(), s.versions.end(), [&](const Version& v) {
+          return v.acknowledged >= barrier && !v.unreadable && is(v, lba, seen);
+        }))
+      return;
     std::vector<std::vector<std::byte>> allowed;
     bool anything = false;  // beneath a version that begins it, if the sector was unreadable before
     for (const Version& v : s.versions) {
       if (v.acknowledged < barrier) continue;
       v.unreadable ? void(anything = true) : allowed.push_back(bytes_of(v, lba));
     }
-    report_.lost_versions += s.versions.back().unreadable || is(s.versions.back(), lba, seen) ? 0 : 1;
-    if (std::any_of(allowed.begin(), allowed.end(), [&](const auto& bytes) { return equal(seen, bytes); }))
-      return;
     for (const auto& fresh : allowed) {
       const auto prefix = std::mismatch(seen.begin(), seen.end(), fresh.begin()).first - seen.begin();
       const bool fits =

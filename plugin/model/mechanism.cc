@@ -88,13 +88,17 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, Tra
   }
 }
 
-std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, OffsetPs on_track_ps,
-                                                    const Supply& supply, Travel& travel) const {
+std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std::uint64_t lbn,
+                                                    OffsetPs on_track_ps, const Supply& supply,
+                                                    Travel& travel) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   // The slots of this track went by one revolution before `start`: which of them are still to come?
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
-  gone = (gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_;
+  // A physical sector is written whole: begin with the next one.
+  const auto into_physical = static_cast<std::uint32_t>(lbn % physical_sectors_);
+  gone =
+      (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ - into_physical;
   const OffsetPs supplied_ps = supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
   if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps)) return std::nullopt;
   TrackPass rear = track;
@@ -135,7 +139,8 @@ void Mechanism::plan(const Transfer& transfer, Travel& travel) const {
     pass.first = done;
     const std::size_t first_pass = travel.passes.size();
     std::optional<OffsetPs> end_ps;
-    if (zero_latency_) end_ps = pass_from_middle(pass, on_track_ps, transfer.supply, travel);
+    if (zero_latency_)
+      end_ps = pass_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.supply, travel);
     at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, travel);
     if (done == 0) travel.rotation_ps = travel.passes[first_pass].start_ps - on_track_ps;
     done += pass.sectors;

@@ -130,9 +130,9 @@ class Mechanism {
   /// Appends the passes for one track; more than one when the supply runs dry and a revolution is lost.
   OffsetPs pass_track(const TrackPass& track, const Supply& supply, Travel& travel) const;
   /// Zero-latency access: the head is on the track at `on_track_ps`, between the first and the last slot of
-  /// `track`, whose first begins at `track.start_ps`. Nothing when there is nothing to gain.
-  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, OffsetPs on_track_ps, const Supply& supply,
-                                           Travel& travel) const;
+  /// `track`, whose first begins at `track.start_ps` and is `lbn`. Nothing when there is nothing to gain.
+  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, std::uint64_t lbn, OffsetPs on_track_ps,
+                                           const Supply& supply, Travel& travel) const;
 
   Geometry geometry_;
   SeekCurve seek_;

@@ -12,7 +12,7 @@ using bench::MemoryStore;
 
 constexpr std::uint64_t kHistorySectors = 200;
 
-struct Shape {
+struct CacheShape {
   const char* name;
   bool volatile_below;
   bool whole;
@@ -21,7 +21,7 @@ struct Shape {
   bool trim;
 };
 
-NvramProfile small_cache(const Shape& shape) {
+NvramProfile small_cache(const CacheShape& shape) {
   NvramProfile p;
   p.name = "small-cache";
   p.capacity_sectors = shape.capacity_sectors;
@@ -40,8 +40,9 @@ NvramProfile small_cache(const Shape& shape) {
 }
 
 /// Drive and cache in one, so that the store lives as long.
-struct Stack {
-  Stack(const Shape& shape, std::uint64_t seed) : drive(bench::small_profile()), cache(small_cache(shape)) {
+struct CacheStack {
+  CacheStack(const CacheShape& shape, std::uint64_t seed)
+      : drive(bench::small_profile()), cache(small_cache(shape)) {
     drive.trim = shape.trim;
     drive.physical_sector_sectors = 1;
     options_seed = seed;
@@ -69,7 +70,7 @@ struct Stack {
   Nvram* nvram = nullptr;
 };
 
-HistoryRules rules(const Shape& shape) {
+HistoryRules cache_rules(const CacheShape& shape) {
   HistoryRules r;
   r.sectors = kHistorySectors;
   r.trim = shape.trim;
@@ -81,14 +82,15 @@ HistoryRules rules(const Shape& shape) {
   return r;
 }
 
-class NvramHistory : public testing::TestWithParam<Shape> {};
+class NvramHistory : public testing::TestWithParam<CacheShape> {};
 
 TEST_P(NvramHistory, KeepsTheRules) {
   NvramCounters sum;
   for (std::uint64_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} {}", seed, GetParam().name));
-    Stack stack(GetParam(), seed);
-    AnyHistory history(seed, rules(GetParam()), [&](Simulation& s, Witness& w) { return stack.make(s, w); });
+    CacheStack stack(GetParam(), seed);
+    AnyHistory history(seed, cache_rules(GetParam()),
+                       [&](Simulation& s, Witness& w) { return stack.make(s, w); });
     history.run(1500);
     const NvramCounters c = stack.nvram->nvram_counters();
     sum.dirty_hits += c.dirty_hits;
@@ -111,8 +113,9 @@ TEST_P(NvramHistory, KeepsTheRules) {
 
 TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
   const auto run = [](std::uint64_t seed) {
-    Stack stack(GetParam(), seed);
-    AnyHistory history(seed, rules(GetParam()), [&](Simulation& s, Witness& w) { return stack.make(s, w); });
+    CacheStack stack(GetParam(), seed);
+    AnyHistory history(seed, cache_rules(GetParam()),
+                       [&](Simulation& s, Witness& w) { return stack.make(s, w); });
     history.run(600);
     return history.witness().log;
   };
@@ -121,11 +124,11 @@ TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, NvramHistory,
-                         testing::Values(Shape{"durable below", false, true, 64, 1, false},
-                                         Shape{"volatile below", true, true, 64, 3, true},
-                                         Shape{"a part, volatile below", true, false, 96, 2, true},
-                                         Shape{"a part, durable below", false, false, 40, 2, false},
-                                         Shape{"large", true, true, 160, 4, false}));
+                         testing::Values(CacheShape{"durable below", false, true, 64, 1, false},
+                                         CacheShape{"volatile below", true, true, 64, 3, true},
+                                         CacheShape{"a part, volatile below", true, false, 96, 2, true},
+                                         CacheShape{"a part, durable below", false, false, 40, 2, false},
+                                         CacheShape{"large", true, true, 160, 4, false}));
 
 }  // namespace
 }  // namespace headcrash::model

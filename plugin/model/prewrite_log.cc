@@ -85,7 +85,7 @@ std::optional<PrewriteLog::Place> PrewriteLog::reserve(std::uint64_t parts,
     Ring& ring = rings_[m];
     const std::uint64_t length = ring_length(payload_sectors[m], align_);
     const std::uint64_t skip = skipped(ring, length);
-    if (skip > 0) ring.head = 0;
+    if (ring.head + length > sectors_) ring.head = 0;
     place.at[m] = first_ + ring.head;
     ring.head += length;
     ring.used += skip + length;

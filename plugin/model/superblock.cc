@@ -49,6 +49,7 @@ void Superblock::encode(std::span<std::byte> sector) const {
   put_number(sector, 80, prewrite_sectors, 4);
   put_number(sector, 84, region_sectors, 4);
   put_number(sector, 88, stripes, 8);
+  put_number(sector, 96, settled, 8);
   put_number(sector, kSuperblockCrcAt, crc32c_of(sector.first(kSuperblockCrcAt)), 4);
 }
 
@@ -70,6 +71,7 @@ std::optional<Superblock> Superblock::decode(std::span<const std::byte> sector) 
   s.prewrite_sectors = static_cast<std::uint32_t>(get_number(sector, 80, 4));
   s.region_sectors = static_cast<std::uint32_t>(get_number(sector, 84, 4));
   s.stripes = get_number(sector, 88, 8);
+  s.settled = get_number(sector, 96, 8);
   return s;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // What an array writes down about itself on each member, so that a store opened again has the same state.
 //
-// Two slots at the start of each member, written in turn: a power cut tears at most the newer one on every
-// member. The slot with the higher event count and a right checksum speaks. All numbers are little-endian.
+// Two slots at the start of each member; always the one that does not hold the member's newest is written,
+// so a power cut leaves one intact. The slot with the higher event count and a right checksum speaks. A
+// member with fewer events than `settled` has missed something and is an old copy. Numbers are little-endian.
 //
 //   0  magic "HCARRAY1"     24 level, members      40 events                 64 state: bit 0 dirty
 //   8  array id             28 member index        48 failed members (mask)  72 prewrite tail: older updates
@@ -29,6 +30,7 @@ struct Superblock {
   std::uint32_t prewrite_sectors = 0, region_sectors = 0;
   std::uint64_t stripes = 0;
   std::uint64_t events = 0;
+  std::uint64_t settled = 0;                 ///< every member that had not failed has at least these events
   std::uint64_t failed = 0, rebuilding = 0;  ///< masks of members
   bool dirty = false;
   std::uint64_t prewrite_tail = 0;

@@ -94,6 +94,17 @@ void WriteCache::overlay(std::uint64_t lba, std::span<std::byte> into) const {
     lay_over(it->second, lba, into);
 }
 
+std::vector<const Extent*> WriteCache::upwards(std::uint64_t lba, std::size_t count) const {
+  std::vector<const Extent*> found;
+  auto it = dirty_.lower_bound(lba);
+  while (found.size() < std::min(count, dirty_.size())) {
+    if (it == dirty_.end()) it = dirty_.begin();
+    found.push_back(&it->second);
+    ++it;
+  }
+  return found;
+}
+
 std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sectors_max) {
   invariant(under_way_.empty() && !dirty_.empty(), "one destage at a time, of something");
   auto it = dirty_.lower_bound(lba);

@@ -18,6 +18,7 @@ struct Extent {
   std::uint32_t sectors = 0;
   RequestId source = 0;
   bool zeroes = false;
+  TimeNs since = 0;                  ///< when it was acknowledged
   std::span<const std::byte> bytes;  ///< empty: zeroes, or only times matter
   std::shared_ptr<const std::vector<std::byte>>
       keeps;  ///< what `bytes` points into, when it is the cache's own
@@ -36,6 +37,9 @@ class WriteCache {
   bool covers(std::uint64_t lba, std::uint32_t sectors) const;
   /// Lays what is cached over bytes that came from the medium: first what is under way, then what is newer.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
+
+  /// The next dirty extents upwards from `lba` and round again, at most `count`. Valid until the next change.
+  std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
   /// Takes the next extents upwards from `lba`, or from the lowest when there are none above (C-LOOK), with
   /// those that adjoin without a gap, at most `sectors_max` unless the first alone is longer. They are under

@@ -178,6 +178,7 @@ class Builder {
     model::invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
                      "a device is as large as planned");
     built_.all[id].device = made->get();
+    if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);
     return made;
   }
 

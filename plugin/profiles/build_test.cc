@@ -159,6 +159,20 @@ TEST(Build, SpindlesOfAnArrayTurnAtAnglesFromTheSeed) {
   EXPECT_NE(first_reads(*planned, 7), first_reads(*planned, 8));
 }
 
+TEST(Build, ACutMayNameADriveInsideAnArray) {
+  CountingWitness witness;
+  const auto made = plan({device("raid5-5")});
+  ASSERT_TRUE(made);
+  auto built = build(*made, witness, {});
+  ASSERT_TRUE(built);
+  model::CutTrigger trigger;
+  trigger.kind = model::CutTrigger::Kind::at_lba;
+  trigger.device = "hd0.3";
+  EXPECT_TRUE(built->machine->arm(trigger));
+  trigger.device = "hd0";
+  EXPECT_FALSE(built->machine->arm(trigger)) << "an array has no head";
+}
+
 TEST(Build, FaultsFindTheirDeviceByName) {
   const auto planned = plan({device("raid5-5")});
   ASSERT_TRUE(planned);

@@ -11,7 +11,7 @@
 namespace headcrash::profiles {
 namespace {
 
-constexpr std::size_t kDevicesMax = 64;
+constexpr std::size_t kMachineDevicesMax = 64;
 constexpr std::size_t kFaultsMax = 10'000;
 constexpr std::size_t kNameLengthMax = 32;
 
@@ -60,7 +60,7 @@ Result<MachineFile> load_machine_file(const std::string& path) {
   std::vector<std::string> faults;
   if (top.has("fault")) faults = top.texts("fault");
   top.finish();
-  if (tables.size() > kDevicesMax) errors.add("device", "too many devices", "give at most 64");
+  if (tables.size() > kMachineDevicesMax) errors.add("device", "too many devices", "give at most 64");
   if (faults.size() > kFaultsMax) errors.add("fault", "too many faults", "give at most 10000");
   if (errors.first) return tl::unexpected<Error>(*errors.first);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,12 +13,16 @@
 namespace headcrash::profiles {
 namespace {
 
-std::string c2447() {
-  return std::string(embedded_files().front().text);
+std::string text_of(const std::string& profile) {
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name == profile + ".toml") return std::string(file.text);
+  }
+  ADD_FAILURE() << "no built-in profile " << profile;
+  return {};
 }
 
-std::string changed(const std::string& from, const std::string& to) {
-  std::string text = c2447();
+std::string changed(const std::string& from, const std::string& to, const char* profile = "hp-c2447") {
+  std::string text = text_of(profile);
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
@@ -38,7 +43,10 @@ TEST(Profile, TheC2447IsWhatItsNumbersSay) {
 TEST(Profile, TheListTellsWhatPeopleAskFor) {
   const auto list = list_profiles();
   ASSERT_EQ(list.size(), embedded_files().size()) << "a built-in profile does not parse";
-  const ProfileSummary& c2447 = list.front();
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [](const ProfileSummary& summary) { return summary.name == "hp-c2447"; });
+  ASSERT_NE(found, list.end());
+  const ProfileSummary& c2447 = *found;
   EXPECT_EQ(c2447.rpm, 5400);
   EXPECT_NEAR(c2447.average_seek_ms, 11.5, 0.5);
   EXPECT_NEAR(c2447.outer_bytes_per_second / c2447.inner_bytes_per_second, 96.0 / 56, 1e-9);
@@ -64,13 +72,14 @@ struct Wrong {
   const char* to;
   const char* key;   ///< in the subject
   const char* said;  ///< in problem or remedy
+  const char* profile = "hp-c2447";
 };
 
 class ProfileErrors : public testing::TestWithParam<Wrong> {};
 
 TEST_P(ProfileErrors, NameFileKeyAndRemedy) {
   const Wrong& wrong = GetParam();
-  const auto profile = parse_profile(changed(wrong.from, wrong.to), "drive.toml");
+  const auto profile = parse_profile(changed(wrong.from, wrong.to, wrong.profile), "drive.toml");
   ASSERT_FALSE(profile);
   const Error& error = profile.error();
   EXPECT_EQ(error.subject.rfind("drive.toml: ", 0), 0U) << error.message();
@@ -89,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"heads = 13", "heads = 13.5", "geometry.heads", "whole number"},
         Wrong{"= 2_054_864", "= 2_054_865", "geometry.capacity-sectors", "zones hold"},
         Wrong{"heads = 13", "heads = ", "line", "correct"},
-        Wrong{"[rotation]", "[rotations]", "rotations", "did you mean 'rotation'"},
+        Wrong{"\n[rotation]", "\n[rotations]", "rotations", "did you mean 'rotation'"},
         Wrong{"period-ps = 11_111_111_111", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms", "milliseconds"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms", "milliseconds"},
@@ -100,7 +109,21 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"first-cylinder = 559", "first-cylinder = 1559", "first-cylinder", "order"},
         Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no data"},
         Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors", "below"},
-        Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water", "marks"}));
+        Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water", "marks"},
+        Wrong{"read-hit-command-ms = 0.95343", "read-hit-command-ms = [0.9]", "command.read-hit-command-ms",
+              "list of two"},
+        Wrong{"segments = 1", "segments = 0", "read-buffer.segments", "whole number"},
+        Wrong{"distances = [1, 2,", "distances = [2, 1,", "seek.distances", "rise", "barracuda-4lp"},
+        Wrong{"times-ms = [1.943, ", "times-ms = [", "seek.times-ms", "shorter", "barracuda-4lp"},
+        Wrong{"cylinders = 1128", "cylinders = 1130", "zone[0].cylinders", "next zone", "barracuda-4lp"},
+        Wrong{"\"cylinder-range\"", "\"cylinder-rang\"", "geometry.sparing", "did you mean", "barracuda-4lp"},
+        Wrong{"spare-sectors = 88", "spare-sectors = 0", "zone[0].slipped-sectors", "spares",
+              "barracuda-4lp"},
+        Wrong{"tail-unused-sectors = 107_582", "tail-unused-sectors = 99_999_999",
+              "geometry.capacity-sectors", "zones hold 0", "barracuda-4lp"},
+        Wrong{"\"aged-sptf\"", "\"aged\"", "queue.policy", "known", "sata-7200"},
+        Wrong{"aging-permille = 50", "", "queue.aging-permille", "missing", "sata-7200"},
+        Wrong{"depth = 32", "depth = 32\nlength = 3", "queue.length", "unknown", "sata-7200"}));
 
 }  // namespace
 }  // namespace headcrash::profiles

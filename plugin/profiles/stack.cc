@@ -44,12 +44,17 @@ class StackLoader {
     }
     if (++files_ > kFilesMax)
       return fail(found->file, "too many profiles below one", "make the machine smaller");
-    const Result<toml::table> root = parse_toml(found->text, found->file);
-    if (!root) return pass_on(root);
     chain_.push_back(found->identity);
-    Result<StackPtr> stack = read(*root, {found->file, found->folder}, above);
+    Result<StackPtr> stack = parse(found->text, found->file, found->folder, above);
     chain_.pop_back();
     return stack;
+  }
+
+  Result<StackPtr> parse(std::string_view text, std::string_view file, const fs::path& folder,
+                         const ArrayProfile* above) {
+    const Result<toml::table> root = parse_toml(text, file);
+    if (!root) return pass_on(root);
+    return read(*root, {std::string(file), folder}, above);
   }
 
  private:
@@ -218,6 +223,10 @@ std::uint32_t physical_sector_sectors(const Stack& stack) {
 
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path, const fs::path& folder) {
   return StackLoader().load(name_or_path, folder, nullptr);
+}
+
+Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file) {
+  return StackLoader().parse(text, file, {}, nullptr);
 }
 
 }  // namespace headcrash::profiles

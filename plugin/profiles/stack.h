@@ -40,6 +40,9 @@ const Stack& lowest(const Stack& stack);
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});
 
+/// The text of a profile of any kind; `file` is its name in errors.
+Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file);
+
 /// One of the named devices of a machine.
 struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" when there is no machine file

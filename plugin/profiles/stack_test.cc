@@ -174,7 +174,7 @@ TEST(Stack, AnArrayIsNoDisk) {
                    4 * summarise_profile("hp-c2447")->outer_bytes_per_second);
 }
 
-struct Wrong {
+struct WrongStack {
   const char* file;  ///< built-in text that is changed
   const char* from;
   const char* to;
@@ -182,10 +182,10 @@ struct Wrong {
   const char* said;  ///< in problem or remedy
 };
 
-class StackErrors : public testing::TestWithParam<Wrong> {};
+class StackErrors : public testing::TestWithParam<WrongStack> {};
 
 TEST_P(StackErrors, NameFileKeyAndRemedy) {
-  const Wrong& wrong = GetParam();
+  const WrongStack& wrong = GetParam();
   const Folder folder;
   const auto stack =
       load_stack(folder.write("box.toml", replaced(built_in_text(wrong.file), wrong.from, wrong.to)));
@@ -203,45 +203,47 @@ constexpr const char* kPresto = "netra-raid5-presto.toml";
 INSTANTIATE_TEST_SUITE_P(
     All, StackErrors,
     testing::Values(
-        Wrong{kRaid, "\"array\"", "\"arrray\"", "kind", "did you mean \"array\""},
-        Wrong{kRaid, "\"array\"", "7", "kind", "text"},
-        Wrong{kRaid, "member =", "membre =", "membre", "did you mean"},
-        Wrong{kRaid, "member =", "size = 3\nmember =", "size", "unknown"},
-        Wrong{kRaid, "\"hp-c2447\"", "\"hp-c2448\"", "member", "hp-c2447"},
-        Wrong{kRaid, "\"hp-c2447\"", "\"gone/drive.toml\"", "member", "drive.toml cannot be read"},
-        Wrong{kRaid, "\"hp-c2447\"", "7", "member", "must name a profile"},
-        Wrong{kRaid, "\"hp-c2447\"", "{name = \"x\"}", "member", "missing"},
-        Wrong{kRaid, "\"raid5\"", "\"raid9\"", "layout.level", "raid5"},
-        Wrong{kRaid, "members = 5", "members = 2", "layout.members", "from 3"},
-        Wrong{kRaid, "members = 5", "members = 65", "layout.members", "to 64"},
-        Wrong{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 0", "layout.stripe-unit-kib", "whole number"},
-        Wrong{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 1048576", "layout.stripe-unit-kib",
-              "no room"},
-        Wrong{kRaid, "= false", "= 0", "layout.synchronised-spindles", "true or false"},
-        Wrong{kRaid, "command-ms = 0.02", "command-ms = -1", "controller.command-ms", "milliseconds"},
-        Wrong{kRaid, "parity-sector-us = 1", "parity-sector-us = inf", "controller.parity-sector-us",
-              "number"},
-        Wrong{kRaid, "[controller]\norigin", "[controller]\norigen", "controller.origen",
-              "did you mean 'origin'"},
-        Wrong{kRaid, "\"estimate: an example\"", "\"an example\"", "safety.origin", "measured:"},
-        Wrong{kRaid, "\"none\"", "\"prewrite\"", "safety.prewrite-kib", "log"},
-        Wrong{kRaid, "\"none\"", "\"dirty-regions\"", "safety.region-kib", "bit"},
-        Wrong{"raid0-2.toml", "prewrite-kib = 0", "prewrite-kib = 8", "safety.prewrite-kib", "parity"},
-        Wrong{kRaid, "rebuild-mb-per-s = 0", "rebuild-mb-per-s = -1", "safety.rebuild-mb-per-s", "number"},
-        Wrong{kRaid, "level = ", "level = = ", "line", "correct"},
-        Wrong{kPresto, "range = \"all\"", "range = \"prewrite\"", "memory.range", "prewrite log"},
-        Wrong{kPresto, "range = \"all\"", "range = \"none\"", "memory.range", "\"all\""},
-        Wrong{kPresto, "range = \"all\"", "range = [0]", "memory.range", "\"all\""},
-        Wrong{kPresto, "range = \"all\"", "range = [-1, 8]", "memory.range", "before"},
-        Wrong{kPresto, "range = \"all\"", "range = [1, 9223372036854775807]", "memory.range", "beyond"},
-        Wrong{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.capacity-kib", "multiple"},
-        Wrong{kPresto, "high-water-permille = 750", "high-water-permille = 500", "low-water-permille",
-              "below"},
-        Wrong{kPresto, "hold-hours = 72", "hold-hours = nan", "battery.hold-hours", "number"},
-        Wrong{kPresto, "\"sun-4.2g\"", "\"sun-4.3g\"", "over: member: over", "no built-in"},
-        Wrong{kPresto, "stripe-unit-kib = 8", "stripe-unit = 8", "over: layout.stripe-unit", "did you"},
-        Wrong{kPresto, "range = \"prewrite\"", "ranges = \"prewrite\"", "over: member: memory.ranges",
-              "did you"}));
+        WrongStack{kRaid, "\"array\"", "\"arrray\"", "kind", "did you mean \"array\""},
+        WrongStack{kRaid, "\"array\"", "7", "kind", "text"},
+        WrongStack{kRaid, "member =", "membre =", "membre", "did you mean"},
+        WrongStack{kRaid, "member =", "size = 3\nmember =", "size", "unknown"},
+        WrongStack{kRaid, "\"hp-c2447\"", "\"hp-c2448\"", "member", "hp-c2447"},
+        WrongStack{kRaid, "\"hp-c2447\"", "\"gone/drive.toml\"", "member", "drive.toml cannot be read"},
+        WrongStack{kRaid, "\"hp-c2447\"", "7", "member", "must name a profile"},
+        WrongStack{kRaid, "\"hp-c2447\"", "{name = \"x\"}", "member", "missing"},
+        WrongStack{kRaid, "\"raid5\"", "\"raid9\"", "layout.level", "raid5"},
+        WrongStack{kRaid, "members = 5", "members = 2", "layout.members", "from 3"},
+        WrongStack{kRaid, "members = 5", "members = 65", "layout.members", "to 64"},
+        WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 0", "layout.stripe-unit-kib",
+                   "whole number"},
+        WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 1048576", "layout.stripe-unit-kib",
+                   "no room"},
+        WrongStack{kRaid, "= false", "= 0", "layout.synchronised-spindles", "true or false"},
+        WrongStack{kRaid, "command-ms = 0.02", "command-ms = -1", "controller.command-ms", "milliseconds"},
+        WrongStack{kRaid, "parity-sector-us = 1", "parity-sector-us = inf", "controller.parity-sector-us",
+                   "number"},
+        WrongStack{kRaid, "[controller]\norigin", "[controller]\norigen", "controller.origen",
+                   "did you mean 'origin'"},
+        WrongStack{kRaid, "\"estimate: an example\"", "\"an example\"", "safety.origin", "measured:"},
+        WrongStack{kRaid, "\"none\"", "\"prewrite\"", "safety.prewrite-kib", "log"},
+        WrongStack{kRaid, "\"none\"", "\"dirty-regions\"", "safety.region-kib", "bit"},
+        WrongStack{"raid0-2.toml", "prewrite-kib = 0", "prewrite-kib = 8", "safety.prewrite-kib", "parity"},
+        WrongStack{kRaid, "rebuild-mb-per-s = 0", "rebuild-mb-per-s = -1", "safety.rebuild-mb-per-s",
+                   "number"},
+        WrongStack{kRaid, "level = ", "level = = ", "line", "correct"},
+        WrongStack{kPresto, "range = \"all\"", "range = \"prewrite\"", "memory.range", "prewrite log"},
+        WrongStack{kPresto, "range = \"all\"", "range = \"none\"", "memory.range", "\"all\""},
+        WrongStack{kPresto, "range = \"all\"", "range = [0]", "memory.range", "\"all\""},
+        WrongStack{kPresto, "range = \"all\"", "range = [-1, 8]", "memory.range", "before"},
+        WrongStack{kPresto, "range = \"all\"", "range = [1, 9223372036854775807]", "memory.range", "beyond"},
+        WrongStack{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.capacity-kib", "multiple"},
+        WrongStack{kPresto, "high-water-permille = 750", "high-water-permille = 499", "low-water-permille",
+                   "above"},
+        WrongStack{kPresto, "hold-hours = 72", "hold-hours = nan", "battery.hold-hours", "number"},
+        WrongStack{kPresto, "\"sun-4.2g\"", "\"sun-4.3g\"", "over: member: over", "no built-in"},
+        WrongStack{kPresto, "stripe-unit-kib = 8", "stripe-unit = 8", "over: layout.stripe-unit", "did you"},
+        WrongStack{kPresto, "range = \"prewrite\"", "ranges = \"prewrite\"", "over: member: memory.ranges",
+                   "did you"}));
 
 TEST(MachineFile, NamesDevicesSizesAndFaults) {
   const Folder folder;

@@ -15,6 +15,10 @@ namespace headcrash::record {
 
 inline constexpr std::uint32_t kSector = model::kSectorBytes;
 
+inline std::vector<std::byte> filled(std::size_t sectors, int value) {
+  return std::vector<std::byte>(sectors * kSector, static_cast<std::byte>(value));
+}
+
 class TestDrive {
  public:
   TestDrive(model::DeviceId device, model::SectorStore& store, model::MachineWitness& witness, unsigned seed)

@@ -46,10 +46,6 @@ class FormatsTest : public testing::Test {
   fs::path folder_;
 };
 
-std::vector<std::byte> filled(std::size_t sectors, int value) {
-  return std::vector<std::byte>(sectors * kSector, static_cast<std::byte>(value));
-}
-
 std::vector<Event> events_of(const fs::path& path) {
   std::vector<Event> events;
   auto reader = RecordingReader::open(path);

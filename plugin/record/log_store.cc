@@ -17,15 +17,6 @@ namespace {
 constexpr std::size_t kCrowdedExtents = 32;    ///< chunks with fewer are not worth moving at first
 constexpr std::size_t kIndexBytesPerTry = 64;  ///< of the bound: how much it grows before the next try
 
-/// What a drive has handed to its store and the witness has not heard of yet.
-struct HeldBack {
-  enum class What : std::uint8_t { nothing, bytes, zeroes } what = What::nothing;
-  model::DeviceId device = 0;
-  std::uint64_t lba = 0;
-  std::uint64_t sectors = 0;
-  std::span<const std::byte> bytes;  ///< the drive's own: valid until it returns to its caller
-};
-
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
   constexpr const char* kRemedy = "give another name, or delete it if its bytes are not needed";
@@ -59,6 +50,15 @@ std::vector<ExtentIndex> empty_indexes(const RecordingHeader& header) {
 }  // namespace
 
 struct LogStore::State {
+  /// What a drive has handed to its store and the witness has not heard of yet.
+  struct HeldBack {
+    enum class What : std::uint8_t { nothing, bytes, zeroes } what = What::nothing;
+    model::DeviceId device = 0;
+    std::uint64_t lba = 0;
+    std::uint64_t sectors = 0;
+    std::span<const std::byte> bytes;  ///< the drive's own: valid until it returns to its caller
+  };
+
   LogStoreOptions options;
   std::unique_ptr<RecordingWriter> log;
   RecordingHeader header;
@@ -101,7 +101,7 @@ class LogStore::Medium final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
  private:
-  Result<void> hold_back(HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
+  Result<void> hold_back(State::HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
                          std::span<const std::byte> bytes);
 
   State& state_;
@@ -133,7 +133,7 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
   return result;
 }
 
-Result<void> LogStore::Medium::hold_back(HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
+Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
                                          std::span<const std::byte> bytes) {
   if (auto inside = media::check_range(name_, this->sectors(), lba, sectors * kSectorBytes); !inside)
     return inside;
@@ -145,11 +145,11 @@ Result<void> LogStore::Medium::hold_back(HeldBack::What what, std::uint64_t lba,
 
 Result<void> LogStore::Medium::write(std::uint64_t lba, std::span<const std::byte> data) {
   if (auto inside = media::check_range(name_, sectors(), lba, data.size()); !inside) return inside;
-  return hold_back(HeldBack::What::bytes, lba, data.size() / kSectorBytes, data);
+  return hold_back(State::HeldBack::What::bytes, lba, data.size() / kSectorBytes, data);
 }
 
 Result<void> LogStore::Medium::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  return hold_back(HeldBack::What::zeroes, lba, count, {});
+  return hold_back(State::HeldBack::What::zeroes, lba, count, {});
 }
 
 bool LogStore::State::has(model::DeviceId device, std::uint64_t lba, std::uint64_t sectors) const {
@@ -274,7 +274,7 @@ void LogStore::State::expect_nothing_held() {
 void LogStore::media_written(model::DeviceId device, model::TimeNs at, const model::MediaWrite& media) {
   State& s = *state_;
   const bool same_run = s.held.device == device && s.held.lba == media.lba && s.held.sectors == media.sectors;
-  const bool zeroes = same_run && s.held.what == HeldBack::What::zeroes;
+  const bool zeroes = same_run && s.held.what == State::HeldBack::What::zeroes;
   if (same_run) {
     s.held = {};
   } else {

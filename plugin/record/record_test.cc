@@ -11,6 +11,7 @@
 
 #include "plugin/media/memory_store.h"
 #include "plugin/record/crc32c.h"
+#include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/media_image.h"
 #include "plugin/record/recording.h"
@@ -49,10 +50,6 @@ class RecordTest : public testing::Test {
   fs::path folder_;
   fs::path path_;
 };
-
-std::vector<std::byte> filled(std::size_t sectors, int value) {
-  return std::vector<std::byte>(sectors * kSectorBytes, static_cast<std::byte>(value));
-}
 
 model::Request write_request(model::RequestId id, std::uint64_t lba, std::span<const std::byte> data) {
   model::Request request;

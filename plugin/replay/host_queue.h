@@ -30,7 +30,8 @@ class HostQueue {
       by_place_.emplace(lbn, request);
     }
   }
-  /// Takes the next one. `at`: first block of the request that was taken last.
+  /// Where the device was last sent, also by a request that never waited.
+  void sent_to(std::uint64_t lbn) { at_ = lbn; }
   Request pop() {
     if (scheduler_ == HostScheduler::fcfs) {
       const Request next = in_order_.front();
@@ -45,7 +46,6 @@ class HostQueue {
       next = by_place_.lower_bound(std::prev(next)->first);
     }
     const Request taken = next->second;
-    at_ = next->first;
     by_place_.erase(next);
     return taken;
   }

@@ -126,6 +126,7 @@ class Replay final : model::EventTarget {
   void send(Host& host, Slot& slot) {
     ++host.at_device;
     const TraceRequest& wanted = slot.result.request;
+    host.waiting.sent_to(wanted.lbn);
     model::Request request;
     request.op = wanted.read ? model::Op::read : model::Op::write;
     request.lba = wanted.lbn;

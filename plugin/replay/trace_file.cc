@@ -15,8 +15,8 @@
 namespace headcrash::replay {
 namespace {
 
-constexpr std::size_t kBufferBytes = 64 << 10;
-constexpr std::size_t kLineBytesMax = 4096;
+constexpr std::size_t kReadBytes = 64 << 10;
+constexpr std::size_t kTraceLineBytesMax = 4096;
 constexpr std::uint32_t kBlocksMax = 1U << 20;
 constexpr TimeNs kTimeMaxNs = 1'000'000'000'000'000'000;  // 31 years
 
@@ -131,7 +131,7 @@ Result<TraceFormat> trace_format_of(const std::string& path) {
 }
 
 TraceFile::TraceFile(std::string path, TraceFormat format, std::FILE* file)
-    : path_(std::move(path)), format_(format), file_(file), buffer_(kBufferBytes + kLineBytesMax) {}
+    : path_(std::move(path)), format_(format), file_(file), buffer_(kReadBytes + kTraceLineBytesMax) {}
 
 TraceFile::~TraceFile() {
   if (file_ != stdin) std::fclose(file_);
@@ -150,7 +150,7 @@ std::string TraceFile::subject(const TraceRequest& request) const {
 Result<std::span<const TraceRequest>> TraceFile::next() {
   chunk_.clear();
   while (chunk_.empty() && !ended_) {
-    const std::size_t got = std::fread(buffer_.data() + held_, 1, kBufferBytes, file_);
+    const std::size_t got = std::fread(buffer_.data() + held_, 1, kReadBytes, file_);
     if (std::ferror(file_) != 0) return fail(path_, "cannot be read to its end", "check the file");
     held_ += got;
     ended_ = got == 0;
@@ -190,7 +190,7 @@ Result<void> TraceFile::parse_buffer(bool at_end) {
     chunk_.push_back(request);
   }
   held_ = static_cast<std::size_t>(end - at);
-  if (held_ > kLineBytesMax) {
+  if (held_ > kTraceLineBytesMax) {
     return fail(fmt::format("{}: line {}", path_, line_ + 1), "is longer than 4096 bytes",
                 "is this a trace at all?");
   }

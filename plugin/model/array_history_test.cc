@@ -1,0 +1,426 @@
+// Random histories on arrays against a plain reference, told per sector:
+//
+//   allowed       the values that a read may return: the last completed write's, and those of writes under
+//   way after a cut   of a sector whose write was under way: old or new, within a torn sector a mixture of
+//   both
+//
+// Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any instant.
+// Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "plugin/model/array_test_bench.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::ArrayBench;
+
+struct Kind {
+  const char* name;
+  RaidLevel level;
+  std::uint32_t members;
+  ArrayRecovery recovery = ArrayRecovery::none;
+  bool faults = true;
+  bool volatile_cache = false;
+  std::uint32_t cache_stripes = 0;
+};
+
+class ArrayHistory final : public Initiator {
+ public:
+  ArrayHistory(const Kind& kind, std::uint64_t seed)
+      : kind_(kind),
+        random_(seed),
+        bench_(profile(kind), kind.level == RaidLevel::raid1 ? 600 : 250, seed,
+               {kind.volatile_cache, seed % 2 == 0, kMillisecondNs, 4 * kMillisecondNs,
+                kind.recovery == ArrayRecovery::prewrite}) {
+    const auto opened = bench_.open();
+    EXPECT_TRUE(opened) << opened.error().message();
+    sectors_ = bench_.array->characteristics().sectors;
+    now_.assign(sectors_, 0);
+    writing_.resize(sectors_);
+    unflushed_.resize(sectors_);
+  }
+
+  void run(int steps) {
+    for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
+      const auto dice = pick(1000);
+      if (dice < 350) {
+        if (flying_.size() < 6) submit();
+      } else if (dice < 965) {
+        bench_.simulation->run_next();
+      } else if (dice < 985) {
+        bench_.run_for(static_cast<TimeNs>(pick(8 * kMillisecondNs)));
+      } else if (dice < 992) {
+        if (kind_.faults) disturb();
+      } else if (dice < 995) {
+        cut();
+      } else {
+        settle();
+      }
+    }
+    settle();
+  }
+  const std::vector<std::string>& log() const { return bench_.witness.log; }
+  std::uint64_t rolled() const { return rolled_; }
+  std::uint64_t cuts() const { return cuts_; }
+  std::uint64_t rebuilds() const { return rebuilds_; }
+
+ private:
+  struct Flying {
+    Request request;
+    std::vector<std::byte> buffer;
+    std::uint32_t stamp = 0;
+    std::vector<std::vector<std::uint32_t>> allowed;  ///< read
+    std::uint64_t flush_before = 0;
+  };
+  static ArrayProfile profile(const Kind& kind) {
+    ArrayProfile p = bench::array_profile(kind.level, kind.members);
+    p.recovery = kind.recovery;
+    p.stripe_cache_stripes = kind.cache_stripes;
+    if (kind.recovery == ArrayRecovery::prewrite) p.prewrite_sectors = 48;
+    if (kind.recovery == ArrayRecovery::dirty_regions) p.region_sectors = 40;
+    p.volatile_cache = kind.volatile_cache;
+    return p;
+  }
+  std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+
+  /// Every sector of a write carries its stamp in every word.
+  static void fill(std::span<std::byte> bytes, std::uint32_t stamp) {
+    for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) std::memcpy(bytes.data() + i, &stamp, 4);
+  }
+  /// The stamps of a sector: one, or two when it is torn. Torn at any byte.
+  static bool is(std::span<const std::byte> sector, std::uint32_t stamp) {
+    std::array<std::byte, kSectorBytes> wanted;
+    fill(wanted, stamp);
+    return std::equal(sector.begin(), sector.end(), wanted.begin());
+  }
+  static bool is_torn_of(std::span<const std::byte> sector, const std::vector<std::uint32_t>& stamps) {
+    for (const std::uint32_t a : stamps) {
+      std::array<std::byte, kSectorBytes> first;
+      fill(first, a);
+      const auto prefix = std::mismatch(sector.begin(), sector.end(), first.begin()).first - sector.begin();
+      for (const std::uint32_t b : stamps) {
+        std::array<std::byte, kSectorBytes> second;
+        fill(second, b);
+        if (std::equal(sector.begin() + prefix, sector.end(), second.begin() + prefix)) return true;
+      }
+    }
+    return false;
+  }
+  std::vector<std::uint32_t> allowed(std::uint64_t sector) const {
+    std::vector<std::uint32_t> all = {now_[sector]};
+    for (const auto& [id, stamp] : writing_[sector]) all.push_back(stamp);
+    return all;
+  }
+
+  void submit() {
+    auto flying = std::make_unique<Flying>();
+    Request& r = flying->request;
+    const auto dice = pick(100);
+    r.op = dice < 30   ? Op::read
+           : dice < 80 ? Op::write
+           : dice < 88 ? Op::write_zeroes
+           : dice < 92 ? Op::trim
+                       : Op::flush;
+    if (r.op != Op::flush) {
+      const std::uint64_t longest = pick(4) == 0 ? 90 : 9;
+      r.sectors = static_cast<std::uint32_t>(1 + pick(longest));
+      r.lba = pick(pick(2) == 0 ? sectors_ - r.sectors + 1 : 60);
+      flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
+      for (const auto& [id, other] : flying_) {  // overlapping writes in flight have no order to check
+        const Request& o = other->request;
+        if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors && o.lba < r.lba + r.sectors)
+          return;
+      }
+    }
+    if (r.op == Op::trim && !bench_.array->characteristics().trim) return;
+    if (r.op == Op::write) {
+      flying->stamp = ++stamps_;
+      fill(flying->buffer, flying->stamp);
+      r.data = flying->buffer;
+    }
+    r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && pick(5) == 0;
+    if (r.op == Op::read) {
+      r.into = flying->buffer;
+      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) flying->allowed.push_back(allowed(s));
+    }
+    r.id = bench_.simulation->new_request_id();
+    flying->flush_before = completions_;
+    if (r.op != Op::read && r.op != Op::flush) {
+      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) {
+        writing_[s][r.id] = flying->stamp;
+        for (auto& [id, other] : flying_) {
+          if (other->request.op == Op::read && s >= other->request.lba &&
+              s - other->request.lba < other->request.sectors)
+            other->allowed[s - other->request.lba].push_back(flying->stamp);
+        }
+      }
+    }
+    const Request request = r;
+    flying_.emplace(request.id, std::move(flying));
+    bench_.array->submit(request, *this);
+  }
+
+  void completed(const Completion& completion) override {
+    const auto node = flying_.extract(completion.id);
+    ASSERT_FALSE(node.empty()) << "answered once";
+    const Flying& f = *node.mapped();
+    const Request& r = f.request;
+    if (completion.status != Status::ok) {
+      EXPECT_EQ(completion.status, Status::power_lost)
+          << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
+      return;  // what it wrote stays possible until the cut is over
+    }
+    ++completions_;
+    if (r.op == Op::read) {
+      for (std::uint32_t i = 0; i < r.sectors; ++i) check(f, i);
+    } else if (r.op == Op::flush) {
+      for (auto& older : unflushed_) {
+        older.erase(std::remove_if(older.begin(), older.end(),
+                                   [&f](const auto& o) { return o.second < f.flush_before; }),
+                    older.end());
+      }
+    } else {
+      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) {
+        if (bench_.array->characteristics().volatile_cache && !r.fua)
+          unflushed_[s].push_back({now_[s], completions_});
+        else
+          unflushed_[s].clear();
+        now_[s] = f.stamp;
+        writing_[s].erase(completion.id);
+      }
+    }
+  }
+
+  void check(const Flying& f, std::uint32_t i) {
+    const std::span sector(f.buffer.data() + std::size_t{i} * kSectorBytes, kSectorBytes);
+    for (const std::uint32_t stamp : f.allowed[i]) {
+      if (is(sector, stamp)) return;
+    }
+    std::uint32_t seen = 0;
+    std::memcpy(&seen, sector.data(), 4);
+    ADD_FAILURE() << "sector " << f.request.lba + i << " read as " << seen << ", now " << f.allowed[i][0];
+  }
+
+  /// One more thing that redundancy can bear, or a rebuild.
+  void disturb() {
+    const RaidLayout l = bench_.layout();
+    const ArrayStatus status = bench_.array->status();
+    const auto lost =
+        static_cast<std::uint32_t>(std::count_if(status.members.begin(), status.members.end(),
+                                                 [](MemberState s) { return s != MemberState::active; }));
+    const auto m = static_cast<std::uint32_t>(pick(l.members));
+    if (status.members[m] == MemberState::failed) {
+      if (!status.background.empty()) return;
+      bench_.drives[m]->dead = false;
+      bench_.drives[m]->unreadable.clear();
+      if (bench_.array->rebuild(m)) ++rebuilds_;
+    } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
+      if (pick(2) == 0) {
+        (void)bench_.array->fail_member(m);
+      } else {
+        bench_.drives[m]->dead = true;
+      }
+    } else if (lost == 0 && std::none_of(bench_.drives.begin(), bench_.drives.end(),
+                                         [](const auto* d) { return d->dead; })) {
+      bench_.drives[m]->unreadable.insert(l.data_first + pick(l.stripes * l.unit));
+    }
+  }
+  std::size_t unreadable() const {
+    std::size_t all = 0;
+    for (const auto* drive : bench_.drives) all += drive->unreadable.size() + (drive->dead ? 1 : 0);
+    return all;
+  }
+  void heal() {
+    for (auto* drive : bench_.drives) {
+      drive->dead = false;
+      drive->unreadable.clear();
+    }
+    bench_.drain();
+    for (std::uint32_t m = 0; m < bench_.profile.members; ++m) {
+      if (bench_.array->status().members[m] != MemberState::failed) continue;
+      const auto begun = bench_.array->rebuild(m);
+      EXPECT_TRUE(begun) << begun.error().message();
+      ++rebuilds_;
+      bench_.drain();
+    }
+  }
+
+  /// All requests end, all members come back, everything is clean and right.
+  void settle() {
+    bench_.drain();
+    EXPECT_TRUE(flying_.empty());
+    heal();
+    EXPECT_EQ(bench_.array->status().background, "");
+    EXPECT_FALSE(bench_.array->status().dirty);
+    look_at_stores();
+  }
+  void look_at_stores() {
+    EXPECT_EQ(bench_.wrong_stripes(), 0U);
+    const RaidLayout l = bench_.layout();
+    for (std::uint64_t s = 0; s < sectors_; ++s) {
+      const auto in_stripe = static_cast<std::uint32_t>(s % l.stripe_sectors());
+      const std::uint64_t stripe = s / l.stripe_sectors();
+      EXPECT_TRUE(is(bench_.on_member(l.member_of(stripe, in_stripe / l.unit),
+                                      l.member_lba(stripe, in_stripe % l.unit), 1),
+                     now_[s]))
+          << "sector " << s;
+    }
+  }
+
+  /// Members that are lost at a cut may make a dirty start refused; that has a test of its own.
+  void cut() {
+    const bool logs = kind_.recovery == ArrayRecovery::prewrite;
+    const ArrayStatus status = bench_.array->status();
+    const bool lost = std::any_of(status.members.begin(), status.members.end(),
+                                  [](MemberState s) { return s != MemberState::active; }) ||
+                      unreadable() > 0;
+    if (lost && (!logs || kind_.level == RaidLevel::raid1)) return;
+    ++cuts_;
+    bench_.array->power_cut();
+    bench_.run_for(0);
+    EXPECT_TRUE(flying_.empty()) << "every request is answered";
+    const std::uint64_t rolled = bench_.array->array_counters().rolled_forward;
+    if (pick(3) == 0) {  // again, in the middle of recovery
+      bench_.array->power_on();
+      bench_.run_for(static_cast<TimeNs>(pick(30 * kMillisecondNs)));
+      bench_.array->power_cut();
+      bench_.run_for(0);
+    }
+    if (pick(2) == 0) {
+      bench_.array->power_on();
+    } else {
+      reopen();
+    }
+    bench_.drain();
+    rolled_ += bench_.array->array_counters().rolled_forward -
+               std::min(rolled, bench_.array->array_counters().rolled_forward);
+    EXPECT_FALSE(bench_.array->status().refused.has_value()) << *bench_.array->status().refused;
+    heal();
+    adopt_what_is_there();
+    if (kind_.recovery == ArrayRecovery::none && kind_.level != RaidLevel::raid0) {
+      EXPECT_TRUE(bench_.array->scrub(true));
+      bench_.drain();
+    }
+    look_at_stores();
+  }
+  void reopen() {
+    std::vector<std::set<std::uint64_t>> unreadable;
+    std::vector<bool> dead;
+    for (const auto* drive : bench_.drives) {
+      unreadable.push_back(drive->unreadable);
+      dead.push_back(drive->dead);
+    }
+    ++bench_.seed;
+    const auto opened = bench_.open([&](ArrayBench& b) {
+      for (std::size_t m = 0; m < b.drives.size(); ++m) {
+        b.drives[m]->unreadable = unreadable[m];
+        b.drives[m]->dead = dead[m];
+      }
+    });
+    ASSERT_TRUE(opened) << opened.error().message();
+  }
+  static std::uint32_t first_stamp(std::span<const std::byte> sector) {
+    std::uint32_t stamp = 0;
+    std::memcpy(&stamp, sector.data(), 4);
+    return stamp;
+  }
+  void adopt_what_is_there() {
+    for (std::uint64_t s = 0; s < sectors_; ++s) {
+      auto stamps = allowed(s);
+      for (const auto& [stamp, at] : unflushed_[s]) stamps.push_back(stamp);
+      const auto seen = bench_.read(s, 1);
+      EXPECT_EQ(seen.size(), kSectorBytes) << "sector " << s << " can be read";
+      if (seen.empty()) return;
+      const bool torn_possible = stamps.size() > 1;
+      EXPECT_TRUE(torn_possible ? is_torn_of(seen, stamps) : is(seen, stamps[0]))
+          << "sector " << s << " after a cut, now " << now_[s] << ", " << writing_[s].size()
+          << " writes under way, found " << first_stamp(seen);
+      std::vector<std::byte> clean(kSectorBytes);
+      std::uint32_t stamp = 0;
+      std::memcpy(&stamp, seen.data(), 4);
+      if (!is(seen, stamp)) {
+        stamp = ++stamps_;
+        fill(clean, stamp);
+        EXPECT_EQ(bench_.write(s, clean), Status::ok);
+      }
+      now_[s] = stamp;
+      writing_[s].clear();
+      unflushed_[s].clear();
+    }
+    bench_.drain();
+  }
+
+  Kind kind_;
+  std::mt19937_64 random_;
+  ArrayBench bench_;
+  std::uint64_t sectors_ = 0;
+  std::vector<std::uint32_t> now_;
+  std::vector<std::map<RequestId, std::uint32_t>> writing_;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint64_t>>> unflushed_;
+  std::map<RequestId, std::unique_ptr<Flying>> flying_;
+  std::uint32_t stamps_ = 0;
+  std::uint64_t completions_ = 0, rolled_ = 0, cuts_ = 0, rebuilds_ = 0;
+};
+
+constexpr Kind kKinds[] = {
+    {"raid0", RaidLevel::raid0, 3, ArrayRecovery::none, false},
+    {"raid1", RaidLevel::raid1, 3, ArrayRecovery::resync},
+    {"raid4", RaidLevel::raid4, 4, ArrayRecovery::resync},
+    {"raid5", RaidLevel::raid5, 4, ArrayRecovery::none},
+    {"raid5_resync", RaidLevel::raid5, 5, ArrayRecovery::resync, true, false, 6},
+    {"raid5_regions", RaidLevel::raid5, 4, ArrayRecovery::dirty_regions},
+    {"raid5_prewrite", RaidLevel::raid5, 4, ArrayRecovery::prewrite},
+    {"raid5_volatile", RaidLevel::raid5, 4, ArrayRecovery::resync, true, true},
+    {"raid5_prewrite_volatile", RaidLevel::raid5, 5, ArrayRecovery::prewrite, true, true, 4},
+    {"raid6", RaidLevel::raid6, 5, ArrayRecovery::resync, true, false, 5},
+    {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
+};
+
+/// More seeds: HEADCRASH_ARRAY_SEEDS=1000 in the environment.
+std::uint64_t seeds() {
+  const char* const asked = std::getenv("HEADCRASH_ARRAY_SEEDS");
+  return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 4;
+}
+constexpr int kSteps = 1000;
+
+class ArrayHistories : public testing::TestWithParam<Kind> {};
+
+TEST_P(ArrayHistories, KeepTheRules) {
+  std::uint64_t rolled = 0;
+  std::uint64_t cuts = 0;
+  std::uint64_t rebuilds = 0;
+  for (std::uint64_t seed = 1; seed <= seeds() && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("{}, seed {}", GetParam().name, seed));
+    ArrayHistory history(GetParam(), seed);
+    history.run(kSteps);
+    rolled += history.rolled();
+    cuts += history.cuts();
+    rebuilds += history.rebuilds();
+  }
+  EXPECT_GT(cuts, 5U) << "histories without cuts test nothing";
+  if (GetParam().faults) {
+    EXPECT_GT(rebuilds, 3U);
+  }
+  if (GetParam().recovery == ArrayRecovery::prewrite) {
+    EXPECT_GT(rolled, 3U);
+  }
+}
+
+TEST_P(ArrayHistories, EqualSeedsGiveEqualRuns) {
+  const auto run = [](std::uint64_t seed) {
+    ArrayHistory history(GetParam(), seed);
+    history.run(300);
+    return history.log();
+  };
+  EXPECT_EQ(run(5), run(5));
+  EXPECT_NE(run(5), run(6));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ArrayHistories, testing::ValuesIn(kKinds),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace headcrash::model
