@@ -1,6 +1,6 @@
-// A guest on an array with a battery-backed cache, through all that happens to one: mkfs, mount, writes, a member dies,
-// it is rebuilt under load, the power goes, the hardware and the file system recover, and everything that was
-// synced is there.
+// A guest on an array with a battery-backed cache, through all that happens to one: mkfs, mount, writes, a
+// member dies, it is rebuilt under load, the power goes, the hardware and the file system recover, and
+// everything that was synced is there.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -31,7 +31,8 @@ class ArrayGuest : public testing::Test {
     ASSERT_TRUE(scratch) << scratch.error().message();
     scratch_.emplace(std::move(*scratch));
     auto served = device::ServedDevice::start(
-        {.profile = "netra-raid5-presto", .size_bytes = kBytes, .clock = "off", .seed = 11}, scratch_->path());
+        {.profile = "netra-raid5-presto", .size_bytes = kBytes, .clock = "off", .seed = 11},
+        scratch_->path());
     ASSERT_TRUE(served) << served.error().message();
     device_ = std::move(*served);
     auto image = vm::guest_image(default_cache());
@@ -116,7 +117,8 @@ TEST_F(ArrayGuest, SurvivesADeadMemberARebuildAndAPowerCut) {
   control({{"array", "rebuild"}, {"device", kArray}, {"member", kMember}});
   EXPECT_EQ(array_status().at("background"), "rebuild");
   work(operations, 2 * third, operations.size());
-  for (int tries = 0; tries < 600 && array_status().at("background") != ""; ++tries) std::this_thread::sleep_for(100ms);
+  for (int tries = 0; tries < 600 && array_status().at("background") != ""; ++tries)
+    std::this_thread::sleep_for(100ms);
   EXPECT_EQ(array_status().at("members").at(kMember), "active");
 
   exec({"sync"});
@@ -134,7 +136,8 @@ TEST_F(ArrayGuest, SurvivesADeadMemberARebuildAndAPowerCut) {
   }
 
   control({{"array", "scrub"}, {"device", kArray}});
-  for (int tries = 0; tries < 600 && array_status().at("background") != ""; ++tries) std::this_thread::sleep_for(100ms);
+  for (int tries = 0; tries < 600 && array_status().at("background") != ""; ++tries)
+    std::this_thread::sleep_for(100ms);
   EXPECT_EQ(array_status().at("mismatches"), 0);
 }
 
