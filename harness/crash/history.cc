@@ -44,8 +44,9 @@ class Follower {
         for (auto& [path, id] : live_) history_.objects[id].covers.push_back(index);
         for (auto& [path, name] : history_.names) name.covers.push_back({index, NameTier::posix});
         return {};
+      default:
+        return wrong("the oracle does not follow \"" + workload::format(operation) + "\"");
     }
-    return {};
   }
 
   WorkloadHistory take() { return std::move(history_); }
