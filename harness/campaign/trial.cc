@@ -66,6 +66,7 @@ class TrialRun {
   Step format_and_mount();
   Step work_until_cut();
   Step await_cut();
+  void note(const json& message);
   Step power_cycle();
   Step replay();
   Step check();
@@ -92,6 +93,7 @@ class TrialRun {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
+  std::vector<workload::Mishap> mishaps_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
   std::optional<PhaseClock> phases_;
@@ -329,12 +331,21 @@ Step TrialRun::work_until_cut() {
   return await_cut();
 }
 
+/// Operations that the agent did not do, or not wholly, are the oracle's business.
+void TrialRun::note(const json& message) {
+  const std::string event = message.value("event", "");
+  if (event != "skipped" && event != "partial") return;
+  mishaps_.push_back({message.value("operation", std::size_t{0}),
+                      event == "partial" ? workload::Outcome::partial : workload::Outcome::skipped});
+}
+
 Step TrialRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
   while (true) {
     const auto message = guest_->receive(milliseconds(20));
     const auto status = device_->control().request({{"power", "status"}});
     if (!status) return broken(status.error());
+    if (message) note(*message);
     if (status->value("power", "") == "off") break;
     if (message && message->contains("ok")) {
       if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
@@ -354,6 +365,7 @@ Step TrialRun::await_cut() {
                   fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
     }
   }
+  while (const auto message = guest_->receive(milliseconds(0))) note(*message);  // sent before the cut
   return end();
 }
 
@@ -465,7 +477,7 @@ void TrialRun::judge() {
   std::vector<crash::Finding> findings;
   if (dumped_) {
     const auto oracle =
-        crash::Oracle::follow(operations_, {.fsync_keeps_name = plan_.filesystem->fsync_keeps_name});
+        crash::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
     if (!oracle) return not_judged(oracle.error());
     findings = oracle->judge(recorded->persisted_operation, tree_);
   }
