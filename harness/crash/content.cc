@@ -50,6 +50,14 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   return last;
 }
 
+/// True if a write of the first few bytes of a stamp over another version of it changes nothing: the versions
+/// differ only from byte 12 on (stamp.h).
+bool leaves_no_trace(const BlockEvent& event, const Held& before) {
+  if (event.kind != BlockEvent::Kind::stamp || before.zero || event.bytes >= 16) return false;
+  const std::uint32_t shown_bits = event.bytes <= 12 ? 0 : (event.bytes - 12) * 8;
+  return ((event.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
+}
+
 void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
   std::vector<Held> made;
   if (event.kind == BlockEvent::Kind::zero) {
@@ -68,6 +76,10 @@ void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
     return;
   }
   const Held before = permitted.persistent;
+  if (leaves_no_trace(event, before)) {
+    permitted.persistent.bytes = std::max(before.bytes, event.bytes);
+    return;
+  }
   permitted.persistent = made[0];
   if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
 }
@@ -108,8 +120,13 @@ bool could_be_partial(const ObjectHistory& object, const Permitted& permitted, s
   const bool ends_inside = permitted.any([&](const Held& held) {
     contents.push_back(head_of(object, held, block));
     const std::size_t told = std::min<std::size_t>(length, held.bytes);
-    return !held.zero && (held.bytes < kStampBytes || length < workload::kStampHeaderBytes) &&
-           std::equal(contents.back().begin(), contents.back().begin() + told, observed.begin());
+    Head cut = contents.back();  // where nothing follows the stamp's end
+    if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
+    const bool same =
+        !held.zero && (held.bytes < kStampBytes || length < workload::kStampHeaderBytes) &&
+        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
+    contents.push_back(cut);
+    return same;
   });
   if (ends_inside) return true;
   if (permitted.pending.empty()) return false;
