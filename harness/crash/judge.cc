@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace headcrash::crash {
 namespace {
@@ -44,6 +45,15 @@ std::string_view kind_of(FileType type) {
   return "another kind of object";
 }
 
+/// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
+std::size_t weight(const std::vector<Finding>& findings) {
+  constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
+  std::size_t worst = 0;
+  for (const Finding& finding : findings)
+    worst = std::max(worst, kByTier.at(static_cast<std::size_t>(finding.tier)));
+  return findings.size() * kByTier.size() + worst;
+}
+
 }  // namespace
 
 std::size_t Choices::choose(std::size_t options) {
@@ -77,7 +87,7 @@ std::vector<Finding> Judge::judge() {
   std::optional<std::vector<Finding>> best;
   do {
     walk();
-    if (!best || findings_.size() < best->size()) best = findings_;
+    if (!best || weight(findings_) < weight(*best)) best = findings_;
   } while (!best->empty() && choices_.next());
   return *best;
 }
@@ -211,7 +221,7 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, co
   for (const TokenId token : possible) {
     std::vector<Finding> findings = judge_file_as(token, allowed, observed);
     if (findings.empty()) fitting.push_back(token);
-    if (fewest && fewest->size() <= findings.size()) continue;
+    if (fewest && weight(*fewest) <= weight(findings)) continue;
     fewest = std::move(findings);
     nearest = token;
   }

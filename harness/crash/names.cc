@@ -69,16 +69,24 @@ class Promised {
   }
 
   std::set<TokenId> find() const {
-    std::set<TokenId> found;
+    std::map<TokenId, LastCover> last;
     for (const ObjectId directory : reachable_) {
       for (const auto& [name, slot] : history_.objects[directory].entries) {
-        const PermittedName permitted = permitted_name(slot, horizon_);
-        if (!permitted.cover || !permitted.bindings[0].token) continue;
-        const TokenId token = *permitted.bindings[0].token;
-        const auto& removed_by = history_.tokens[token].removed_by;
-        if (removed_by && *removed_by <= horizon_.reached) continue;
-        if (!may_be_lost(permitted, token)) found.insert(token);
+        for (const NameCover& cover : slot.covers) {
+          if (!horizon_.knows(cover.operation)) break;
+          const auto token = token_at(slot, cover.operation);
+          if (!token) continue;
+          LastCover& newest = last[*token];
+          if (newest.slot == nullptr || newest.operation <= cover.operation)
+            newest = {&slot, cover.operation};
+        }
       }
+    }
+    std::set<TokenId> found;
+    for (const auto& [token, cover] : last) {
+      const auto& removed_by = history_.tokens[token].removed_by;
+      const bool removed = removed_by && *removed_by <= horizon_.reached;
+      if (!removed && !may_be_lost(cover, token)) found.insert(token);
     }
     return found;
   }
@@ -90,23 +98,37 @@ class Promised {
     for (const auto& [name, slot] : history_.objects[directory].entries) {
       for (const NameCover& cover : slot.covers) {
         if (!horizon_.knows(cover.operation)) break;
-        const Binding* bound = nullptr;
-        for (const Binding& binding : slot.bindings) {
-          if (binding.operation <= cover.operation) bound = &binding;
-        }
-        if (bound == nullptr || !bound->token) continue;
-        const ObjectId object = history_.tokens[*bound->token].object;
+        const auto token = token_at(slot, cover.operation);
+        if (!token) continue;
+        const ObjectId object = history_.tokens[*token].object;
         if (history_.objects[object].type == FileType::directory) find_reachable(object);
       }
     }
   }
 
-  bool may_be_lost(const PermittedName& permitted, TokenId token) const {
-    if (!permitted.rename_in_flight) return false;
-    if (!promises_.names_are_atomic) return true;
-    const bool name_taken = std::any_of(permitted.bindings.begin() + 1, permitted.bindings.end(),
-                                        [&](const Binding& b) { return b.token && *b.token != token; });
-    return !promises_.renamed_file_survives && name_taken;
+  static std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) {
+    std::optional<TokenId> token;
+    for (const Binding& binding : slot.bindings) {
+      if (binding.operation <= operation) token = binding.token;
+    }
+    return token;
+  }
+
+  /// The newest persistence point that covered the token, and the name that it had then.
+  struct LastCover {
+    const SlotHistory* slot = nullptr;
+    std::size_t operation = 0;
+  };
+
+  bool may_be_lost(const LastCover& cover, TokenId token) const {
+    bool renamed = false, name_taken = false;
+    for (const Binding& since : cover.slot->bindings) {
+      if (since.operation <= cover.operation || since.operation > horizon_.reached) continue;
+      renamed |= since.by_rename;
+      name_taken |= since.token && *since.token != token;
+    }
+    if (!renamed) return false;
+    return !promises_.names_are_atomic || (!promises_.renamed_file_survives && name_taken);
   }
 
   const WorkloadHistory& history_;
