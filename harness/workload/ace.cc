@@ -16,14 +16,9 @@
 #include "plugin/model/invariant.h"
 
 namespace headcrash::workload {
-namespace {
 
-using Kind = Operation::Kind;
-
-constexpr std::uint64_t kFileBytes = 32 << 10;  // of a file that a step finds
-constexpr std::uint64_t kPiece = 8 << 10;       // that a step writes, as ACE does
-constexpr std::array<const char*, 6> kFiles{"foo", "bar", "A/foo", "A/bar", "B/foo", "B/bar"};
-constexpr std::array<const char*, 2> kDirectories{"A", "B"};
+// Named, since Ace::Space is made of them.
+namespace ace {
 
 struct Step {
   Operation operation;
@@ -34,6 +29,20 @@ struct Step {
 
 /// How many names of each place have been used: the root's files, the directories, the files of A and of B.
 using NamesUsed = std::array<std::uint8_t, 4>;
+
+}  // namespace ace
+
+namespace {
+
+using ace::NamesUsed;
+using ace::Step;
+
+using Kind = Operation::Kind;
+
+constexpr std::uint64_t kFileBytes = 32 << 10;  // of a file that a step finds
+constexpr std::uint64_t kPiece = 8 << 10;       // that a step writes, as ACE does
+constexpr std::array<const char*, 6> kFiles{"foo", "bar", "A/foo", "A/bar", "B/foo", "B/bar"};
+constexpr std::array<const char*, 2> kDirectories{"A", "B"};
 
 // ---- all operations
 
@@ -251,7 +260,8 @@ class Needs {
         return;
       default:
         file(operation.path);
-        if (operation.kind == Kind::write_mapped && !draft_.possible(operation))
+        // A mapping needs the bytes to be there, an append an end that a stamp can begin at.
+        if (is_write(operation.kind) && !draft_.possible(operation))
           draft_.add(on(Kind::truncate, operation.path, 0, kFileBytes));
     }
   }

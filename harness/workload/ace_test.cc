@@ -91,6 +91,16 @@ TEST(Ace, HoldsTheClassics) {
   }
 }
 
+TEST(Draft, NoStampBeginsInTheMiddleOfABlock) {
+  Draft draft;
+  for (const char* line : {"create a", "write a 0 4096 0 0", "truncate a 700"})
+    ASSERT_TRUE(draft.try_add(line));
+  EXPECT_FALSE(draft.try_add("append a 0 512 0 0"));
+  EXPECT_TRUE(draft.try_add("truncate a 1024"));
+  EXPECT_TRUE(draft.try_add("append a 0 512 0 0"));
+  EXPECT_EQ(format(draft.operations().back()), "append a 1024 512 1 2");
+}
+
 TEST(Ace, SamplesHaveNoRepetition) {
   EXPECT_EQ(sample_numbers(5, 9, 1), (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
   const auto sample = sample_numbers(1'000'000, 100, 3);

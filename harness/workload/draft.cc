@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/workload/stamp.h"
 #include "plugin/model/invariant.h"
 
 namespace headcrash::workload {
@@ -82,6 +83,8 @@ bool Draft::possible(const Operation& operation) const {
   if (operation.kind == Kind::write_mapped)
     return is(operation.path, FileType::regular) &&
            operation.offset + operation.length <= size(operation.path);
+  if (operation.kind == Kind::append)  // stamps begin at multiples of their size
+    return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
   if (is_write(operation.kind)) return is(operation.path, FileType::regular);
   switch (operation.kind) {
     case Kind::mkdir:
