@@ -24,8 +24,10 @@ class Follower {
   }
 
   Result<void> step(std::size_t index, const Operation& operation);
-  /// An operation that found no room.
-  void step_partial(const Operation& operation) {
+  /// An operation that was skipped or found no room.
+  void step_over(const Operation& operation, workload::Outcome outcome) {
+    disturbed_ = true;
+    if (outcome != workload::Outcome::partial) return;
     if (const auto file = find(operation.path)) object(*file).unclear = true;
   }
   WorkloadHistory take() { return std::move(history_); }
@@ -131,6 +133,7 @@ class Follower {
   std::vector<std::map<std::string, TokenId>> live_;  // by object: the entries of directories
   std::vector<std::optional<TokenId>> token_of_;      // by object: its newest token
   std::size_t index_ = 0;
+  bool disturbed_ = false;
 };
 
 Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
@@ -216,10 +219,15 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  if (file.file != 0 && file.file != operation.file) return wrong("a file is written under two numbers");
-  file.file = operation.file;
-  if (operation.kind == Kind::append && operation.offset != size(file) && !file.unclear)
+  // After an operation that did not happen, a later one may find another file, or another size, than the list
+  // was made for.
+  const bool other_file = file.file != 0 && file.file != operation.file;
+  const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
+  file.unclear |= disturbed_ && (other_file || other_end);
+  if (other_file && !file.unclear) return wrong("a file is written under two numbers");
+  if (other_end && !file.unclear)
     return wrong(fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
+  file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
   if (operation.kind == Kind::write_mapped && end > size(file) && !file.unclear)
     return wrong("a mapping cannot make a file longer");
@@ -389,7 +397,7 @@ Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
     const auto mishap = std::find_if(mishaps.begin(), mishaps.end(),
                                      [&](const workload::Mishap& each) { return each.operation == i; });
     if (mishap != mishaps.end()) {
-      if (mishap->outcome == workload::Outcome::partial) follower.step_partial(operations[i]);
+      follower.step_over(operations[i], mishap->outcome);
       continue;
     }
     if (const auto stepped = follower.step(i, operations[i]); !stepped) return pass_on(stepped);

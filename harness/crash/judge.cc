@@ -205,6 +205,8 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, co
   const auto named = [&](TokenId token) { return numbers.contains(object_of(token).file); };
   std::vector<TokenId> possible;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
+  const auto unclear = [&](TokenId token) { return object_of(token).unclear; };
+  if (std::any_of(candidates.begin(), candidates.end(), unclear)) return show(observed, candidates);
   if (possible.empty()) {
     for (const Binding& binding : slot.bindings) {
       if (!binding.token || !named(*binding.token)) continue;

@@ -184,6 +184,18 @@ TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
   EXPECT_NE(list.judge({}, kNames), kNothing);
 }
 
+TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
+  const Case list{{"create a", "create b", "write a 0 512 1 1", "write b 0 512 2 2", "rename-exchange a b",
+                   "write b 0 512 1 3", "allocate a 512 512", "append a 1024 512 2 4", "sync"},
+                  8,
+                  {{4, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
+  ObservedObject a = file("a", 1, 1, 1, 1);
+  a.size_bytes = 1024;
+  a.runs.push_back({ContentRun::Kind::moved, 1, 1, 2, 4, 2});
+  EXPECT_EQ(list.judge({a, file("b", 1, 1, 3, 2)}, kPlain), kNothing);
+  EXPECT_EQ(list.judge({a}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
 TEST(Promises, EveryShortWorkloadCanBeFollowed) {
   for (int length = 1; length <= workload::Ace::kLongest; ++length) {
     const workload::Ace ace(length);

@@ -129,6 +129,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENODATA:
     case ENOTEMPTY:
     case ENOTDIR:
+    case EISDIR:
       if (failure.skipped_before) return Outcome::skipped;
       break;
     default:
