@@ -199,7 +199,7 @@ TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
 TEST(Promises, EveryShortWorkloadCanBeFollowed) {
   for (int length = 1; length <= workload::Ace::kLongest; ++length) {
     const workload::Ace ace(length);
-    for (const std::uint64_t number : workload::sample_numbers(ace.count(), 600, 3)) {
+    for (const std::uint64_t number : workload::sample_numbers(ace.count(), 300, 3)) {
       const Result<Oracle> oracle = Oracle::follow(ace.workload(number), {.promises = kNames});
       EXPECT_TRUE(oracle) << length << "/" << number << ": " << oracle.error().message();
     }

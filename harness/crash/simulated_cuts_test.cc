@@ -65,7 +65,7 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
     {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
 
 TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     for (const adapters::Promises& promises : kKindsOfFileSystem) {
       Laboratory lab(seed, promises);
       for (int i = 0; i < 20; ++i) {

@@ -68,7 +68,7 @@ TEST(Ace, LongerWorkloadsAreFoundByNumber) {
   for (const int length : {2, 3}) {
     const Ace ace(length);
     std::set<std::string> seen;
-    const std::vector<std::uint64_t> sample = sample_numbers(ace.count(), 1500, 7);
+    const std::vector<std::uint64_t> sample = sample_numbers(ace.count(), 800, 7);
     for (const std::uint64_t number : sample) {
       const std::vector<Operation> list = ace.workload(number);
       expect_sound(list, number);
