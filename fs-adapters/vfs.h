@@ -33,8 +33,9 @@ struct OpenOptions {
   bool create = false;
   bool exclusive = false;  ///< with create: fail with EEXIST
   bool truncate = false;
-  bool sync = false;    ///< O_SYNC
-  bool direct = false;  ///< O_DIRECT: buffers, offsets and lengths aligned to 512 bytes
+  bool sync = false;       ///< O_SYNC
+  bool data_sync = false;  ///< O_DSYNC
+  bool direct = false;     ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
   std::uint32_t mode = 0644;
 };
 
@@ -61,7 +62,13 @@ struct SpaceStatus {
 };
 
 enum class RenameMode : std::uint8_t { replace, no_replace, exchange };
-enum class FallocateMode : std::uint8_t { allocate, keep_size, punch_hole, zero_range };
+enum class FallocateMode : std::uint8_t {
+  allocate,
+  keep_size,
+  punch_hole,
+  zero_range,            ///< makes the file longer where it reaches beyond its end
+  zero_range_keep_size,  ///< does not
+};
 
 class Vfs {
  public:
@@ -101,6 +108,7 @@ class Vfs {
                                    std::span<const std::byte> value) = 0;
   virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) = 0;
   virtual VfsResult<void> removexattr(std::string_view path, std::string_view name) = 0;
+  virtual VfsResult<std::vector<std::string>> listxattr(std::string_view path) = 0;
 
   // The whole file system.
   virtual VfsResult<void> sync() = 0;    ///< sync(2): every mounted file system

@@ -51,7 +51,11 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name"}); !known) return known;
+  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
+                                         "replace-keeps-content", "renamed-file-survives", "names-are-atomic",
+                                         "exposes-stale-data"});
+      !known)
+    return known;
   std::string expected(name(adapter.expected));
   if (const auto taken = (*table)->take("expected", expected); !taken) return taken;
   for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
@@ -62,7 +66,16 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
                 "use clean, loss or any");
   }
   if (const auto taken = (*table)->take("reason", adapter.expected_reason); !taken) return taken;
-  return (*table)->take("fsync-keeps-name", adapter.fsync_keeps_name);
+  Promises& promises = adapter.promises;
+  for (const auto& read : {(*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
+                           (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
+                           (*table)->take("replace-keeps-content", promises.replace_keeps_content),
+                           (*table)->take("renamed-file-survives", promises.renamed_file_survives),
+                           (*table)->take("names-are-atomic", promises.names_are_atomic),
+                           (*table)->take("exposes-stale-data", promises.exposes_stale_data)}) {
+    if (!read) return read;
+  }
+  return {};
 }
 
 Result<void> read_mount(const StrictTable& root, LinuxAdapter& adapter) {

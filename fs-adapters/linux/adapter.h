@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/promises.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::adapters {
@@ -40,8 +41,7 @@ struct LinuxAdapter {
   GuestCommand repair;  ///< only when the check found something
   Expectation expected = Expectation::any;
   std::string expected_reason;
-  /// fsync of a file also keeps its name ("documented" tier; POSIX asks for fsync of the directory).
-  bool fsync_keeps_name = false;
+  Promises promises;
 };
 
 /// Words with {device} and {uuid} filled in.

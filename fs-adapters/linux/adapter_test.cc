@@ -24,6 +24,25 @@ TEST(Adapter, BaseIsTakenOverAndOverridden) {
   EXPECT_FALSE(control->check.good(1));
 }
 
+TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
+  const Promises ext4 = load_adapter("ext4-nobarrier")->promises;
+  EXPECT_TRUE(ext4.fsync_keeps_name);
+  EXPECT_TRUE(ext4.replace_keeps_content);
+  EXPECT_TRUE(ext4.names_are_atomic);
+  EXPECT_TRUE(ext4.renamed_file_survives);
+  EXPECT_FALSE(ext4.exposes_stale_data);
+  EXPECT_FALSE(load_adapter("xfs")->promises.replace_keeps_content);
+  const Result<LinuxAdapter> weak = parse_adapter(
+      "base = \"ext4\"\n[promise]\nnames-are-atomic = false\nexposes-stale-data = true\n"
+      "renamed-file-survives = false\nfsync-keeps-links = false",
+      "mine.toml");
+  ASSERT_TRUE(weak) << weak.error().message();
+  EXPECT_FALSE(weak->promises.names_are_atomic);
+  EXPECT_TRUE(weak->promises.exposes_stale_data);
+  EXPECT_FALSE(weak->promises.renamed_file_survives);
+  EXPECT_FALSE(weak->promises.fsync_keeps_links);
+}
+
 TEST(Adapter, CommandsAreFilledIn) {
   EXPECT_EQ(fill_in({"mkfs", "-U", "{uuid}", "x={uuid},{device}"}, "/dev/vda", "U"),
             (std::vector<std::string>{"mkfs", "-U", "U", "x=U,/dev/vda"}));
@@ -52,6 +71,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadAdapter{"base = \"ext4\"\n[check]\ncommand = [1, 2]", "check.command"},
                     BadAdapter{"base = \"ext4\"\nminimum-size = \"12Q\"", "minimum-size"},
                     BadAdapter{"type = \"ext4\"", "mkfs.command"},
+                    BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomc = true", "names-are-atomic"},
+                    BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomic = 1",
+                               "promise.names-are-atomic"},
                     BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
 
 TEST(Adapter, UnknownNameListsTheKnownOnes) {

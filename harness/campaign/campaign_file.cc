@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "harness/workload/catalogue.h"
 #include "headcrash_campaign_embedded.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
@@ -87,13 +89,19 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("workload");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"name", "rounds"}); !known) return known;
-  if (const auto taken = (*table)->take("name", campaign.workload); !taken) return taken;
-  if (campaign.workload != "small-files") {
-    return fail((*table)->subject("name"), fmt::format("unknown workload \"{}\"", campaign.workload),
-                "known: small-files");
+  if (const auto known = (*table)->only({"name", "rounds", "fill"}); !known) return known;
+  for (const auto& read : {(*table)->take("name", campaign.workload),
+                           (*table)->take("rounds", campaign.rounds, {.least = 4, .most = 100'000}),
+                           (*table)->take_size("fill", campaign.fill_bytes)}) {
+    if (!read) return read;
   }
-  return (*table)->take("rounds", campaign.rounds, {.least = 4, .most = 100'000});
+  if (campaign.fill_bytes >= campaign.size_bytes) {
+    return fail((*table)->subject("fill"), "would fill more than the device", "leave the workload a few MiB");
+  }
+  const auto list = workload::make_workload(
+      {.name = campaign.workload, .rounds = static_cast<std::uint32_t>(campaign.rounds)});
+  if (!list) return fail((*table)->subject("name"), list.error().message());
+  return {};
 }
 
 Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
@@ -145,6 +153,14 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
     campaign.filesystems.push_back(std::move(*adapter));
   }
   return {};
+}
+
+/// In a trial's key, where a '/' parts its places.
+std::string key_name(const std::string& workload) {
+  if (workload.ends_with(".txt")) return std::filesystem::path(workload).stem();
+  std::string name = workload;
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
 }
 
 }  // namespace
@@ -203,9 +219,11 @@ std::vector<TrialPlan> plan_trials(const Campaign& campaign) {
     for (const std::string& profile : campaign.profiles) {
       const std::string device = std::filesystem::path(profile).stem();
       for (const adapters::LinuxAdapter& filesystem : campaign.filesystems) {
-        TrialPlan plan{.key = fmt::format("{}/{}/{}/{}", filesystem.name, device, campaign.workload, cut),
-                       .filesystem = &filesystem,
-                       .profile = profile};
+        TrialPlan plan{
+            .key = fmt::format("{}/{}/{}/{}", filesystem.name, device, key_name(campaign.workload), cut),
+            .filesystem = &filesystem,
+            .profile = profile};
+        plan.number = static_cast<std::uint64_t>(cut - 1);
         plan.seed = hash_text(plan.key, campaign.seed) >> 1;  // positive in SQLite
         plans.push_back(std::move(plan));
       }

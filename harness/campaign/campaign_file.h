@@ -26,6 +26,7 @@ struct Campaign {
   std::string clock = "real", setup_clock = "off";
   std::string workload = "small-files";
   std::int64_t rounds = 60;
+  std::uint64_t fill_bytes = 0;                    ///< taken by filler files before the workload
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
@@ -47,6 +48,7 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< in the campaign
   std::string profile;
   std::uint64_t seed = 0;
+  std::uint64_t number = 0;  ///< of the cut in its cell, from 0: which workload of an enumerator
 };
 
 /// In the order they are run: the cuts of one cell are spread over the whole campaign, so that an interrupted

@@ -68,12 +68,26 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'big-files'",
             "workload.name"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'ace-seq1/9999'",
+            "workload.name"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nfill = '2G'",
+                    "workload.fill"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2448']", "hp-c2447"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447', 'hp-c2447']", "two profiles"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '90G'", "device.size"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nfaults = ['lost-wrote:hd0']",
                     "device.faults"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
+
+TEST(Campaign, AnEnumeratorsWorkloadsAreTheTrialsNumbers) {
+  const Result<Campaign> campaign = parse_campaign(
+      "filesystems = ['ext4']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'ace-seq1'",
+      "mine.toml");
+  ASSERT_TRUE(campaign) << campaign.error().message();
+  EXPECT_EQ(plan_trials(*campaign).at(2).number, 2u);
+  EXPECT_EQ(plan_trials(*campaign).at(2).key, "ext4/hp-c2447/ace-seq1/3");
+}
 
 TEST(Campaign, UnknownNamesAndFiles) {
   EXPECT_NE(load_campaign("demoo").error().message().find("did you mean \"demo\""), std::string::npos);

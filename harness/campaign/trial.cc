@@ -17,7 +17,7 @@
 #include "harness/campaign/recorded_run.h"
 #include "harness/crash/oracle.h"
 #include "harness/device/served_device.h"
-#include "harness/workload/small_files.h"
+#include "harness/workload/catalogue.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -29,6 +29,7 @@ using std::chrono::steady_clock;
 constexpr std::uint64_t kMarkExportBytes = 4096;
 constexpr std::size_t kConsoleLines = 1000;
 constexpr std::size_t kIoSampleMost = 2000;
+constexpr std::size_t kFewPoints = 6;
 constexpr const char* kDisk = "/dev/vda";
 constexpr const char* kMarks = "/dev/vdb";
 constexpr const char* kMountPoint = "/mnt";
@@ -66,6 +67,7 @@ class TrialRun {
   Step format_and_mount();
   Step work_until_cut();
   Step await_cut();
+  void note(const json& message);
   Step power_cycle();
   Step replay();
   Step check();
@@ -92,6 +94,7 @@ class TrialRun {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
+  std::vector<workload::Mishap> mishaps_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
   std::optional<PhaseClock> phases_;
@@ -118,13 +121,20 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.key = plan_.key;
   record_.filesystem = plan_.filesystem->name;
   record_.device = std::filesystem::path(plan_.profile).stem();
-  record_.workload = campaign_.workload;
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = campaign_.clock;
   record_.expected = adapters::name(plan_.filesystem->expected);
   record_.started_at = now_utc();
-  operations_ =
-      workload::small_files({.seed = plan_.seed, .rounds = static_cast<std::uint32_t>(campaign_.rounds)});
+  const workload::WorkloadRequest request{.name = campaign_.workload,
+                                          .seed = plan_.seed,
+                                          .rounds = static_cast<std::uint32_t>(campaign_.rounds),
+                                          .trial = plan_.number,
+                                          .fill_bytes = campaign_.fill_bytes};
+  Result<std::vector<workload::Operation>> list = workload::make_workload(request);
+  if (!list) return pass_on(list);
+  operations_ = std::move(*list);
+  record_.workload = campaign_.workload;
+  recovery_log_ = fmt::format("workload {}\n", workload::numbered_name(request));
   record_.operations = static_cast<std::int64_t>(operations_.size());
 
   if (const auto started = start_device(); !started) return pass_on(started);
@@ -306,7 +316,8 @@ Step TrialRun::format_and_mount() {
   return {};
 }
 
-/// The cut is armed relative to a persistence point out of the middle half of the workload.
+/// The cut is armed relative to a persistence point out of the middle half of the workload; a short workload
+/// ends with the one that it is about.
 Step TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   json lines = json::array();
@@ -314,7 +325,10 @@ Step TrialRun::work_until_cut() {
     lines.push_back(workload::format(operations_[i]));
     if (workload::is_persistence_point(operations_[i])) points.push_back(i);
   }
-  const std::size_t point = points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
+  const std::size_t point =
+      points.size() < kFewPoints
+          ? points.back()
+          : points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
   const double span_ms = campaign_.cut_latest_ms - campaign_.cut_earliest_ms;
   const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
   record_.cut = fmt::format("after-mark:persisted {}+{:.6f}", point, delay_ms);
@@ -333,12 +347,21 @@ Step TrialRun::work_until_cut() {
   return await_cut();
 }
 
+/// Operations that the agent did not do, or not wholly, are the oracle's business.
+void TrialRun::note(const json& message) {
+  const std::string event = message.value("event", "");
+  if (event != "skipped" && event != "partial") return;
+  mishaps_.push_back({message.value("operation", std::size_t{0}),
+                      event == "partial" ? workload::Outcome::partial : workload::Outcome::skipped});
+}
+
 Step TrialRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
   while (true) {
     const auto message = guest_->receive(milliseconds(20));
     const auto status = device_->control().request({{"power", "status"}});
     if (!status) return broken(status.error());
+    if (message) note(*message);
     if (status->value("power", "") == "off") break;
     if (message && message->contains("ok")) {
       if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
@@ -358,6 +381,7 @@ Step TrialRun::await_cut() {
                   fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
     }
   }
+  while (const auto message = guest_->receive(milliseconds(0))) note(*message);  // sent before the cut
   return end();
 }
 
@@ -469,7 +493,7 @@ void TrialRun::judge() {
   std::vector<crash::Finding> findings;
   if (dumped_) {
     const auto oracle =
-        crash::Oracle::follow(operations_, {.fsync_keeps_name = plan_.filesystem->fsync_keeps_name});
+        crash::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
     if (!oracle) return not_judged(oracle.error());
     findings = oracle->judge(recorded->persisted_operation, tree_);
   }

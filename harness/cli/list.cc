@@ -9,6 +9,7 @@
 #include "fs-adapters/linux/adapter.h"
 #include "harness/campaign/campaign_file.h"
 #include "harness/cli/command.h"
+#include "harness/workload/catalogue.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::cli {
@@ -59,10 +60,12 @@ json filesystems() {
 }
 
 json workloads() {
-  return json::array(
-      {{{"name", "small-files"},
-        {"title",
-         "creates, overwrites, renames, replaces and removes small files, half of it made persistent"}}});
+  json rows = json::array();
+  for (const workload::WorkloadSummary& each : workload::known_workloads()) {
+    rows.push_back({{"name", each.name}, {"title", each.title}, {"count", each.count}});
+    if (each.count == 0) rows.back()["count"] = "any";
+  }
+  return rows;
 }
 
 json campaigns() {

@@ -1,9 +1,10 @@
 // Block by block: what may stand there, what does (content.h).
 //
-// With p the last persistence point covering the file and Q the last operation that may have run, a block may
-// show the newest version written up to p, any version written in (p, Q], and, where nothing had been made
-// persistent, zeroes. A block with a write in flight may also be torn: a prefix of one permitted content and
-// the rest of another.
+// With p the last persistence point that covers the block and Q the last operation that may have run, a block
+// may show what it held at p and whatever any operation in (p, Q] made of it: a version of the file, or
+// zeroes where a hole was punched, the file truncated, or nothing written yet. A block with a write in flight
+// may also be torn: a prefix of one permitted content and the rest of another. Sizes likewise, and all
+// between.
 #include "harness/crash/content.h"
 
 #include <fmt/format.h>
@@ -11,70 +12,136 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "harness/workload/stamp.h"
 
 namespace headcrash::crash {
 namespace {
 
-/// What one block may hold.
-struct Permitted {
-  std::optional<std::uint32_t> persistent;  ///< version that at least must be there
-  std::vector<std::uint32_t> pending;       ///< versions that may have replaced it
-  std::vector<std::uint32_t> overwritten;   ///< versions before the persistent one
+using workload::kStampBytes;
+
+constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others are like the last
+
+/// What a block may hold: zeroes, or the first `bytes` of a stamp and anything after them.
+struct Held {
+  bool zero = true;
+  std::uint32_t version = 0, bytes = kStampBytes;
 };
 
-Permitted permitted_at(const ObjectHistory& object, std::uint64_t block,
-                       const std::optional<std::size_t>& cover, std::size_t reached) {
+struct Permitted {
+  Held persistent;            ///< at the persistence point that covers the block; zeroes before the first
+  std::vector<Held> pending;  ///< what may have replaced it since
+  std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
+  bool covered = false;
+  Tier tier = Tier::posix;
+
+  bool any(auto&& fits) const {
+    return fits(persistent) || std::any_of(pending.begin(), pending.end(), fits);
+  }
+};
+
+std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t block,
+                                      const Horizon& horizon) {
+  std::optional<std::size_t> last;
+  for (const DataCover& cover : object.data_covers) {
+    if (horizon.knows(cover.operation) && block >= cover.first && block < cover.end) last = cover.operation;
+  }
+  return last;
+}
+
+/// True if a write of the first few bytes of a stamp over another version of it changes nothing: the versions
+/// differ only from byte 12 on (stamp.h).
+bool leaves_no_trace(const BlockEvent& event, const Held& before) {
+  if (event.kind != BlockEvent::Kind::stamp || before.zero || event.bytes >= 16) return false;
+  const std::uint32_t shown_bits = event.bytes <= 12 ? 0 : (event.bytes - 12) * 8;
+  return ((event.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
+}
+
+void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
+  std::vector<Held> made;
+  if (event.kind == BlockEvent::Kind::zero) {
+    made.push_back({});
+  } else if (event.kind == BlockEvent::Kind::stamp) {
+    made.push_back({.zero = false, .version = event.version, .bytes = event.bytes});
+  } else {
+    permitted.any([&](Held held) {
+      held.bytes = std::min(held.bytes, event.bytes);
+      made.push_back(held);
+      return false;
+    });
+  }
+  if (!persistent) {
+    permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
+    return;
+  }
+  const Held before = permitted.persistent;
+  if (leaves_no_trace(event, before)) {
+    permitted.persistent.bytes = std::max(before.bytes, event.bytes);
+    return;
+  }
+  permitted.persistent = made[0];
+  if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
+}
+
+Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms) {
   Permitted permitted;
-  for (const WriteRecord& write : object.writes) {
-    if (block < write.first_block || block >= write.first_block + write.blocks || write.operation > reached)
-      continue;
-    if (cover && write.operation <= *cover) {
-      if (permitted.persistent) permitted.overwritten.push_back(*permitted.persistent);
-      permitted.persistent = write.version;
-    } else {
-      permitted.pending.push_back(write.version);
-    }
+  std::optional<std::size_t> cover = last_cover(object, block, terms.horizon);
+  if (terms.kept_by_replacing && (!cover || *terms.kept_by_replacing > *cover)) {
+    cover = terms.kept_by_replacing;
+    permitted.tier = Tier::de_facto;
+  }
+  permitted.covered = cover.has_value();
+  for (BlockEvent event : object.blocks) {
+    if (block < event.first || block >= event.end || event.operation > terms.horizon.reached) continue;
+    if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
+    apply(event, permitted, cover && event.operation <= *cover);
   }
   return permitted;
 }
 
 using Head = std::array<std::byte, 32>;
 
-Head stamp_head(const ObjectHistory& object, std::uint32_t version, std::uint64_t block) {
-  std::array<std::byte, workload::kStampBytes> stamp;
-  workload::write_stamp({object.file, version, block}, stamp);
-  Head head;
+Head head_of(const ObjectHistory& object, const Held& held, std::uint64_t block) {
+  Head head{};
+  if (held.zero) return head;
+  std::array<std::byte, kStampBytes> stamp;
+  workload::write_stamp({object.file, held.version, block}, stamp);
   std::copy_n(stamp.begin(), head.size(), head.begin());
   return head;
 }
 
-/// True if the observed first bytes can be a permitted content cut short by the power and another one after
-/// the cut.
-bool could_be_torn(const ObjectHistory& object, const Permitted& permitted, std::uint64_t block,
-                   const std::vector<std::byte>& observed) {
-  if (permitted.pending.empty()) return false;
+/// True if the observed first bytes can be a permitted content that ends inside the block, or one that was
+/// cut short by the power with another one after the cut.
+bool could_be_partial(const ObjectHistory& object, const Permitted& permitted, std::uint64_t block,
+                      const std::vector<std::byte>& observed) {
   std::vector<Head> contents;
-  for (const std::uint32_t version : permitted.pending)
-    contents.push_back(stamp_head(object, version, block));
-  contents.push_back(permitted.persistent ? stamp_head(object, *permitted.persistent, block) : Head{});
   const std::size_t length = std::min(observed.size(), Head{}.size());
+  const bool ends_inside = permitted.any([&](const Held& held) {
+    contents.push_back(head_of(object, held, block));
+    const std::size_t told = std::min<std::size_t>(length, held.bytes);
+    Head cut = contents.back();  // where nothing follows the stamp's end
+    if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
+    const bool same =
+        !held.zero && (held.bytes < kStampBytes || length < workload::kStampHeaderBytes) &&
+        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
+    contents.push_back(cut);
+    return same;
+  });
+  if (ends_inside) return true;
+  if (permitted.pending.empty()) return false;
   for (const Head& first : contents) {
-    const auto differs = std::mismatch(observed.begin(),
-                                       observed.begin() + static_cast<std::ptrdiff_t>(length), first.begin());
-    const auto tear = differs.first - observed.begin();
+    const auto tear =
+        std::mismatch(observed.begin(), observed.begin() + static_cast<std::ptrdiff_t>(length), first.begin())
+            .first -
+        observed.begin();
     for (const Head& rest : contents) {
-      if (std::equal(differs.first, observed.begin() + static_cast<std::ptrdiff_t>(length),
+      if (std::equal(observed.begin() + tear, observed.begin() + static_cast<std::ptrdiff_t>(length),
                      rest.begin() + tear))
         return true;
     }
   }
   return false;
-}
-
-bool contains(const std::vector<std::uint32_t>& versions, std::uint32_t version) {
-  return std::find(versions.begin(), versions.end(), version) != versions.end();
 }
 
 struct BlockFault {
@@ -84,96 +151,208 @@ struct BlockFault {
 };
 
 std::string describe(const Permitted& permitted) {
-  return permitted.persistent ? fmt::format("version {} or newer", *permitted.persistent)
-                              : "zeroes or a version in flight";
+  if (!permitted.persistent.zero) return fmt::format("version {} or newer", permitted.persistent.version);
+  return permitted.covered && permitted.pending.empty() ? "zeroes" : "zeroes or a version in flight";
 }
 
 std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run, std::uint64_t block,
-                                      const Permitted& permitted) {
+                                      const Permitted& permitted, const ContentTerms& terms) {
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(permitted), std::move(found)};
   };
+  // Newly allocated blocks show what they held before.
+  const bool may_be_stale = terms.exposes_stale_data && (!permitted.covered || !permitted.pending.empty());
   switch (run.kind) {
     case ContentRun::Kind::zero:
-      if (!permitted.persistent) return std::nullopt;
-      return fault(Verdict::lost_synced_data, Tier::posix, "zeroes");
-    case ContentRun::Kind::stamp:
-      if (run.file == object.file &&
-          (run.version == permitted.persistent || contains(permitted.pending, run.version))) {
+      if (permitted.any([](const Held& held) { return held.zero; })) return std::nullopt;
+      return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
+    case ContentRun::Kind::stamp: {
+      const std::string found = fmt::format("version {} of file {}", run.version, run.file);
+      if (run.file != object.file) {
+        if (may_be_stale) return std::nullopt;
+        return fault(Verdict::stale_data, Tier::integrity, found);
+      }
+      if (permitted.any([&](const Held& held) { return !held.zero && held.version == run.version; }))
         return std::nullopt;
-      }
-      if (run.file == object.file && contains(permitted.overwritten, run.version)) {
-        return fault(Verdict::lost_synced_data, Tier::posix, fmt::format("version {}", run.version));
-      }
-      return fault(run.file == object.file ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity,
-                   fmt::format("version {} of file {}", run.version, run.file));
+      const auto& old = permitted.overwritten;
+      if (std::find(old.begin(), old.end(), run.version) == old.end())
+        return fault(Verdict::wrong_data, Tier::integrity, found);
+      // An older version where a newer one was synced is a lost write; where a hole was, a removed one is
+      // back.
+      return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
+                   permitted.tier, found);
+    }
     case ContentRun::Kind::moved:
-      return fault(Verdict::wrong_data, Tier::integrity,
+      if (may_be_stale) return std::nullopt;
+      return fault(run.file == object.file ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity,
                    fmt::format("block {} of file {}", run.stamped_block, run.file));
     case ContentRun::Kind::foreign:
-      if (could_be_torn(object, permitted, block, run.head)) return std::nullopt;
-      return fault(permitted.persistent ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity,
+      if (may_be_stale || could_be_partial(object, permitted, block, run.head)) return std::nullopt;
+      return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::wrong_data, Tier::integrity,
                    "foreign bytes");
   }
   return std::nullopt;
 }
 
 std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObject& observed,
-                                  const Horizon& horizon, const std::optional<std::size_t>& cover) {
+                                  const ContentTerms& terms) {
+  std::optional<std::size_t> cover;
+  for (const DataCover& each : object.data_covers) {
+    if (each.end == kEndless && terms.horizon.knows(each.operation)) cover = each.operation;
+  }
+  Tier tier = Tier::posix;
+  if (terms.kept_by_replacing && (!cover || *terms.kept_by_replacing > *cover)) {
+    cover = terms.kept_by_replacing;
+    tier = Tier::de_facto;
+  }
   std::uint64_t least = 0, most = 0;
   for (const auto& [operation, size] : object.sizes) {
-    if (cover && operation <= *cover) least = size;
-    if (operation <= horizon.reached) most = size;
+    if (operation > terms.horizon.reached) break;
+    if (cover && operation <= *cover) {
+      least = most = size;
+    } else {
+      least = std::min(least, size);
+      most = std::max(most, size);
+    }
+  }
+  for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps its end at least
+    if (each.end == kEndless || !terms.horizon.knows(each.operation) || (cover && each.operation < *cover))
+      continue;
+    const bool shrunk_since = std::any_of(object.sizes.begin(), object.sizes.end(), [&](const auto& size) {
+      return size.first > each.operation && size.first <= terms.horizon.reached &&
+             size.second < each.end_bytes;
+    });
+    if (!shrunk_since) least = std::max(least, std::min(most, each.end_bytes));
   }
   if (observed.size_bytes >= least && observed.size_bytes <= most) return std::nullopt;
   const Verdict kind = observed.size_bytes > most ? Verdict::wrong_data
                        : observed.size_bytes == 0 ? Verdict::zero_length
                                                   : Verdict::lost_synced_data;
-  return Finding{kind, observed.size_bytes > most ? Tier::integrity : Tier::posix, observed.path,
+  return Finding{kind, observed.size_bytes > most ? Tier::integrity : tier, observed.path,
                  least == most ? fmt::format("{} bytes", least) : fmt::format("{} to {} bytes", least, most),
                  fmt::format("{} bytes", observed.size_bytes)};
 }
 
-}  // namespace
-
-std::optional<std::size_t> last_cover(const std::vector<std::size_t>& covers,
-                                      const std::optional<std::size_t>& persisted) {
-  if (!persisted) return std::nullopt;
-  const auto after = std::upper_bound(covers.begin(), covers.end(), *persisted);
-  if (after == covers.begin()) return std::nullopt;
-  return *std::prev(after);
+/// Where the history of the blocks changes, so that the blocks between two borders are judged at once.
+std::set<std::uint64_t> borders(const ObjectHistory& object) {
+  std::set<std::uint64_t> borders;
+  for (const BlockEvent& event : object.blocks) {
+    borders.insert({event.first, event.end});
+    if (event.kind == BlockEvent::Kind::stamp) borders.insert(event.end - 1);
+  }
+  for (const DataCover& cover : object.data_covers) borders.insert({cover.first, cover.end});
+  return borders;
 }
 
-std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
-                                   const Horizon& horizon) {
-  const std::optional<std::size_t> cover = last_cover(object.covers, horizon.persisted);
-  std::vector<Finding> findings;
-  if (observed.error != 0) {
-    findings.push_back({cover ? Verdict::lost_synced_data : Verdict::wrong_data, Tier::posix, observed.path,
-                        "readable content", fmt::format("read error {}", observed.error)});
-    return findings;
-  }
-  if (auto size = judge_size(object, observed, horizon, cover)) findings.push_back(std::move(*size));
+/// The faults of one kind.
+struct FaultCount {
+  BlockFault fault;
+  std::uint64_t first_block = 0, blocks = 0;
+};
 
-  std::map<Verdict, std::pair<BlockFault, std::pair<std::uint64_t, std::uint64_t>>>
-      faults;  // first block, count
-  const std::uint64_t end = (observed.size_bytes + workload::kStampBytes - 1) / workload::kStampBytes;
-  for (const ContentRun& run : observed.runs) {
-    for (std::uint64_t block = run.first_block; block < std::min(end, run.first_block + run.blocks);
-         ++block) {
-      const Permitted permitted = permitted_at(object, block, cover, horizon.reached);
-      std::optional<BlockFault> fault = judge_block(object, run, block, permitted);
-      if (!fault) continue;
-      const auto [at, fresh] = faults.try_emplace(fault->kind, *fault, std::pair{block, std::uint64_t{0}});
-      ++at->second.second.second;
+class BlockJudge {
+ public:
+  BlockJudge(const ObjectHistory& object, const ObservedObject& observed, const ContentTerms& terms)
+      : object_(object), terms_(terms), borders_(borders(object)) {
+    end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
+    one_byte_ = observed.size_bytes % kStampBytes == 1;  // a stamp's first byte is zero
+  }
+
+  void judge(const ContentRun& run) {
+    const std::uint64_t end = std::min(end_, run.first_block + run.blocks);
+    for (std::uint64_t block = run.first_block; block < end;) {
+      const auto border = borders_.upper_bound(block);
+      const std::uint64_t next = border == borders_.end() ? end : std::min(end, *border);
+      judge_alike(run, block, next);
+      block = next;
     }
   }
-  for (auto& [kind, entry] : faults) {
-    auto& [fault, where] = entry;
-    findings.push_back({kind, fault.tier, observed.path,
-                        fmt::format("{} in block {}", fault.expected, where.first),
-                        fmt::format("{} ({} block{} of 512 bytes)", fault.found, where.second,
-                                    where.second == 1 ? "" : "s")});
+
+  const std::map<Verdict, FaultCount>& faults() const { return faults_; }
+
+ private:
+  void judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end);
+
+  const ObjectHistory& object_;
+  const ContentTerms& terms_;
+  std::set<std::uint64_t> borders_;
+  std::uint64_t end_ = 0;
+  bool one_byte_ = false;
+  std::map<Verdict, FaultCount> faults_;
+};
+
+void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end) {
+  const Permitted permitted = permitted_at(object_, first, terms_);
+  const bool each = run.kind == ContentRun::Kind::foreign || run.kind == ContentRun::Kind::moved;
+  for (std::uint64_t block = first; block < end;) {
+    const bool alone = each && block - first < kForeignBlocksJudged;
+    const std::uint64_t count = alone ? 1 : end - block;
+    const bool unreadable = one_byte_ && block + count == end_ && count == 1;
+    const auto fault = judge_block(object_, run, block, permitted, terms_);
+    if (fault && !unreadable)
+      faults_.try_emplace(fault->kind, FaultCount{*fault, block}).first->second.blocks += count;
+    block += count;
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
+                                   const ContentTerms& terms) {
+  std::vector<Finding> findings;
+  if (object.unclear) return findings;
+  if (observed.error != 0) {
+    const bool promised =
+        std::any_of(object.data_covers.begin(), object.data_covers.end(),
+                    [&](const auto& cover) { return terms.horizon.knows(cover.operation); });
+    findings.push_back({promised ? Verdict::lost_synced_data : Verdict::wrong_data, Tier::posix,
+                        observed.path, "readable content", fmt::format("read error {}", observed.error)});
+    return findings;
+  }
+  if (auto size = judge_size(object, observed, terms)) findings.push_back(std::move(*size));
+  BlockJudge judge(object, observed, terms);
+  for (const ContentRun& run : observed.runs) judge.judge(run);
+  for (const auto& [kind, count] : judge.faults()) {
+    findings.push_back({kind, count.fault.tier, observed.path,
+                        fmt::format("{} in block {}", count.fault.expected, count.first_block),
+                        fmt::format("{} ({} block{} of 512 bytes)", count.fault.found, count.blocks,
+                                    count.blocks == 1 ? "" : "s")});
+  }
+  return findings;
+}
+
+std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
+                                      const Horizon& horizon) {
+  std::optional<std::size_t> cover;
+  for (const std::size_t each : object.attribute_covers) {
+    if (horizon.knows(each)) cover = each;
+  }
+  std::vector<Finding> findings;
+  const auto value_of = [](const std::optional<std::string>& value) {
+    return value ? fmt::format("\"{}\"", *value) : "none";
+  };
+  for (const auto& [name, states] : object.attributes) {
+    std::vector<std::optional<std::string>> permitted{std::nullopt};
+    bool was_there = false;
+    const auto at = observed.attributes.find(name);
+    const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
+    for (const auto& [operation, value] : states) {
+      if (operation > horizon.reached) break;
+      if (cover && operation <= *cover) permitted.clear();
+      permitted.push_back(value);
+      was_there |= shown && value == shown;
+    }
+    if (std::find(permitted.begin(), permitted.end(), shown) != permitted.end()) continue;
+    const Verdict kind = !permitted[0] && was_there ? Verdict::resurrected
+                         : shown && !was_there      ? Verdict::wrong_data
+                                                    : Verdict::lost_synced_data;
+    findings.push_back({kind, Tier::posix, observed.path,
+                        fmt::format("attribute {}: {}", name, value_of(permitted[0])), value_of(shown)});
+  }
+  for (const auto& [name, value] : observed.attributes) {
+    if (object.attributes.contains(name)) continue;
+    findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
+                        fmt::format("attribute {}: none", name), value_of(value)});
   }
   return findings;
 }

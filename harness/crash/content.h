@@ -1,5 +1,5 @@
 #pragma once
-// Judges the size and the blocks of one file against its history.
+// Judges the size, the blocks and the attributes of one object against its history.
 
 #include <cstddef>
 #include <optional>
@@ -15,14 +15,23 @@ namespace headcrash::crash {
 struct Horizon {
   std::optional<std::size_t> persisted;  ///< the last known persistence point, P
   std::size_t reached = 0;               ///< the last operation that may have run, Q
+
+  bool knows(std::size_t operation) const { return persisted && operation <= *persisted; }
+};
+
+struct ContentTerms {
+  Horizon horizon;
+  /// The operation that renamed the file over another one, where the file system promises its content then.
+  std::optional<std::size_t> kept_by_replacing;
+  bool exposes_stale_data = false;
 };
 
 /// At most one finding of each kind; each names the first block and how many there are.
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
-                                   const Horizon& horizon);
+                                   const ContentTerms& terms);
 
-/// The last of rising operation indices that is not after `persisted`.
-std::optional<std::size_t> last_cover(const std::vector<std::size_t>& covers,
-                                      const std::optional<std::size_t>& persisted);
+/// Extended attributes, of files and directories.
+std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
+                                      const Horizon& horizon);
 
 }  // namespace headcrash::crash

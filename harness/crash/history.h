@@ -1,64 +1,104 @@
 #pragma once
-// What the oracle remembers of a workload: states and persistence points of every name and file (oracle.h).
+// What the oracle remembers of a workload: the states of every name and file, and the persistence points that
+// cover them (oracle.h).
+//
+//   directory object --entries--> slot "foo" --bindings--> token --> file object
+//                                 (operation, token or nothing)      blocks, sizes, attributes
+//
+// A token is one hard link. link() and create() make one, rename() moves it from slot to slot, unlink() ends
+// it. A token therefore shows under at most one name at a time, and that is what "a rename is atomic" means;
+// two links to one file are two tokens of one object.
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "fs-adapters/promises.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::crash {
 
 using ObjectId = std::size_t;  ///< index into WorkloadHistory::objects
+using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
+inline constexpr ObjectId kRoot = 0;
+inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
 /// How strongly a persistence point covers a name.
 enum class NameTier : std::uint8_t { posix, documented };
 
 struct Binding {
-  std::size_t operation;           ///< the operation that made it
-  std::optional<ObjectId> object;  ///< nothing: the name was removed
+  std::size_t operation;         ///< the operation that made it
+  std::optional<TokenId> token;  ///< nothing: the name was removed
   bool by_rename = false;
+  bool replaced = false;  ///< another file had the name
 };
 struct NameCover {
   std::size_t operation;
   NameTier tier;
 };
-struct NameHistory {
+/// One name of one directory.
+struct SlotHistory {
+  std::string path;               ///< when it was first used
   std::vector<Binding> bindings;  ///< before the first: the name does not exist
   std::vector<NameCover> covers;
 };
 
-struct WriteRecord {
+/// From an operation on, blocks hold something else.
+struct BlockEvent {
+  enum class Kind : std::uint8_t {
+    stamp,  ///< `version`; the last block only in its first `bytes`
+    zero,
+    trim,  ///< truncated in the middle of a block: only its first `bytes` stay
+  };
   std::size_t operation;
-  std::uint64_t first_block, blocks;
-  std::uint32_t version;
+  Kind kind = Kind::stamp;
+  std::uint64_t first = 0, end = 0;  ///< blocks
+  std::uint32_t version = 0;
+  std::uint32_t bytes = 0;  ///< 1 to 512
 };
+/// fsync, fdatasync and sync cover everything, a write with O_SYNC what it wrote.
+struct DataCover {
+  std::size_t operation;
+  std::uint64_t first = 0, end = kEndless;  ///< blocks
+  std::uint64_t end_bytes = kEndless;
+};
+
 struct ObjectHistory {
-  bool directory = false;
+  FileType type = FileType::regular;
   std::size_t made_by = 0;
-  std::uint32_t file = 0;  ///< its number in stamps; 0 before the first write
-  std::vector<WriteRecord> writes;
-  std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes), rising
-  std::vector<std::size_t> covers;                           ///< fsync of it, sync
-  std::optional<std::size_t> gone_by;                        ///< the operation that removed its last name
+  std::uint32_t file = 0;   ///< its number in stamps; 0 before the first write
+  std::string link_target;  ///< of a symbolic link
+  std::vector<TokenId> tokens;
+  std::vector<BlockEvent> blocks;
+  std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
+  std::vector<DataCover> data_covers;
+  std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
+  std::vector<std::size_t> attribute_covers;
+  std::map<std::string, SlotHistory> entries;  ///< of a directory
+  bool unclear = false;                        ///< a write to it found no room: its content is not judged
+};
+
+struct TokenHistory {
+  ObjectId object;
+  std::optional<std::size_t> removed_by;
+  std::vector<std::pair<ObjectId, std::string>> slots;  ///< where it has been: directory and name
 };
 
 struct WorkloadHistory {
-  std::vector<ObjectHistory> objects;
-  std::map<std::string, NameHistory> names;  ///< by full path
+  std::vector<ObjectHistory> objects;  ///< kRoot first
+  std::vector<TokenHistory> tokens;
   std::vector<std::size_t> persistence_points;
   std::size_t operations = 0;
 };
 
-struct HistoryOptions {
-  bool fsync_keeps_name = false;
-};
+/// Operations that did not happen are left out; the content of files whose write was partial is unclear.
 Result<WorkloadHistory> follow_operations(std::span<const workload::Operation> operations,
-                                          const HistoryOptions& options);
+                                          const adapters::Promises& promises,
+                                          std::span<const workload::Mishap> mishaps = {});
 
 }  // namespace headcrash::crash

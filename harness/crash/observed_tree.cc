@@ -87,6 +87,17 @@ Result<ObservedObject> parse_entry(const json& entry) {
   object.links = static_cast<std::uint32_t>(*links);
   object.inode = *inode;
   object.error = static_cast<int>(*error);
+  if (const auto target = entry.find("target"); target != entry.end()) {
+    if (!target->is_string()) return broken("target");
+    object.link_target = target->get<std::string>();
+  }
+  if (const auto attributes = entry.find("attributes"); attributes != entry.end()) {
+    if (!attributes->is_object()) return broken("attributes");
+    for (const auto& [name, value] : attributes->items()) {
+      if (!value.is_string()) return broken("attributes");
+      object.attributes[name] = value.get<std::string>();
+    }
+  }
   if (const auto runs = entry.find("runs"); runs != entry.end()) {
     if (!runs->is_array()) return broken("runs");
     for (const json& value : *runs) {

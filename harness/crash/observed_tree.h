@@ -2,6 +2,7 @@
 // The tree that was found after recovery, as the agent's dump tells it (harness/guest/PROTOCOL.md, `dump`).
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct ObservedObject {
   std::uint64_t size_bytes = 0;
   int error = 0;  ///< errno of reading it; 0 is fine
   std::vector<ContentRun> runs;
+  std::string link_target;                        ///< of a symbolic link
+  std::map<std::string, std::string> attributes;  ///< those that begin with "user."
 };
 
 /// One `entry` event. Errors name the field.

@@ -38,7 +38,8 @@ ContentRun zero(std::uint64_t first, std::uint64_t blocks) {
 
 std::vector<Verdict> kinds(const std::vector<std::string>& lines, std::optional<std::size_t> persisted,
                            const std::vector<ObservedObject>& tree, bool fsync_keeps_name = true) {
-  const Result<Oracle> oracle = Oracle::follow(operations(lines), {.fsync_keeps_name = fsync_keeps_name});
+  const Result<Oracle> oracle =
+      Oracle::follow(operations(lines), {.promises = {.fsync_keeps_name = fsync_keeps_name}});
   std::vector<Verdict> found;
   for (const Finding& finding : oracle.value().judge(persisted, tree)) found.push_back(finding.kind);
   return found;
@@ -135,12 +136,8 @@ TEST(Oracle, RemovedAndUnknownObjects) {
 }
 
 TEST(Oracle, RefusesListsThatCannotRun) {
-  for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{{"write a 0 512 1 1"},
-                                                                                    {"create a", "create a"},
-                                                                                    {"unlink a"},
-                                                                                    {"create d/a"},
-                                                                                    {"mkdir d", "rename d e"},
-                                                                                    {"fsync a"}}) {
+  for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{
+           {"write a 0 512 1 1"}, {"create a", "create a"}, {"unlink a"}, {"create d/a"}, {"fsync a"}}) {
     EXPECT_FALSE(Oracle::follow(operations(list), {}));
   }
 }
@@ -185,7 +182,7 @@ std::vector<ObservedObject> perfect_tree(std::span<const Operation> list, std::s
 TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const std::vector<Operation> list = workload::small_files({.seed = seed, .rounds = 40});
-    const Oracle oracle = Oracle::follow(list, {.fsync_keeps_name = true}).value();
+    const Oracle oracle = Oracle::follow(list, {.promises = {.fsync_keeps_name = true}}).value();
     std::optional<std::size_t> persisted;
     for (std::size_t done = 0; done < list.size(); ++done) {
       for (const Finding& finding : oracle.judge(persisted, perfect_tree(list, done))) {

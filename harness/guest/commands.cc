@@ -127,6 +127,18 @@ tl::expected<Operations, Refusal> parse_operations(const json& lines) {
   return operations;
 }
 
+std::string_view event_of(workload::Outcome outcome) {
+  switch (outcome) {
+    case workload::Outcome::skipped:
+      return "skipped";
+    case workload::Outcome::partial:
+      return "partial";
+    case workload::Outcome::failed:
+      break;
+  }
+  return "failed";
+}
+
 // A persistence point is told to the marks disk first: a recording then knows every one the harness can know.
 Answer run(const json& request, const Sender& send) {
   const auto operations = parse_operations(request.at("operations"));
@@ -139,11 +151,17 @@ Answer run(const json& request, const Sender& send) {
   PosixVfs vfs(text_of(request, "root"));
   const Stopwatch watch;
   std::size_t done = 0;
+  bool skipped = false;
   for (; done < operations->size(); ++done) {
     const workload::Operation& operation = (*operations)[done];
     if (const auto executed = workload::execute(operation, vfs); !executed) {
-      send({{"event", "failed"}, {"operation", done}, {"errno", executed.error().value}});
-      break;
+      const int error = executed.error().value;
+      const workload::Outcome outcome =
+          workload::outcome_of(operation, {.error = error, .skipped_before = skipped});
+      send({{"event", event_of(outcome)}, {"operation", done}, {"errno", error}});
+      if (outcome == workload::Outcome::failed) break;
+      skipped = true;
+      continue;
     }
     if (!workload::is_persistence_point(operation)) continue;
     if (!mark_path.empty()) {

@@ -21,7 +21,8 @@ using nlohmann::json;
 using workload::kStampBytes;
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr std::size_t kForeignBytes = 32;  // shown of a foreign block
+constexpr std::size_t kForeignBytes = 32;     // shown of a foreign block
+constexpr std::size_t kAttributeBytes = 256;  // shown of an attribute's value
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -133,6 +134,29 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
+// Extended attributes of the user's: others belong to the system. Without any, or where the file system has
+// none, the entry has no `attributes`.
+void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
+  const auto names = vfs.listxattr(path);
+  if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
+  if (!names) return;
+  std::size_t described = 0;
+  for (const std::string& name : *names) {
+    if (!name.starts_with("user.")) continue;
+    if (described++ == limits.attributes) {
+      entry["cut"] = true;
+      return;
+    }
+    const auto value = vfs.getxattr(path, name);
+    if (!value) {
+      entry["errno"] = value.error().value;
+      continue;
+    }
+    const auto* text = reinterpret_cast<const char*>(value->data());
+    entry["attributes"][name] = std::string(text, std::min(value->size(), kAttributeBytes));
+  }
+}
+
 json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimits& limits) {
   json entry{{"event", "entry"}, {"path", path}, {"type", name_of(listed)}};
   const auto status = vfs.stat(path);
@@ -154,6 +178,8 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
     }
   }
   if (status->type == FileType::regular) describe_content(vfs, path, limits, entry);
+  if (status->type == FileType::regular || status->type == FileType::directory)
+    describe_attributes(vfs, path, limits, entry);
   return entry;
 }
 

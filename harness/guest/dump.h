@@ -18,6 +18,7 @@ struct DumpLimits {
   std::size_t path_bytes = 4096;          ///< deeper folders are reported but not entered
   std::size_t runs = 8192;                ///< of one file: a message stays below 1 MiB
   std::uint64_t file_bytes = 1ULL << 30;  ///< of one file
+  std::size_t attributes = 64;            ///< of one object
 };
 
 using EntrySink = std::function<void(const nlohmann::json& entry)>;

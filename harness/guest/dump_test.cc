@@ -84,6 +84,14 @@ TEST_F(DumpTest, WalksInByteOrder) {
   EXPECT_EQ(seen, expected);
 }
 
+TEST_F(DumpTest, TellsTheUsersAttributes) {
+  put("f", "");
+  const std::string value = "one";
+  const auto set = vfs_.setxattr("f", "user.x", std::as_bytes(std::span(value)));
+  if (!set) GTEST_SKIP() << "no extended attributes here";
+  EXPECT_EQ(dump()[0]["attributes"], json::parse(R"({"user.x":"one"})"));
+}
+
 TEST_F(DumpTest, IsBounded) {
   std::string content;
   for (std::uint32_t i = 0; i < 10; ++i) content += stamps(1, i, i * 512, 512);

@@ -84,6 +84,7 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.exclusive) flags |= O_EXCL;
   if (options.truncate) flags |= O_TRUNC;
   if (options.sync) flags |= O_SYNC;
+  if (options.data_sync) flags |= O_DSYNC;
   if (options.direct) flags |= O_DIRECT;
   int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
   if (file < 0 && (errno == EROFS || errno == EACCES || errno == EPERM) && !options.create &&
@@ -159,6 +160,9 @@ VfsResult<void> PosixVfs::fallocate(FileHandle file, FallocateMode mode, std::ui
       break;
     case FallocateMode::zero_range:
       flags = FALLOC_FL_ZERO_RANGE;
+      break;
+    case FallocateMode::zero_range_keep_size:
+      flags = FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE;
       break;
   }
   return outcome(
@@ -324,6 +328,21 @@ VfsResult<void> PosixVfs::removexattr(std::string_view path, std::string_view na
   return resolve(path).and_then([&](const std::string& full) {
     return outcome(::lremovexattr(full.c_str(), std::string(name).c_str()));
   });
+}
+
+VfsResult<std::vector<std::string>> PosixVfs::listxattr(std::string_view path) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  std::vector<char> list(kLongestAttributeBytes);  // XATTR_LIST_MAX is as long
+  const ssize_t n = ::llistxattr(full->c_str(), list.data(), list.size());
+  if (n < 0) return refuse(errno);
+  std::vector<std::string> names;
+  for (std::string_view rest(list.data(), static_cast<std::size_t>(n)); !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    names.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return names;
 }
 
 VfsResult<void> PosixVfs::sync() {

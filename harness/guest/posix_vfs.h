@@ -47,6 +47,7 @@ class PosixVfs : public Vfs {
                            std::span<const std::byte> value) override;
   VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
+  VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
   /// sync(2) cannot fail: a disk error during it shows in a later fsync of the file only. Nothing is called
   /// after it to find out, because that would send flushes that the workload did not ask for.

@@ -130,7 +130,9 @@ TEST_F(PosixVfsTest, Attributes) {
   const auto set = vfs_.setxattr("a", "user.x", bytes("value"));
   if (!set && set.error().value == EOPNOTSUPP) GTEST_SKIP() << "no extended attributes here";
   EXPECT_EQ(vfs_.getxattr("a", "user.x").value(), bytes("value"));
+  EXPECT_EQ(vfs_.listxattr("a").value(), std::vector<std::string>{"user.x"});
   EXPECT_TRUE(vfs_.removexattr("a", "user.x"));
+  EXPECT_TRUE(vfs_.listxattr("a")->empty());
   EXPECT_EQ(vfs_.getxattr("a", "user.x").error().value, ENODATA);
 }
 

@@ -1,4 +1,5 @@
-// The operation language: text form and execution (operation.h).
+// The operation language: text form (operation.h). Each word has a signature, a letter for each argument, so
+// that one loop writes all of them and one reads them.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
+#include <utility>
 
 #include "harness/workload/stamp.h"
 
@@ -15,19 +16,43 @@ namespace {
 
 using Kind = Operation::Kind;
 
+/// p path, t target, a attribute, x value, o offset, l length, f file, v version.
 struct Word {
   Kind kind;
-  std::string_view name;
-  std::size_t arguments;
+  std::string_view name, signature;
 };
-constexpr std::array kWords{Word{Kind::mkdir, "mkdir", 1},
-                            Word{Kind::create, "create", 1},
-                            Word{Kind::write, "write", 5},
-                            Word{Kind::rename, "rename", 2},
-                            Word{Kind::unlink, "unlink", 1},
-                            Word{Kind::fsync, "fsync", 1},
-                            Word{Kind::fsync_directory, "fsyncdir", 1},
-                            Word{Kind::sync, "sync", 0}};
+constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
+                                                    {Kind::rmdir, "rmdir", "p"},
+                                                    {Kind::create, "create", "p"},
+                                                    {Kind::unlink, "unlink", "p"},
+                                                    {Kind::write, "write", "polfv"},
+                                                    {Kind::write_sync, "write-sync", "polfv"},
+                                                    {Kind::write_dsync, "write-dsync", "polfv"},
+                                                    {Kind::write_direct, "write-direct", "polfv"},
+                                                    {Kind::write_mapped, "write-mapped", "polfv"},
+                                                    {Kind::append, "append", "polfv"},
+                                                    {Kind::truncate, "truncate", "pl"},
+                                                    {Kind::allocate, "allocate", "pol"},
+                                                    {Kind::allocate_keep, "allocate-keep", "pol"},
+                                                    {Kind::punch, "punch", "pol"},
+                                                    {Kind::zero, "zero", "pol"},
+                                                    {Kind::zero_keep, "zero-keep", "pol"},
+                                                    {Kind::link, "link", "pt"},
+                                                    {Kind::symlink, "symlink", "tp"},
+                                                    {Kind::rename, "rename", "pt"},
+                                                    {Kind::rename_noreplace, "rename-noreplace", "pt"},
+                                                    {Kind::rename_exchange, "rename-exchange", "pt"},
+                                                    {Kind::setxattr, "setxattr", "pax"},
+                                                    {Kind::removexattr, "removexattr", "pa"},
+                                                    {Kind::fsync, "fsync", "p"},
+                                                    {Kind::fdatasync, "fdatasync", "p"},
+                                                    {Kind::fsync_directory, "fsyncdir", "p"},
+                                                    {Kind::sync, "sync", ""},
+                                                    {Kind::syncfs, "syncfs", ""}}};
+
+const Word& word_of(Kind kind) {
+  return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
+}
 
 std::vector<std::string_view> split(std::string_view line) {
   std::vector<std::string_view> words;
@@ -45,30 +70,82 @@ bool parse_number(std::string_view word, T& value) {
   return error == std::errc{} && end == word.data() + word.size();
 }
 
-VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options, auto&& act) {
-  const auto file = vfs.open(path, options);
-  if (!file) return tl::unexpected(file.error());
-  const VfsResult<void> acted = act(*file);
-  const VfsResult<void> closed = vfs.close(*file);
-  return acted ? closed : acted;
+bool parse_argument(char letter, std::string_view word, Operation& operation) {
+  switch (letter) {
+    case 'p':
+      operation.path = word == "." ? "" : word;
+      return true;
+    case 't':
+      operation.target = word;
+      return true;
+    case 'a':
+      operation.attribute = word;
+      return true;
+    case 'x':
+      operation.value = word;
+      return true;
+    case 'o':
+      return parse_number(word, operation.offset);
+    case 'l':
+      return parse_number(word, operation.length);
+    case 'f':
+      return parse_number(word, operation.file);
+    default:
+      return parse_number(word, operation.version);
+  }
+}
+
+std::string format_argument(char letter, const Operation& operation) {
+  switch (letter) {
+    case 'p':
+      return operation.path.empty() ? "." : operation.path;
+    case 't':
+      return operation.target;
+    case 'a':
+      return operation.attribute;
+    case 'x':
+      return operation.value;
+    case 'o':
+      return std::to_string(operation.offset);
+    case 'l':
+      return std::to_string(operation.length);
+    case 'f':
+      return std::to_string(operation.file);
+    default:
+      return std::to_string(operation.version);
+  }
+}
+
+bool takes_the_root(Kind kind) {
+  return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
+}
+
+Result<void> check_numbers(const Operation& operation, const std::string& subject) {
+  const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol";
+  if (range) {
+    if (operation.offset % kStampBytes != 0)
+      return fail(subject, "a write or range must start at a multiple of 512");
+    const std::uint64_t most = is_write(operation.kind) ? kLongestWriteBytes : kLargestFileBytes;
+    if (operation.length == 0 || operation.length > most)
+      return fail(subject, fmt::format("the length must be 1 to {} bytes", most));
+    const bool whole_blocks = !is_write(operation.kind) || operation.kind == Kind::write_direct;
+    if (whole_blocks && operation.length % kStampBytes != 0)
+      return fail(subject, "the length must be a multiple of 512");
+  }
+  if (operation.offset > kLargestFileBytes || operation.length > kLargestFileBytes ||
+      (range && operation.offset + operation.length > kLargestFileBytes)) {
+    return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
+  }
+  return {};
 }
 
 }  // namespace
 
 std::string format(const Operation& operation) {
-  const auto word =
-      std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == operation.kind; });
-  switch (operation.kind) {
-    case Kind::sync:
-      return std::string(word->name);
-    case Kind::rename:
-      return fmt::format("{} {} {}", word->name, operation.path, operation.target);
-    case Kind::write:
-      return fmt::format("{} {} {} {} {} {}", word->name, operation.path, operation.offset, operation.length,
-                         operation.file, operation.version);
-    default:
-      return fmt::format("{} {}", word->name, operation.path);
-  }
+  const Word& word = word_of(operation.kind);
+  std::string line(word.name);
+  for (const char letter : word.signature) line += " " + format_argument(letter, operation);
+  return line;
 }
 
 Result<Operation> parse_operation(std::string_view line, const std::string& subject) {
@@ -76,61 +153,59 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   const auto word = std::find_if(kWords.begin(), kWords.end(),
                                  [&](const Word& w) { return !words.empty() && w.name == words[0]; });
   if (word == kWords.end()) {
-    return fail(subject, fmt::format("unknown operation \"{}\"", line.substr(0, 80)),
-                "use mkdir, create, write, rename, unlink, fsync, fsyncdir or sync");
+    std::string known;
+    for (const Word& each : kWords) known += (known.empty() ? "" : ", ") + std::string(each.name);
+    return fail(subject, fmt::format("unknown operation \"{}\"", line.substr(0, 80)), "use one of " + known);
   }
-  if (words.size() != word->arguments + 1) {
-    return fail(subject,
-                fmt::format("\"{}\" takes {} words, not {}", word->name, word->arguments, words.size() - 1));
+  if (words.size() != word->signature.size() + 1) {
+    return fail(subject, fmt::format("\"{}\" takes {} words, not {}", word->name, word->signature.size(),
+                                     words.size() - 1));
   }
   Operation operation;
   operation.kind = word->kind;
-  if (word->arguments > 0) operation.path = words[1];
-  if (operation.kind == Kind::rename) operation.target = words[2];
-  if (operation.kind == Kind::write) {
-    if (!parse_number(words[2], operation.offset) || !parse_number(words[3], operation.length) ||
-        !parse_number(words[4], operation.file) || !parse_number(words[5], operation.version)) {
+  for (std::size_t i = 0; i < word->signature.size(); ++i) {
+    if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has a number that is none", line.substr(0, 80)));
-    }
-    if (operation.offset % kStampBytes != 0) return fail(subject, "a write must start at a multiple of 512");
-    if (operation.length == 0 || operation.length > kLongestWriteBytes ||
-        operation.offset > std::numeric_limits<std::int64_t>::max() - kLongestWriteBytes) {
-      return fail(subject, fmt::format("a write is 1 to {} bytes long", kLongestWriteBytes));
-    }
   }
+  if (!word->signature.empty() && operation.path.empty() && !takes_the_root(operation.kind))
+    return fail(subject, fmt::format("\"{}\" cannot be done to the root", word->name));
+  if (const auto checked = check_numbers(operation, subject); !checked) return pass_on(checked);
   return operation;
 }
 
-bool is_persistence_point(const Operation& operation) {
-  return operation.kind == Kind::fsync || operation.kind == Kind::fsync_directory ||
-         operation.kind == Kind::sync;
+Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
+  std::vector<Operation> operations;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    Result<Operation> operation = parse_operation(line, fmt::format("{}:{}", file_name, number));
+    if (!operation) return pass_on(operation);
+    operations.push_back(std::move(*operation));
+  }
+  return operations;
 }
 
-VfsResult<void> execute(const Operation& operation, Vfs& vfs) {
+bool is_write(Kind kind) {
+  return word_of(kind).signature == "polfv";
+}
+
+bool is_persistence_point(const Operation& operation) {
   switch (operation.kind) {
-    case Kind::mkdir:
-      return vfs.mkdir(operation.path, 0755);
-    case Kind::create:
-      return with_file(vfs, operation.path, {.create = true, .exclusive = true},
-                       [](FileHandle) { return VfsResult<void>{}; });
-    case Kind::write: {
-      std::vector<std::byte> data(operation.length);
-      write_stamps(operation.file, operation.version, operation.offset, data);
-      return with_file(vfs, operation.path, {},
-                       [&](FileHandle file) { return vfs.pwrite(file, operation.offset, data); });
-    }
-    case Kind::rename:
-      return vfs.rename(operation.path, operation.target, RenameMode::replace);
-    case Kind::unlink:
-      return vfs.unlink(operation.path);
     case Kind::fsync:
-      return with_file(vfs, operation.path, {}, [&](FileHandle file) { return vfs.fsync(file); });
+    case Kind::fdatasync:
     case Kind::fsync_directory:
-      return vfs.fsync_directory(operation.path);
     case Kind::sync:
-      return vfs.sync();
+    case Kind::syncfs:
+    case Kind::write_sync:
+    case Kind::write_dsync:
+    case Kind::write_mapped:
+      return true;
+    default:
+      return false;
   }
-  return tl::unexpected(Errno{.value = 22});
 }
 
 }  // namespace headcrash::workload

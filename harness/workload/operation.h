@@ -1,16 +1,26 @@
 #pragma once
 // The operation language: what a workload does, one line of text an operation.
 //
-//   mkdir PATH                              create PATH
-//   write PATH OFFSET LENGTH FILE VERSION   stamps (stamp.h); OFFSET is a multiple of 512
-//   rename FROM TO                          unlink PATH
-//   fsync PATH                              fsyncdir PATH        sync
+//   mkdir PATH          rmdir PATH            create PATH           unlink PATH
+//   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h); OFFSET is a multiple of 512
+//   write-sync, write-dsync, write-direct     the same through O_SYNC, O_DSYNC, O_DIRECT
+//   write-mapped                              through a shared mapping and msync; inside the file
+//   append PATH OFFSET LENGTH FILE VERSION    with O_APPEND; OFFSET is where it lands, the file's size
+//   truncate PATH SIZE
+//   allocate PATH OFFSET LENGTH               fallocate; allocate-keep leaves the size alone
+//   punch PATH OFFSET LENGTH                  a hole
+//   zero PATH OFFSET LENGTH                   fallocate's zero range; zero-keep leaves the size alone
+//   link EXISTING PATH                        symlink TARGET PATH
+//   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
+//   setxattr PATH NAME VALUE                  removexattr PATH NAME
+//   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //
 // A workload is a list of operations made from a seed before anything runs. The agent executes it, the oracle
 // follows the same list on the host: neither needs to be told what the other did. Paths are those of vfs.h,
-// without blanks.
+// without blanks; the root, which only fsyncdir and the attributes take, is written ".".
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,28 +31,89 @@
 namespace headcrash::workload {
 
 struct Operation {
-  enum class Kind : std::uint8_t { mkdir, create, write, rename, unlink, fsync, fsync_directory, sync };
+  enum class Kind : std::uint8_t {
+    mkdir,
+    rmdir,
+    create,
+    unlink,
+    write,
+    write_sync,
+    write_dsync,
+    write_direct,
+    write_mapped,
+    append,
+    truncate,
+    allocate,
+    allocate_keep,
+    punch,
+    zero,
+    zero_keep,
+    link,
+    symlink,
+    rename,
+    rename_noreplace,
+    rename_exchange,
+    setxattr,
+    removexattr,
+    fsync,
+    fdatasync,
+    fsync_directory,
+    sync,
+    syncfs,
+  };
   Kind kind = Kind::sync;
   std::string path;
-  std::string target;         ///< rename: the new name
-  std::uint64_t offset = 0;   ///< write: bytes
-  std::uint64_t length = 0;   ///< write: bytes, at most kLongestWriteBytes
-  std::uint32_t file = 0;     ///< write: the file's number
-  std::uint32_t version = 0;  ///< write: rises with every write of the workload
+  std::string target;         ///< link, rename: the new name; symlink: what it points to
+  std::string attribute;      ///< setxattr, removexattr
+  std::string value;          ///< setxattr
+  std::uint64_t offset = 0;   ///< bytes
+  std::uint64_t length = 0;   ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
+  std::uint32_t file = 0;     ///< writes: the file's number
+  std::uint32_t version = 0;  ///< writes: rises with every write of the workload
   bool operator==(const Operation&) const = default;
 };
+inline constexpr std::size_t kOperationKinds = 28;
 
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
+inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;  ///< what a dump describes of a file
 
 std::string format(const Operation& operation);
 
 /// Errors name the word that is wrong. `subject` is put in front ("workload.txt:12").
 Result<Operation> parse_operation(std::string_view line, const std::string& subject);
 
+/// A whole list: one operation a line, empty lines and those that begin with '#' left out. Errors name file
+/// and line.
+Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name);
+
 /// After success, something is promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
 
+/// Writes stamps, in whichever way.
+bool is_write(Operation::Kind kind);
+
 /// Does it. A write opens, writes and closes; nothing is kept open between operations.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs);
+
+/// What became of an operation that did not succeed.
+enum class Outcome : std::uint8_t {
+  failed,   ///< the workload ends: the file system broke its word
+  skipped,  ///< the file system cannot do this; nothing happened
+  partial,  ///< no room: a write may have been done in part, anything else was not done
+};
+
+/// `skipped_before`: an earlier operation was skipped or partial, so that names and attributes it would have
+/// made may be missing here, which skips this one too.
+struct Failure {
+  int error = 0;  ///< errno
+  bool skipped_before = false;
+};
+Outcome outcome_of(const Operation& operation, const Failure& failure);
+
+/// What the oracle must know beside the list itself.
+struct Mishap {
+  std::size_t operation = 0;
+  Outcome outcome = Outcome::skipped;  ///< skipped or partial
+};
 
 }  // namespace headcrash::workload

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <set>
 
 #include "harness/workload/small_files.h"
@@ -17,10 +18,51 @@ TEST(Operation, TextFormIsReadBack) {
   }
 }
 
+const char* const kOneOfEach =
+    "mkdir A\nrmdir A\ncreate A/foo\nunlink A/foo\nwrite foo 0 512 1 1\nwrite-sync foo 512 700 1 2\n"
+    "write-dsync foo 0 1 1 3\nwrite-direct foo 4096 4096 1 4\nwrite-mapped foo 0 512 1 5\n"
+    "append foo 8192 512 1 6\ntruncate foo 700\nallocate foo 0 4096\nallocate-keep foo 4096 4096\n"
+    "punch foo 0 4096\nzero foo 0 4096\nzero-keep foo 8192 512\nlink foo bar\nsymlink ../foo A/s\n"
+    "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nsetxattr . user.x one\n"
+    "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\n";
+
+TEST(Operation, EveryWordIsReadAndWritten) {
+  const Result<std::vector<Operation>> list =
+      parse_operations(std::string("# a comment\n\n") + kOneOfEach, "all.txt");
+  ASSERT_TRUE(list) << list.error().message();
+  std::set<Operation::Kind> kinds;
+  std::string text;
+  for (const Operation& operation : *list) {
+    kinds.insert(operation.kind);
+    text += format(operation) + "\n";
+  }
+  EXPECT_EQ(kinds.size(), kOperationKinds);
+  EXPECT_EQ(text, kOneOfEach);
+  EXPECT_EQ((*list)[21].path, "");
+  EXPECT_NE(parse_operations("sync\r\n\nfly a", "all.txt").error().message().find("all.txt:3"),
+            std::string::npos);
+}
+
+TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
+  const auto outcome = [](const char* line, int error, bool before = false) {
+    return outcome_of(parse_operation(line, "test").value(), {.error = error, .skipped_before = before});
+  };
+  EXPECT_EQ(outcome("punch a 0 512", EOPNOTSUPP), Outcome::skipped);
+  EXPECT_EQ(outcome("rename-exchange a b", EINVAL), Outcome::skipped);
+  EXPECT_EQ(outcome("rename a b", EINVAL), Outcome::failed);
+  EXPECT_EQ(outcome("link a b", EPERM), Outcome::skipped);
+  EXPECT_EQ(outcome("unlink b", ENOENT), Outcome::failed);
+  EXPECT_EQ(outcome("unlink b", ENOENT, true), Outcome::skipped);
+  EXPECT_EQ(outcome("write a 0 512 1 1", ENOSPC), Outcome::partial);
+  EXPECT_EQ(outcome("fsync a", EIO, true), Outcome::failed);
+}
+
 TEST(Operation, BadLinesNameTheirPlace) {
   for (const char* line :
-       {"", "fly a", "write a 0 512 1", "write a 1 512 1 1", "write a 0 0 1 1", "write a 0 99999999999 1 1",
-        "write a x 512 1 1", "rename a", "sync now", "write a 18446744073709551104 512 1 1"}) {
+       {"punch a 1 512", "punch a 0 100", "write-direct a 0 100 1 1", "truncate a 1073741825", "mkdir .",
+        "write a 1073741312 1024 1 1", "setxattr a user.x", "", "fly a", "write a 0 512 1",
+        "write a 1 512 1 1", "write a 0 0 1 1", "write a 0 99999999999 1 1", "write a x 512 1 1", "rename a",
+        "sync now", "write a 18446744073709551104 512 1 1"}) {
     const Result<Operation> read = parse_operation(line, "list:7");
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);

@@ -1,0 +1,31 @@
+#pragma once
+// What a file system promises beyond POSIX, and what it may do that looks like damage: the `[promise]` table
+// of an adapter. The oracle judges by it; every key that is not a promise is a permission, and permissions
+// are off unless an adapter grants them.
+
+namespace headcrash::adapters {
+
+struct Promises {
+  // Documented tier. POSIX asks for fsync of the directory.
+  bool fsync_keeps_name = false;   ///< fsync of a file or directory keeps the path it was opened by
+  bool fsync_keeps_links = false;  ///< and every other change of that file's names: links, renames, removals
+
+  // De-facto tier: applications rely on it.
+  /// A file renamed over another one shows after a cut what had been written before the rename, although it
+  /// was never synced (ext4's auto_da_alloc). Without it the name may show a file of zero length: neither
+  /// version (xfs, btrfs).
+  bool replace_keeps_content = false;
+  /// A synced file that is being renamed shows under its old or its new name even when another file has taken
+  /// the old name and was synced (xfstests generic/342). f2fs in its posix mode may lose it.
+  bool renamed_file_survives = true;
+  /// Every operation on names happens wholly or not at all (a journal, a log, copy-on-write). Without it
+  /// (ext2, minix, ext4 without a journal) a rename may leave both names or neither, and a new symbolic link
+  /// may be empty.
+  bool names_are_atomic = true;
+
+  // A permission: blocks that were allocated but not yet written may show what the disk held before
+  // (data=writeback, ext2, ext4 without a journal).
+  bool exposes_stale_data = false;
+};
+
+}  // namespace headcrash::adapters

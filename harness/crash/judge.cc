@@ -1,0 +1,325 @@
+// The tree is walked from the root together with the history: names first, then what stands under them, then
+// the links that must show and may not show twice (judge.h).
+#include "harness/crash/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace headcrash::crash {
+namespace {
+
+constexpr std::size_t kWalksMost = 256;  // choices multiply; beyond this the best so far is good enough
+
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+bool in_lost_and_found(const std::string& path) {
+  return path == "lost+found" || path.starts_with("lost+found/");
+}
+
+/// The file numbers that recognisable blocks name.
+std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
+  std::set<std::uint32_t> numbers;
+  for (const ContentRun& run : observed.runs) {
+    if (run.kind == ContentRun::Kind::stamp) numbers.insert(run.file);
+  }
+  return numbers;
+}
+
+std::string_view kind_of(FileType type) {
+  switch (type) {
+    case FileType::regular:
+      return "a file";
+    case FileType::directory:
+      return "a directory";
+    case FileType::symlink:
+      return "a symbolic link";
+    case FileType::other:
+      break;
+  }
+  return "another kind of object";
+}
+
+/// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
+std::size_t weight(const std::vector<Finding>& findings) {
+  constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
+  std::size_t worst = 0;
+  for (const Finding& finding : findings)
+    worst = std::max(worst, kByTier.at(static_cast<std::size_t>(finding.tier)));
+  return findings.size() * kByTier.size() + worst;
+}
+
+}  // namespace
+
+std::size_t Choices::choose(std::size_t options) {
+  if (met_ == taken_.size()) taken_.emplace_back(0, options);
+  return taken_[met_++].first;
+}
+
+bool Choices::next() {
+  if (++walks_ > kWalksMost) return false;
+  while (!taken_.empty() && taken_.back().first + 1 >= taken_.back().second) taken_.pop_back();
+  if (taken_.empty()) return false;
+  ++taken_.back().first;
+  return true;
+}
+
+Judge::Judge(const WorkloadHistory& history, const adapters::Promises& promises, const Horizon& horizon,
+             const std::vector<ObservedObject>& tree)
+    : history_(history),
+      promises_(promises),
+      horizon_(horizon),
+      promised_(promised_tokens(history, horizon, promises)) {
+  for (const ObservedObject& object : tree) {
+    if (object.inode != 0) ++names_of_inode_[object.inode];
+    if (in_lost_and_found(object.path)) continue;
+    const auto [directory, name] = split_path(object.path);
+    children_[directory][name] = &object;
+  }
+}
+
+std::vector<Finding> Judge::judge() {
+  std::optional<std::vector<Finding>> best;
+  do {
+    walk();
+    if (!best || weight(findings_) < weight(*best)) best = findings_;
+  } while (!best->empty() && choices_.next());
+  return *best;
+}
+
+void Judge::walk() {
+  choices_.restart();
+  shown_.clear();
+  faulty_.clear();
+  findings_.clear();
+  judge_directory(kRoot, "");
+  judge_inodes();
+  judge_tokens();
+}
+
+void Judge::judge_directory(ObjectId directory, const std::string& path) {
+  static const std::map<std::string, const ObservedObject*> kNothing;
+  const auto found = children_.find(path);
+  const auto& children = found == children_.end() ? kNothing : found->second;
+  const auto& entries = history_.objects[directory].entries;
+  const auto full = [&](const std::string& name) { return path.empty() ? name : path + "/" + name; };
+  for (const auto& [name, slot] : entries) {
+    const auto child = children.find(name);
+    judge_name(slot, full(name), child == children.end() ? nullptr : child->second);
+  }
+  for (const auto& [name, object] : children) {
+    if (entries.contains(name)) continue;
+    report({Verdict::wrong_data, Tier::integrity, full(name), "no such name",
+            fmt::format("{} that was never created", kind_of(object->type))});
+  }
+}
+
+void Judge::judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed) {
+  const PermittedName allowed = permitted_name(slot, horizon_);
+  if (observed != nullptr) return judge_object(slot, allowed, *observed);
+  if (allowed.absence()) return;
+  if (allowed.rename_in_flight && !promises_.names_are_atomic) return;
+  const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
+  report({kind, allowed.tier(), path, "the name to be there", "no such name"});
+}
+
+void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
+                         const ObservedObject& observed) {
+  std::vector<TokenId> candidates;
+  for (const Binding& binding : allowed.bindings) {
+    if (!binding.token || object_of(*binding.token).type != observed.type) continue;
+    if (std::find(candidates.begin(), candidates.end(), *binding.token) == candidates.end())
+      candidates.push_back(*binding.token);
+  }
+  if (candidates.empty()) {
+    const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
+      return b.token && object_of(*b.token).type == observed.type;
+    });
+    const Verdict kind = !was_once           ? Verdict::wrong_data
+                         : allowed.absence() ? Verdict::resurrected
+                                             : Verdict::lost_synced_data;
+    const auto& first = allowed.bindings[0].token;
+    return report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path,
+                   first ? std::string(kind_of(object_of(*first).type)) : "no such name",
+                   std::string(kind_of(observed.type))});
+  }
+  if (observed.type == FileType::directory) return judge_subdirectory(observed, candidates);
+  if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, candidates);
+  judge_file(slot, allowed, observed, candidates);
+}
+
+void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+  const TokenId token = candidates[candidates.size() == 1 ? 0 : choices_.choose(candidates.size())];
+  show(observed, {token});
+  if (observed.error != 0) {
+    return report({Verdict::wrong_data, Tier::integrity, observed.path, "a readable directory",
+                   fmt::format("read error {}", observed.error)});
+  }
+  report_all(judge_attributes(object_of(token), observed, horizon_));
+  judge_directory(history_.tokens[token].object, observed.path);
+}
+
+void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
+                          const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+  std::vector<TokenId> fitting;
+  const auto fits = [&](TokenId token) { return object_of(token).link_target == observed.link_target; };
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(fitting), fits);
+  if (!fitting.empty()) return show(observed, fitting);
+  const std::string expected = fmt::format("a link to \"{}\"", object_of(candidates[0]).link_target);
+  show(observed, candidates);
+  const bool in_flight = allowed.bindings.size() > 1;
+  if (observed.link_target.empty() && in_flight && !promises_.names_are_atomic) return;
+  const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
+    return b.token && object_of(*b.token).type == FileType::symlink && fits(*b.token);
+  });
+  const Verdict kind = was_once                       ? Verdict::lost_synced_data
+                       : observed.link_target.empty() ? Verdict::zero_length
+                                                      : Verdict::wrong_data;
+  report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path, expected,
+          fmt::format("a link to \"{}\"", observed.link_target)});
+}
+
+std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& allowed,
+                                          const ObservedObject& observed) const {
+  ContentTerms terms{.horizon = horizon_, .exposes_stale_data = promises_.exposes_stale_data};
+  for (const Binding& binding : allowed.bindings) {
+    if (promises_.replace_keeps_content && binding.replaced && binding.token == token)
+      terms.kept_by_replacing = binding.operation;
+  }
+  std::vector<Finding> findings = judge_content(object_of(token), observed, terms);
+  for (Finding& finding : judge_attributes(object_of(token), observed, horizon_))
+    findings.push_back(std::move(finding));
+  return findings;
+}
+
+/// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none does, the
+/// one with the fewest findings tells why.
+void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
+                       const std::vector<TokenId>& candidates) {
+  const std::set<std::uint32_t> numbers = stamped_files(observed);
+  const auto named = [&](TokenId token) { return numbers.contains(object_of(token).file); };
+  std::vector<TokenId> possible;
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
+  const auto unclear = [&](TokenId token) { return object_of(token).unclear; };
+  if (std::any_of(candidates.begin(), candidates.end(), unclear)) return show(observed, candidates);
+  if (possible.empty()) {
+    for (const Binding& binding : slot.bindings) {
+      if (!binding.token || !named(*binding.token)) continue;
+      const ObjectHistory& now = object_of(candidates[0]);
+      return report(
+          {Verdict::lost_synced_data, allowed.tier(), observed.path, fmt::format("file {}", now.file),
+           fmt::format("file {}, which this name showed at another time", object_of(*binding.token).file)});
+    }
+    possible = candidates;
+  }
+  std::vector<TokenId> fitting;
+  std::optional<std::vector<Finding>> fewest;
+  TokenId nearest = possible[0];
+  for (const TokenId token : possible) {
+    std::vector<Finding> findings = judge_file_as(token, allowed, observed);
+    if (findings.empty()) fitting.push_back(token);
+    if (fewest && weight(*fewest) <= weight(findings)) continue;
+    fewest = std::move(findings);
+    nearest = token;
+  }
+  if (!fitting.empty()) return show(observed, fitting);
+  show(observed, {nearest});
+  report_all(*fewest);
+}
+
+/// Names of one inode are links of one file, and its link count is their number.
+void Judge::judge_inodes() {
+  std::map<std::uint64_t, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    const ObservedObject& observed = *shown_[i].observed;
+    if (observed.inode != 0 && observed.type != FileType::directory) groups[observed.inode].push_back(i);
+  }
+  for (const auto& [inode, names] : groups) {
+    const ObservedObject& first = *shown_[names[0]].observed;
+    if (first.links != names_of_inode_.at(inode)) {
+      report({Verdict::wrong_data, Tier::integrity, first.path,
+              fmt::format("link count {}, the number of names", names_of_inode_.at(inode)),
+              fmt::format("{}", first.links)});
+    }
+    std::set<ObjectId> common;
+    for (const TokenId token : shown_[names[0]].name.tokens) common.insert(history_.tokens[token].object);
+    for (const std::size_t i : names) {
+      std::set<ObjectId> here;
+      for (const TokenId token : shown_[i].name.tokens) here.insert(history_.tokens[token].object);
+      std::erase_if(common, [&](ObjectId object) { return !here.contains(object); });
+      if (!common.empty()) continue;
+      report({Verdict::wrong_data, Tier::integrity, shown_[i].observed->path,
+              fmt::format("another file than \"{}\"", first.path), "the same inode"});
+      break;
+    }
+    for (const std::size_t i : names) {  // all are links of the same file
+      std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
+        return !common.empty() && !common.contains(history_.tokens[token].object);
+      });
+    }
+  }
+  std::map<ObjectId, const ObservedObject*> seen;
+  for (const Shown& each : shown_) {
+    if (each.observed->inode == 0 || each.name.tokens.size() != 1) continue;
+    const ObjectId object = history_.tokens[each.name.tokens[0]].object;
+    if (history_.objects[object].type != FileType::regular || history_.objects[object].file == 0) continue;
+    const auto [at, fresh] = seen.try_emplace(object, each.observed);
+    if (fresh || at->second->inode == each.observed->inode || history_.objects[object].tokens.size() < 2)
+      continue;
+    report({Verdict::wrong_data, Tier::integrity, each.observed->path,
+            fmt::format("a link to the file of \"{}\"", at->second->path), "an inode of its own"});
+  }
+}
+
+void Judge::judge_tokens() {
+  std::vector<ShownName> names;
+  names.reserve(shown_.size());
+  for (const Shown& each : shown_) names.push_back(each.name);
+  const Assignment assignment = assign(names, promised_);
+  for (const TokenId token : assignment.unseen) report_unseen(token);
+  if (!promises_.names_are_atomic) return;
+  for (const std::size_t i : assignment.surplus) {
+    const auto other = std::find_if(names.begin(), names.end(), [&](const ShownName& name) {
+      return name.path != names[i].path &&
+             std::find(name.tokens.begin(), name.tokens.end(), names[i].tokens[0]) != name.tokens.end();
+    });
+    if (faulty_.contains(names[i].path)) continue;
+    report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path, "one name",
+            other == names.end() ? "no file of its own" : fmt::format("also \"{}\"", other->path)});
+  }
+}
+
+void Judge::report_unseen(TokenId token) {
+  const ObjectHistory& object = object_of(token);
+  std::string path;
+  for (const auto& [directory, name] : history_.tokens[token].slots) {
+    const SlotHistory& slot = history_.objects[directory].entries.at(name);
+    if (reported_at_or_above(slot.path)) return;
+    if (path.empty()) path = slot.path;
+  }
+  const std::string what = object.file != 0 ? fmt::format("file {}", object.file)
+                                            : std::string(kind_of(object.type)) + " made by operation " +
+                                                  std::to_string(object.made_by);
+  report({Verdict::lost_synced_data, Tier::de_facto, path, what + " under one of its names",
+          "none of them shows it"});
+}
+
+bool Judge::reported_at_or_above(std::string path) const {
+  while (!path.empty()) {
+    if (faulty_.contains(path)) return true;
+    path = split_path(path).first;
+  }
+  return false;
+}
+
+void Judge::report(Finding finding) {
+  faulty_.insert(finding.path);
+  findings_.push_back(std::move(finding));
+}
+
+}  // namespace headcrash::crash

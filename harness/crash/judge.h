@@ -1,0 +1,85 @@
+#pragma once
+// One observed tree against one history (oracle.h).
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/crash/content.h"
+#include "harness/crash/names.h"
+
+namespace headcrash::crash {
+
+/// Directories cannot be told apart by content. Where a name may stand for one of several, each is tried; the
+/// choices of one walk are numbered in the order they are met.
+class Choices {
+ public:
+  std::size_t choose(std::size_t options);
+  bool next();  ///< false when all have been tried, or enough
+  void restart() { met_ = 0; }
+
+ private:
+  std::vector<std::pair<std::size_t, std::size_t>> taken_;  // choice, options
+  std::size_t met_ = 0, walks_ = 1;
+};
+
+class Judge {
+ public:
+  /// All must outlive this.
+  Judge(const WorkloadHistory& history, const adapters::Promises& promises, const Horizon& horizon,
+        const std::vector<ObservedObject>& tree);
+
+  /// The findings of the reading of the tree that has the fewest.
+  std::vector<Finding> judge();
+
+ private:
+  struct Shown {
+    const ObservedObject* observed;
+    ShownName name;
+  };
+
+  void walk();
+  void judge_directory(ObjectId directory, const std::string& path);
+  void judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed);
+  void judge_object(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed);
+  void judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates);
+  void judge_symlink(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
+                     const std::vector<TokenId>& candidates);
+  void judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
+                  const std::vector<TokenId>& candidates);
+  std::vector<Finding> judge_file_as(TokenId token, const PermittedName& allowed,
+                                     const ObservedObject& observed) const;
+  void judge_inodes();
+  void judge_tokens();
+  void report_unseen(TokenId token);
+
+  const ObjectHistory& object_of(TokenId token) const {
+    return history_.objects[history_.tokens[token].object];
+  }
+  void show(const ObservedObject& observed, std::vector<TokenId> tokens) {
+    shown_.push_back({&observed, {observed.path, std::move(tokens)}});
+  }
+  void report(Finding finding);
+  void report_all(const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings) report(finding);
+  }
+  bool reported_at_or_above(std::string path) const;
+
+  const WorkloadHistory& history_;
+  const adapters::Promises& promises_;
+  const Horizon& horizon_;
+  std::map<std::string, std::map<std::string, const ObservedObject*>> children_;  // by directory and name
+  std::map<std::uint64_t, std::size_t> names_of_inode_;
+  std::set<TokenId> promised_;
+
+  // Of the walk at hand.
+  Choices choices_;
+  std::vector<Shown> shown_;
+  std::set<std::string> faulty_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace headcrash::crash

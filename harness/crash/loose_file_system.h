@@ -1,0 +1,99 @@
+#pragma once
+// For tests: a file system that keeps exactly its promises and nothing more.
+//
+// It shares no code with the oracle. Operations are run once in order to learn what each touches; a power cut
+// then keeps a random subset of what was not promised, closed under what each change of names needs (earlier
+// changes of the same names, the directories and files it speaks of), and for each block, size and attribute
+// of a file a random subset of the changes since it was last made persistent. Content is real bytes.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/promises.h"
+#include "harness/crash/observed_tree.h"
+#include "harness/workload/operation.h"
+
+namespace headcrash::crash {
+
+class LooseFileSystem {
+ public:
+  using FileId = std::size_t;                   ///< 0 is the root; else 1 + the operation that made it
+  using Slot = std::pair<FileId, std::string>;  ///< directory and name
+  using Change = std::pair<Slot, std::optional<FileId>>;
+
+  LooseFileSystem(std::span<const workload::Operation> operations, const adapters::Promises& promises);
+
+  struct Cut {
+    std::optional<std::size_t> persisted;
+    std::size_t reached = 0;
+  };
+  /// One tree that may be found after the cut.
+  std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
+
+  // What the cut cannot have changed, for tests that damage it.
+  /// The name shows this and nothing else: file, or nothing (its removal is persistent).
+  struct Pinned {
+    std::string path;
+    std::optional<FileId> file;
+    std::optional<FileId> before;  ///< what the name showed before
+  };
+  std::vector<Pinned> pinned_names(const Cut& cut) const;
+  bool data_is_pinned(FileId file, const Cut& cut) const;
+  bool attributes_are_pinned(FileId file, const Cut& cut) const;
+
+ private:
+  struct NameOperation {
+    std::size_t operation;
+    std::vector<Change> changes;
+    std::vector<FileId> needs;  ///< must exist
+    std::optional<FileId> about;
+    std::optional<FileId> emptied;  ///< a directory that has to be empty
+  };
+  struct Content {
+    FileType type = FileType::regular;
+    std::string target;
+    std::vector<std::size_t> operations;  ///< indices of those that change data, size or attributes
+    std::set<std::string> attributes;
+  };
+  struct Persistence {
+    std::size_t operation;
+    bool everything = false;
+    std::optional<FileId> file;
+    bool data_only = false;
+    std::optional<FileId> directory;
+    std::vector<Slot> slots;  ///< names that are kept, by promise
+    std::optional<FileId> links_of;
+  };
+
+  std::optional<FileId> resolve(const std::string& path) const;
+  Slot slot_of(const std::string& path) const;
+  void learn(std::size_t index, const workload::Operation& operation);
+  void learn_persistence(std::size_t index, const workload::Operation& operation);
+  void bind(NameOperation& about, const std::string& path, std::optional<FileId> file);
+
+  std::set<std::size_t> required(const Cut& cut) const;  ///< indices into name_operations_
+  void close(std::set<std::size_t>& kept) const;
+  std::map<Slot, FileId> names_after(const std::set<std::size_t>& kept) const;
+  bool covers(const Persistence& point, FileId file, std::optional<std::uint64_t> block) const;
+  std::optional<std::size_t> covered_until(FileId file, std::optional<std::uint64_t> block, const Cut& cut,
+                                           bool attributes) const;
+  std::uint64_t size_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
+  std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
+                                     std::mt19937_64& random) const;
+  void fill_in(FileId file, const Cut& cut, std::mt19937_64& random, ObservedObject& object) const;
+
+  std::vector<workload::Operation> operations_;
+  adapters::Promises promises_;
+  std::map<Slot, FileId> live_;
+  std::map<FileId, Content> files_;
+  std::vector<NameOperation> name_operations_;
+  std::vector<Persistence> persistence_;
+};
+
+}  // namespace headcrash::crash

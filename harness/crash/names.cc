@@ -1,0 +1,182 @@
+// Permitted names, promised tokens, and the matching between names and tokens (names.h).
+//
+// Empty files cannot be told apart, so a name may stand for one of several tokens. Whether all promised
+// tokens show, and none shows twice, is then a bipartite matching, found by augmenting paths: promised tokens
+// first, the remaining names after them; a vertex once matched stays matched.
+#include "harness/crash/names.h"
+
+#include <algorithm>
+#include <map>
+
+namespace headcrash::crash {
+namespace {
+
+class Matching {
+ public:
+  explicit Matching(const std::vector<ShownName>& shown) : shown_(shown), token_of_(shown.size()) {
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      for (const TokenId token : shown[i].tokens) names_of_[token].push_back(i);
+    }
+  }
+
+  bool place_token(TokenId token) {
+    visited_.clear();
+    return find_name(token);
+  }
+  bool place_name(std::size_t name) {
+    if (token_of_[name]) return true;
+    visited_.clear();
+    return find_token(name);
+  }
+
+ private:
+  bool find_name(TokenId token) {
+    for (const std::size_t name : names_of_[token]) {
+      if (!visited_.insert(name).second) continue;
+      if (token_of_[name] && !find_name(*token_of_[name])) continue;
+      set(name, token);
+      return true;
+    }
+    return false;
+  }
+  bool find_token(std::size_t name) {
+    for (const TokenId token : shown_[name].tokens) {
+      if (!visited_.insert(token).second) continue;
+      const auto holder = name_of_.find(token);
+      if (holder != name_of_.end() && !find_token(holder->second)) continue;
+      set(name, token);
+      return true;
+    }
+    return false;
+  }
+  void set(std::size_t name, TokenId token) {
+    token_of_[name] = token;
+    name_of_[token] = name;
+  }
+
+  const std::vector<ShownName>& shown_;
+  std::map<TokenId, std::vector<std::size_t>> names_of_;
+  std::vector<std::optional<TokenId>> token_of_;
+  std::map<TokenId, std::size_t> name_of_;
+  std::set<std::size_t> visited_;
+};
+
+class Promised {
+ public:
+  Promised(const WorkloadHistory& history, const Horizon& horizon, const adapters::Promises& promises)
+      : history_(history), horizon_(horizon), promises_(promises) {
+    find_reachable(kRoot);
+  }
+
+  std::set<TokenId> find() const {
+    std::map<TokenId, LastCover> last;
+    for (const ObjectId directory : reachable_) {
+      for (const auto& [name, slot] : history_.objects[directory].entries) {
+        for (const NameCover& cover : slot.covers) {
+          if (!horizon_.knows(cover.operation)) break;
+          const auto token = token_at(slot, cover.operation);
+          if (!token) continue;
+          LastCover& newest = last[*token];
+          if (newest.slot == nullptr || newest.operation <= cover.operation)
+            newest = {&slot, cover.operation};
+        }
+      }
+    }
+    std::set<TokenId> found;
+    for (const auto& [token, cover] : last) {
+      const auto& removed_by = history_.tokens[token].removed_by;
+      const bool removed = removed_by && *removed_by <= horizon_.reached;
+      if (!removed && !may_be_lost(cover, token)) found.insert(token);
+    }
+    return found;
+  }
+
+ private:
+  /// Directories whose own names were once persistent, all the way up.
+  void find_reachable(ObjectId directory) {
+    if (!reachable_.insert(directory).second) return;
+    for (const auto& [name, slot] : history_.objects[directory].entries) {
+      for (const NameCover& cover : slot.covers) {
+        if (!horizon_.knows(cover.operation)) break;
+        const auto token = token_at(slot, cover.operation);
+        if (!token) continue;
+        const ObjectId object = history_.tokens[*token].object;
+        if (history_.objects[object].type == FileType::directory) find_reachable(object);
+      }
+    }
+  }
+
+  static std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) {
+    std::optional<TokenId> token;
+    for (const Binding& binding : slot.bindings) {
+      if (binding.operation <= operation) token = binding.token;
+    }
+    return token;
+  }
+
+  /// The newest persistence point that covered the token, and the name that it had then.
+  struct LastCover {
+    const SlotHistory* slot = nullptr;
+    std::size_t operation = 0;
+  };
+
+  bool may_be_lost(const LastCover& cover, TokenId token) const {
+    bool renamed = false, name_taken = false;
+    for (const Binding& since : cover.slot->bindings) {
+      if (since.operation <= cover.operation || since.operation > horizon_.reached) continue;
+      renamed |= since.by_rename;
+      name_taken |= since.token && *since.token != token;
+    }
+    if (!renamed) return false;
+    return !promises_.names_are_atomic || (!promises_.renamed_file_survives && name_taken);
+  }
+
+  const WorkloadHistory& history_;
+  const Horizon& horizon_;
+  const adapters::Promises& promises_;
+  std::set<ObjectId> reachable_;
+};
+
+}  // namespace
+
+bool PermittedName::absence() const {
+  return std::any_of(bindings.begin(), bindings.end(), [](const Binding& b) { return !b.token; });
+}
+
+PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
+  PermittedName permitted;
+  for (const NameCover& cover : slot.covers) {
+    if (horizon.knows(cover.operation)) permitted.cover = cover;
+  }
+  Binding at_cover{.operation = 0, .token = std::nullopt};
+  for (const Binding& binding : slot.bindings) {
+    if (binding.operation > horizon.reached) break;
+    if (permitted.cover && binding.operation <= permitted.cover->operation) {
+      at_cover = binding;
+    } else {
+      permitted.bindings.push_back(binding);
+      permitted.rename_in_flight |= binding.by_rename;
+    }
+  }
+  permitted.bindings.insert(permitted.bindings.begin(), at_cover);
+  return permitted;
+}
+
+std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
+                                  const adapters::Promises& promises) {
+  return Promised(history, horizon, promises).find();
+}
+
+Assignment assign(const std::vector<ShownName>& shown, const std::set<TokenId>& promised) {
+  Matching matching(shown);
+  Assignment assignment;
+  for (const TokenId token : promised) {
+    if (!matching.place_token(token)) assignment.unseen.push_back(token);
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (!shown[i].tokens.empty() && !matching.place_name(i)) assignment.surplus.push_back(i);
+  }
+  return assignment;
+}
+
+}  // namespace headcrash::crash

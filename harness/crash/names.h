@@ -1,0 +1,42 @@
+#pragma once
+// What names may show, and which tokens must show somewhere.
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "harness/crash/content.h"
+#include "harness/crash/history.h"
+
+namespace headcrash::crash {
+
+/// What one name may show: what it was when it was last covered, and whatever it became since.
+struct PermittedName {
+  std::vector<Binding> bindings;  ///< the first is the covered one, or absence before anything
+  std::optional<NameCover> cover;
+  bool rename_in_flight = false;
+
+  bool absence() const;
+  Tier tier() const { return cover && cover->tier == NameTier::documented ? Tier::documented : Tier::posix; }
+};
+PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
+
+/// Hard links that were persistent under some name and that nothing can have removed: each must show under
+/// one of its names, since a rename in flight permits either name and never neither.
+std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
+                                  const adapters::Promises& promises);
+
+/// A name that was found, and the tokens it can stand for.
+struct ShownName {
+  std::string path;
+  std::vector<TokenId> tokens;
+};
+
+/// Who stands for whom.
+struct Assignment {
+  std::vector<TokenId> unseen;       ///< promised tokens that no name can stand for
+  std::vector<std::size_t> surplus;  ///< names left without a token of their own: one link shows twice
+};
+Assignment assign(const std::vector<ShownName>& shown, const std::set<TokenId>& promised);
+
+}  // namespace headcrash::crash

@@ -1,0 +1,210 @@
+// What one file system may do and another may not: each known permitted behaviour is accepted where it is
+// permitted, found where it is not, and in the right tier.
+#include <gtest/gtest.h>
+
+#include "fs-adapters/linux/adapter.h"
+#include "harness/crash/oracle.h"
+#include "harness/workload/ace.h"
+
+namespace headcrash::crash {
+namespace {
+
+using workload::Operation;
+using Lines = std::vector<std::string>;
+using Tree = std::vector<ObservedObject>;
+using Found = std::vector<std::pair<Verdict, Tier>>;
+
+struct Case {
+  Lines lines;
+  std::optional<std::size_t> persisted;
+  std::vector<workload::Mishap> mishaps = {};
+
+  Found judge(const Tree& tree, const adapters::Promises& promises) const {
+    std::vector<Operation> list;
+    for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
+    const Result<Oracle> oracle = Oracle::follow(list, {.promises = promises, .mishaps = mishaps});
+    EXPECT_TRUE(oracle) << oracle.error().message();
+    Found found;
+    for (const Finding& f : oracle.value().judge(persisted, tree)) found.emplace_back(f.kind, f.tier);
+    return found;
+  }
+};
+
+ObservedObject file(std::string path, std::uint64_t blocks, std::uint32_t number, std::uint32_t version,
+                    std::uint64_t inode, std::uint32_t links = 1) {
+  ObservedObject object{.path = std::move(path), .inode = inode, .links = links, .size_bytes = blocks * 512};
+  const ContentRun run{ContentRun::Kind::stamp, 0, blocks, number, version};
+  if (blocks > 0) object.runs.push_back(run);
+  return object;
+}
+ObservedObject directory(std::string path, std::uint64_t inode) {
+  return {.path = std::move(path), .type = FileType::directory, .inode = inode, .links = 2};
+}
+ObservedObject symlink(std::string path, std::string target) {
+  return {.path = std::move(path),
+          .type = FileType::symlink,
+          .inode = 77,
+          .links = 1,
+          .link_target = std::move(target)};
+}
+
+const adapters::Promises kPlain;
+const adapters::Promises kNames{.fsync_keeps_name = true};
+const Found kNothing;
+
+TEST(Promises, AnUnsyncedReplacementMayLeaveNeitherVersionOnlyWithoutAutoDaAlloc) {
+  const Case replace{{"create a", "write a 0 1024 1 1", "create log", "sync", "create t",
+                      "write t 0 1024 2 2", "rename t a", "append log 0 512 3 3", "fsync log"},
+                     8};
+  const ObservedObject log = file("log", 1, 3, 3, 9);
+  const Tree neither{file("a", 0, 0, 0, 2), log};
+  const adapters::Promises xfs = adapters::load_adapter("xfs")->promises;
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  EXPECT_EQ(replace.judge(neither, xfs), kNothing);
+  EXPECT_EQ(replace.judge(neither, ext4), (Found{{Verdict::zero_length, Tier::de_facto}}));
+  ObservedObject holes = file("a", 2, 2, 2, 2);
+  holes.runs[0].kind = ContentRun::Kind::zero;
+  EXPECT_EQ(replace.judge({holes, log}, xfs), kNothing);
+  EXPECT_EQ(replace.judge({holes, log}, ext4), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  for (const adapters::Promises& promises : {xfs, ext4}) {
+    EXPECT_EQ(replace.judge({file("a", 2, 2, 2, 2), log}, promises), kNothing);
+    EXPECT_EQ(replace.judge({file("a", 2, 1, 1, 1), log, file("t", 0, 0, 0, 2)}, promises), kNothing);
+    EXPECT_NE(replace.judge({log}, promises), kNothing) << "the name is never gone";
+  }
+}
+
+TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  // generic/342
+  const Case taken{
+      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a", "write a 0 512 2 2", "fsync a"}, 6};
+  const Tree only_new{file("a", 1, 2, 2, 2)};
+  EXPECT_EQ(taken.judge(only_new, kNames), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_EQ(taken.judge(only_new, {.fsync_keeps_name = true, .renamed_file_survives = false}), kNothing);
+  EXPECT_EQ(taken.judge({file("a", 1, 2, 2, 2), file("b", 1, 1, 1, 1)}, kNames), kNothing);
+  const Case not_taken{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
+  EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
+}
+
+TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
+  const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
+  const ObservedObject c = file("c", 0, 0, 0, 3);
+  const adapters::Promises ext2{.names_are_atomic = false};
+  const Tree both{file("a", 1, 1, 1, 1, 2), file("b", 1, 1, 1, 1, 2), c};
+  EXPECT_EQ(rename.judge(both, kPlain), (Found{{Verdict::non_atomic_rename, Tier::de_facto}}));
+  EXPECT_EQ(rename.judge(both, ext2), kNothing);
+  EXPECT_EQ(rename.judge({c}, kPlain), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_EQ(rename.judge({c}, ext2), kNothing);
+  const Case link{{"symlink x s", "create c", "fsync c"}, 2};
+  EXPECT_EQ(link.judge({symlink("s", ""), c}, ext2), kNothing);
+  EXPECT_EQ(link.judge({symlink("s", ""), c}, kPlain), (Found{{Verdict::zero_length, Tier::integrity}}));
+}
+
+TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
+  const Case writes{{"create a", "sync", "write a 0 512 1 1", "fsync a", "write a 512 512 1 2"}, 3};
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  ObservedObject stale = file("a", 2, 1, 1, 1);
+  stale.runs = {{ContentRun::Kind::stamp, 0, 1, 1, 1}, {ContentRun::Kind::stamp, 1, 1, 99, 5}};
+  EXPECT_EQ(writes.judge({stale}, kPlain), (Found{{Verdict::stale_data, Tier::integrity}}));
+  EXPECT_EQ(writes.judge({stale}, writeback), kNothing);
+  stale.runs = {{ContentRun::Kind::stamp, 0, 1, 99, 5}, {ContentRun::Kind::stamp, 1, 1, 1, 2}};
+  EXPECT_EQ(writes.judge({stale}, writeback), (Found{{Verdict::stale_data, Tier::integrity}}));
+}
+
+TEST(Promises, FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without a journal syncs new parents
+  const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"}, 4};
+  EXPECT_EQ(deep.judge({}, kPlain), kNothing);
+  EXPECT_EQ(deep.judge({}, kNames), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(deep.judge({directory("d", 2), directory("d/e", 3)}, kNames),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {
+  const Case links{{"create a", "write a 0 512 1 1", "sync", "link a b", "unlink a", "link b c", "fsync b"},
+                   6};
+  const adapters::Promises all{.fsync_keeps_name = true, .fsync_keeps_links = true};
+  const Tree right{file("b", 1, 1, 1, 1, 2), file("c", 1, 1, 1, 1, 2)};
+  const Tree no_c{file("b", 1, 1, 1, 1)};
+  const Tree with_a{file("a", 1, 1, 1, 1, 3), file("b", 1, 1, 1, 1, 3), file("c", 1, 1, 1, 1, 3)};
+  EXPECT_EQ(links.judge(right, all), kNothing);
+  EXPECT_EQ(links.judge(no_c, kNames), kNothing);
+  EXPECT_EQ(links.judge(no_c, all), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(links.judge(with_a, kNames), kNothing);
+  EXPECT_EQ(links.judge(with_a, all), (Found{{Verdict::resurrected, Tier::documented}}));
+}
+
+TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
+  const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
+  EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);
+  const Found reverted = renamed.judge({symlink("a", "x")}, kPlain);
+  EXPECT_EQ(reverted.size(), 2u) << "the old name is back, the new one is lost";
+}
+
+TEST(Promises, ARenamedDirectoryTakesItsFilesAlong) {
+  const Case moved{
+      {"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "mkdir d", "fsyncdir ."}, 5};
+  const Tree after{directory("d", 5), directory("e", 2), file("e/a", 1, 1, 1, 1)};
+  const Tree before{directory("d", 2), file("d/a", 1, 1, 1, 1)};
+  EXPECT_EQ(moved.judge(after, kPlain), kNothing);
+  Case in_flight = moved;
+  in_flight.persisted = 3;
+  EXPECT_EQ(in_flight.judge(before, kPlain), kNothing);
+  EXPECT_EQ(in_flight.judge(after, kPlain), kNothing);
+  EXPECT_NE(in_flight.judge({directory("d", 2)}, kPlain), kNothing);
+  EXPECT_NE(in_flight.judge({directory("e", 2)}, kPlain), kNothing);
+}
+
+TEST(Promises, FdatasyncKeepsDataAndSizeOnly) {
+  const Case attributes{
+      {"create a", "sync", "setxattr a user.x v", "write a 0 512 1 1", "fdatasync a", "fsync a"}, 4};
+  EXPECT_EQ(attributes.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
+  EXPECT_EQ(attributes.judge({file("a", 0, 1, 1, 1)}, kPlain), (Found{{Verdict::zero_length, Tier::posix}}));
+  Case synced = attributes;
+  synced.persisted = 5;
+  EXPECT_EQ(synced.judge({file("a", 1, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
+TEST(Promises, ASynchronousWriteKeepsWhatItWrote) {
+  const Case sync{{"create a", "sync", "write a 0 1024 1 1", "write-dsync a 1024 512 1 2", "fsync a"}, 3};
+  ObservedObject second = file("a", 3, 1, 2, 1);
+  second.runs = {{ContentRun::Kind::zero, 0, 2}, {ContentRun::Kind::stamp, 2, 1, 1, 2}};
+  EXPECT_EQ(sync.judge({second}, kPlain), kNothing) << "the write before it was not synced";
+  EXPECT_EQ(sync.judge({file("a", 2, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
+TEST(Promises, APunchedHoleStaysPunched) {
+  const Case punched{{"create a", "write a 0 1024 1 1", "punch a 0 512", "fsync a"}, 3};
+  EXPECT_EQ(punched.judge({file("a", 2, 1, 1, 1)}, kPlain), (Found{{Verdict::stale_data, Tier::posix}}));
+}
+
+TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
+  const Case list{{"create a", "setxattr a user.x v", "write a 0 512 1 1", "fsync a"},
+                  3,
+                  {{1, workload::Outcome::skipped}, {2, workload::Outcome::partial}}};
+  EXPECT_EQ(list.judge({file("a", 0, 0, 0, 1)}, kNames), kNothing);
+  EXPECT_EQ(list.judge({file("a", 1, 1, 1, 1)}, kNames), kNothing);
+  EXPECT_NE(list.judge({}, kNames), kNothing);
+}
+
+TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
+  const Case list{{"create a", "create b", "write a 0 512 1 1", "write b 0 512 2 2", "rename-exchange a b",
+                   "write b 0 512 1 3", "allocate a 512 512", "append a 1024 512 2 4", "sync"},
+                  8,
+                  {{4, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
+  ObservedObject a = file("a", 1, 1, 1, 1);
+  a.size_bytes = 1024;
+  a.runs.push_back({ContentRun::Kind::moved, 1, 1, 2, 4, 2});
+  EXPECT_EQ(list.judge({a, file("b", 1, 1, 3, 2)}, kPlain), kNothing);
+  EXPECT_EQ(list.judge({a}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
+TEST(Promises, EveryShortWorkloadCanBeFollowed) {
+  for (int length = 1; length <= workload::Ace::kLongest; ++length) {
+    const workload::Ace ace(length);
+    for (const std::uint64_t number : workload::sample_numbers(ace.count(), 300, 3)) {
+      const Result<Oracle> oracle = Oracle::follow(ace.workload(number), {.promises = kNames});
+      EXPECT_TRUE(oracle) << length << "/" << number << ": " << oracle.error().message();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::crash

@@ -1,0 +1,400 @@
+// The bounded enumerator (ace.h). Phases: all steps with all names are laid out once; for each state of names
+// in use, the steps that keep to the order of names are counted; a number is taken apart into steps; each
+// step's needs are set up.
+#include "harness/workload/ace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "harness/workload/draft.h"
+#include "plugin/model/invariant.h"
+
+namespace headcrash::workload {
+
+// Named, since Ace::Space is made of them.
+namespace ace {
+
+struct Step {
+  Operation operation;
+  bool target_exists = false;  ///< rename: over an existing file
+  std::optional<Operation> persistence;
+  bool persistent = false;  ///< ends with a persistence point
+};
+
+/// How many names of each place have been used: the root's files, the directories, the files of A and of B.
+using NamesUsed = std::array<std::uint8_t, 4>;
+
+}  // namespace ace
+
+namespace {
+
+using ace::NamesUsed;
+using ace::Step;
+
+using Kind = Operation::Kind;
+
+constexpr std::uint64_t kFileBytes = 32 << 10;  // of a file that a step finds
+constexpr std::uint64_t kPiece = 8 << 10;       // that a step writes, as ACE does
+constexpr std::array<const char*, 6> kFiles{"foo", "bar", "A/foo", "A/bar", "B/foo", "B/bar"};
+constexpr std::array<const char*, 2> kDirectories{"A", "B"};
+
+// ---- all operations
+
+Operation on(Kind kind, std::string path, std::uint64_t offset = 0, std::uint64_t length = 0) {
+  return {.kind = kind, .path = std::move(path), .offset = offset, .length = length};
+}
+
+void add_writes(const std::string& file, std::vector<Step>& steps) {
+  const std::uint64_t middle = kPiece, at_end = kFileBytes - kPiece / 2;
+  for (const Kind kind : {Kind::write, Kind::write_direct, Kind::write_sync, Kind::write_dsync}) {
+    for (const std::uint64_t offset : {std::uint64_t{0}, middle, at_end, kFileBytes})
+      steps.push_back({on(kind, file, offset, kPiece)});
+  }
+  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});  // neither end on a page
+  steps.push_back({on(Kind::append, file, kFileBytes, kPiece)});
+  for (const std::uint64_t offset : {std::uint64_t{0}, middle, kFileBytes - kPiece})
+    steps.push_back({on(Kind::write_mapped, file, offset, kPiece)});
+  for (const Kind kind : {Kind::allocate, Kind::allocate_keep, Kind::zero, Kind::zero_keep}) {
+    for (const std::uint64_t offset : {middle, at_end, kFileBytes})
+      steps.push_back({on(kind, file, offset, kPiece)});
+  }
+  for (const std::uint64_t offset : {middle, at_end})
+    steps.push_back({on(Kind::punch, file, offset, kPiece)});
+  for (const std::uint64_t size : {std::uint64_t{0}, kFileBytes / 2, kFileBytes / 2 + 700, 2 * kFileBytes})
+    steps.push_back({on(Kind::truncate, file, 0, size)});
+}
+
+void add_file_operations(const std::string& file, std::vector<Step>& steps) {
+  steps.push_back({on(Kind::create, file)});
+  steps.push_back({on(Kind::unlink, file)});
+  add_writes(file, steps);
+  steps.push_back({{.kind = Kind::setxattr, .path = file, .attribute = "user.x", .value = "new"}});
+  steps.push_back({{.kind = Kind::removexattr, .path = file, .attribute = "user.x"}});
+}
+
+void add_pair_operations(const std::string& one, const std::string& other, std::vector<Step>& steps) {
+  const auto pair = [&](Kind kind) { return Operation{.kind = kind, .path = one, .target = other}; };
+  steps.push_back({pair(Kind::link)});
+  steps.push_back({{.kind = Kind::symlink, .path = other, .target = one}});
+  steps.push_back({pair(Kind::rename)});
+  steps.push_back({pair(Kind::rename), true});
+  steps.push_back({pair(Kind::rename_noreplace)});
+  steps.push_back({pair(Kind::rename_exchange), true});
+}
+
+std::vector<Step> all_operations() {
+  std::vector<Step> steps;
+  for (const std::string file : kFiles) add_file_operations(file, steps);
+  for (const std::string one : kFiles) {
+    for (const std::string other : kFiles) {
+      if (one != other) add_pair_operations(one, other, steps);
+    }
+  }
+  for (const std::string directory : kDirectories) {
+    const std::string other = directory == "A" ? "B" : "A";
+    steps.push_back({on(Kind::mkdir, directory)});
+    steps.push_back({on(Kind::rmdir, directory)});
+    steps.push_back({{.kind = Kind::setxattr, .path = directory, .attribute = "user.x", .value = "new"}});
+    steps.push_back({{.kind = Kind::removexattr, .path = directory, .attribute = "user.x"}});
+    steps.push_back({{.kind = Kind::rename, .path = directory, .target = other}});
+    steps.push_back({{.kind = Kind::rename, .path = directory, .target = other}, true});
+    steps.push_back({{.kind = Kind::rename_exchange, .path = directory, .target = other}, true});
+  }
+  return steps;
+}
+
+// ---- what makes them persistent
+
+bool is_directory_name(const std::string& path) {
+  return path == "A" || path == "B";
+}
+
+bool changes_names(Kind kind) {
+  switch (kind) {
+    case Kind::create:
+    case Kind::unlink:
+    case Kind::mkdir:
+    case Kind::rmdir:
+    case Kind::link:
+    case Kind::symlink:
+    case Kind::rename:
+    case Kind::rename_noreplace:
+    case Kind::rename_exchange:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string sibling(const std::string& file) {
+  const bool foo = file.ends_with("foo");
+  return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
+}
+
+/// Of everything that the operation concerned and that is there afterwards. A name operation may also be made
+/// persistent through the file beside it, which a log may have tied to it.
+std::vector<Operation> persistence_of(const Operation& operation) {
+  std::set<std::string> files, directories;
+  const auto concern = [&](const std::string& path) {
+    directories.insert(parent_of(path));
+    (is_directory_name(path) ? directories : files).insert(path);
+  };
+  concern(operation.path);
+  const bool two_names = !operation.target.empty() && operation.kind != Kind::symlink;
+  if (two_names) concern(operation.target);
+  const bool moved = operation.kind == Kind::rename || operation.kind == Kind::rename_noreplace;
+  const bool gone = moved || operation.kind == Kind::unlink || operation.kind == Kind::rmdir;
+  if (operation.kind == Kind::symlink) files.clear();
+  if (gone) files.erase(operation.path), directories.erase(operation.path);
+  if (changes_names(operation.kind) && !is_directory_name(operation.path)) {
+    const std::string beside = sibling(operation.path);
+    if (beside != operation.target) files.insert(beside);
+  }
+  std::vector<Operation> list{{.kind = Kind::sync}};
+  for (const std::string& file : files) {
+    list.push_back(on(Kind::fsync, file));
+    if (!changes_names(operation.kind)) list.push_back(on(Kind::fdatasync, file));
+  }
+  if (!changes_names(operation.kind)) directories.erase(parent_of(operation.path));
+  for (const std::string& directory : directories) list.push_back(on(Kind::fsync_directory, directory));
+  return list;
+}
+
+std::vector<Step> all_steps() {
+  std::vector<Step> steps;
+  for (const Step& plain : all_operations()) {
+    steps.push_back(plain);
+    steps.back().persistent = is_persistence_point(plain.operation);
+    for (const Operation& persistence : persistence_of(plain.operation)) {
+      steps.push_back(plain);
+      steps.back().persistence = persistence;
+      steps.back().persistent = true;
+    }
+  }
+  return steps;
+}
+
+// ---- symmetry
+
+/// Takes a name into use; false when an equal one should have been taken before it.
+bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order, NamesUsed& used) {
+  const std::size_t rank = name == order[0] ? 0 : 1;
+  if (rank > used[place]) return false;
+  used[place] = std::max<std::uint8_t>(used[place], static_cast<std::uint8_t>(rank + 1));
+  return true;
+}
+
+bool use_path(const std::string& path, NamesUsed& used) {
+  if (path.empty()) return true;
+  if (is_directory_name(path)) return use_name(path, 1, {"A", "B"}, used);
+  const std::string directory = parent_of(path);
+  if (directory.empty()) return use_name(path, 0, {"foo", "bar"}, used);
+  return use_name(directory, 1, {"A", "B"}, used) &&
+         use_name(path.substr(2), directory == "A" ? 2 : 3, {"foo", "bar"}, used);
+}
+
+std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
+  // A symbolic link's target is written as the operation's first name.
+  const bool link = step.operation.kind == Kind::symlink;
+  const std::string& first = link ? step.operation.target : step.operation.path;
+  const std::string& second = link ? step.operation.path : step.operation.target;
+  if (!use_path(first, used) || !use_path(second, used)) return std::nullopt;
+  if (step.persistence && !use_path(step.persistence->path, used)) return std::nullopt;
+  return used;
+}
+
+// ---- needs
+
+/// Brings names into the state that an operation needs, inside a draft.
+class Needs {
+ public:
+  explicit Needs(Draft& draft) : draft_(draft) {}
+
+  void directory(const std::string& path) {
+    if (!draft_.exists(path)) draft_.add(on(Kind::mkdir, path));
+  }
+  void file(const std::string& path) {
+    if (draft_.type(path) == FileType::regular) return;
+    absent(path);
+    directory(parent_of(path));
+    draft_.add(on(Kind::create, path));
+    draft_.add(on(Kind::write, path, 0, kFileBytes));
+  }
+  void absent(const std::string& path) {
+    if (!draft_.exists(path)) return;
+    if (draft_.type(path) != FileType::directory) return draft_.add(on(Kind::unlink, path));
+    empty(path);
+    draft_.add(on(Kind::rmdir, path));
+  }
+  void empty(const std::string& path) {
+    for (const std::string& child : draft_.children(path)) absent(child);
+  }
+
+  void meet(const Step& step) {
+    const Operation& operation = step.operation;
+    if (step.persistence && operation.path != step.persistence->path &&
+        operation.target != step.persistence->path && step.persistence->kind == Kind::fsync)
+      file(step.persistence->path);
+    if (is_directory_name(operation.path)) return meet_directory(step);
+    switch (operation.kind) {
+      case Kind::create:
+      case Kind::symlink:
+        directory(parent_of(operation.path));
+        return absent(operation.path);
+      case Kind::link:
+      case Kind::rename:
+      case Kind::rename_noreplace:
+      case Kind::rename_exchange:
+        file(operation.path);
+        directory(parent_of(operation.target));
+        return meet_target(step);
+      case Kind::removexattr:
+        file(operation.path);
+        if (!draft_.has_attribute(operation.path, operation.attribute)) set_attribute(operation);
+        return;
+      default:
+        file(operation.path);
+        // A mapping needs the bytes to be there, an append an end that a stamp can begin at.
+        if (is_write(operation.kind) && !draft_.possible(operation))
+          draft_.add(on(Kind::truncate, operation.path, 0, kFileBytes));
+    }
+  }
+
+ private:
+  void meet_target(const Step& step) {
+    if (!step.target_exists) return absent(step.operation.target);
+    file(step.operation.target);
+    // A rename between two links of one file does nothing.
+    if (!draft_.same_object(step.operation.path, step.operation.target)) return;
+    absent(step.operation.target);
+    file(step.operation.target);
+  }
+
+  void meet_directory(const Step& step) {
+    const Operation& operation = step.operation;
+    if (operation.kind == Kind::mkdir) return absent(operation.path);
+    directory(operation.path);
+    if (operation.kind == Kind::rmdir) return empty(operation.path);
+    if (operation.kind == Kind::setxattr) return;
+    if (operation.kind == Kind::removexattr) {
+      if (!draft_.has_attribute(operation.path, operation.attribute)) set_attribute(operation);
+      return;
+    }
+    file(operation.path + "/foo");
+    if (!step.target_exists) return absent(operation.target);
+    directory(operation.target);
+    if (operation.kind == Kind::rename) empty(operation.target);
+  }
+
+  void set_attribute(const Operation& operation) {
+    draft_.add(
+        {.kind = Kind::setxattr, .path = operation.path, .attribute = operation.attribute, .value = "old"});
+  }
+
+  Draft& draft_;
+};
+
+bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const std::string& path) {
+  return std::any_of(
+      steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(count), [&](const Step* step) {
+        const auto touches = [&](const std::string& name) {
+          return !name.empty() && (path == name || path.starts_with(name + "/"));
+        };
+        const bool second = step->operation.kind != Kind::symlink && touches(step->operation.target);
+        return touches(step->operation.path) || second;
+      });
+}
+
+/// Needs of later steps whose names no earlier step touches are met before the first one.
+std::vector<Operation> compose(const std::vector<const Step*>& steps) {
+  Draft draft;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Operation& operation = steps[i]->operation;
+    const bool link = operation.kind == Kind::symlink || operation.target.empty();
+    if (touched_by(steps, i, operation.path) || (!link && touched_by(steps, i, operation.target))) continue;
+    if (steps[i]->persistence && touched_by(steps, i, steps[i]->persistence->path)) continue;
+    Needs(draft).meet(*steps[i]);
+  }
+  draft.add({.kind = Kind::sync});
+  for (const Step* step : steps) {
+    Needs(draft).meet(*step);
+    draft.add(step->operation);
+    if (step->persistence) draft.add(*step->persistence);
+  }
+  return draft.take();
+}
+
+}  // namespace
+
+struct Ace::Space {
+  std::vector<Step> steps;
+  std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;  ///< by steps that are left
+
+  explicit Space(int length) : steps(all_steps()) { count({}, length); }
+
+  std::uint64_t count(const NamesUsed& used, int left) {
+    if (left == 0) return 1;
+    const auto known = counts[static_cast<std::size_t>(left)].find(used);
+    if (known != counts[static_cast<std::size_t>(left)].end()) return known->second;
+    std::uint64_t sum = 0;
+    for (const Step& step : steps) {
+      if (left == 1 && !step.persistent) continue;
+      if (const auto next = follow(step, used)) sum += count(*next, left - 1);
+    }
+    return counts[static_cast<std::size_t>(left)][used] = sum;
+  }
+
+  std::uint64_t known_count(const NamesUsed& used, int left) const {
+    return left == 0 ? 1 : counts[static_cast<std::size_t>(left)].at(used);
+  }
+};
+
+Ace::Ace(int length) : length_(length) {
+  model::invariant(length >= 1 && length <= kLongest, "a workload of the enumerator has 1 to 3 steps");
+  space_ = std::make_unique<Space>(length);
+}
+Ace::~Ace() = default;
+
+std::uint64_t Ace::count() const {
+  return space_->known_count({}, length_);
+}
+
+std::vector<Operation> Ace::workload(std::uint64_t number) const {
+  model::invariant(number < count(), "a workload's number is below their count");
+  std::vector<const Step*> chosen;
+  NamesUsed used{};
+  for (int left = length_; left > 0; --left) {
+    for (const Step& step : space_->steps) {
+      if (left == 1 && !step.persistent) continue;
+      const auto next = follow(step, used);
+      if (!next) continue;
+      const std::uint64_t below = space_->known_count(*next, left - 1);
+      if (number >= below) {
+        number -= below;
+        continue;
+      }
+      chosen.push_back(&step);
+      used = *next;
+      break;
+    }
+  }
+  return compose(chosen);
+}
+
+std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::set<std::uint64_t> numbers;
+  if (size >= count) {
+    for (std::uint64_t i = 0; i < count; ++i) numbers.insert(i);
+  }
+  while (numbers.size() < std::min(size, count)) numbers.insert(random() % count);
+  return {numbers.begin(), numbers.end()};
+}
+
+}  // namespace headcrash::workload

@@ -1,0 +1,125 @@
+#include "harness/workload/ace.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/workload/draft.h"
+#include "harness/workload/random_operations.h"
+
+namespace headcrash::workload {
+namespace {
+
+std::string text(const std::vector<Operation>& operations) {
+  std::string lines;
+  for (const Operation& operation : operations) lines += format(operation) + "\n";
+  return lines;
+}
+
+void expect_sound(const std::vector<Operation>& list, std::uint64_t number) {
+  Draft draft;
+  for (const Operation& operation : list) {
+    ASSERT_TRUE(draft.possible(operation)) << number << " cannot " << format(operation) << "\n" << text(list);
+    draft.add(operation);
+    const Result<Operation> read = parse_operation(format(operation), "ace");
+    ASSERT_TRUE(read) << read.error().message();
+    ASSERT_EQ(*read, operation);
+  }
+  ASSERT_TRUE(is_persistence_point(list.back())) << number << "\n" << text(list);
+}
+
+/// The other workload of its kind: names swapped.
+std::string swapped(std::string lines, const std::string& one, const std::string& other) {
+  std::string result;
+  for (std::size_t at = 0; at < lines.size();) {
+    if (lines.compare(at, one.size(), one) == 0) {
+      result += other;
+      at += one.size();
+    } else if (lines.compare(at, other.size(), other) == 0) {
+      result += one;
+      at += other.size();
+    } else {
+      result += lines[at++];
+    }
+  }
+  return result;
+}
+
+TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
+  const Ace ace(1);
+  std::set<std::string> seen;
+  std::set<Operation::Kind> kinds;
+  for (std::uint64_t number = 0; number < ace.count(); ++number) {
+    const std::vector<Operation> list = ace.workload(number);
+    expect_sound(list, number);
+    EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
+    for (const Operation& operation : list) kinds.insert(operation.kind);
+  }
+  EXPECT_EQ(kinds.size(), kOperationKinds - 1) << "all but syncfs, which does what sync does";
+  // Symmetry: no two differ only in the names of the root's files, or of the directories.
+  for (const std::string& lines : seen) {
+    const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
+    EXPECT_TRUE(mirror == lines || !seen.contains(mirror)) << lines;
+  }
+}
+
+TEST(Ace, LongerWorkloadsAreFoundByNumber) {
+  for (const int length : {2, 3}) {
+    const Ace ace(length);
+    std::set<std::string> seen;
+    const std::vector<std::uint64_t> sample = sample_numbers(ace.count(), 800, 7);
+    for (const std::uint64_t number : sample) {
+      const std::vector<Operation> list = ace.workload(number);
+      expect_sound(list, number);
+      EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
+    }
+    EXPECT_EQ(text(ace.workload(sample[5])), text(Ace(length).workload(sample[5])));
+    expect_sound(ace.workload(ace.count() - 1), ace.count() - 1);
+  }
+}
+
+TEST(Ace, HoldsTheClassics) {
+  const Ace ace(1);
+  std::string all;
+  for (std::uint64_t number = 0; number < ace.count(); ++number) all += text(ace.workload(number)) + "\n";
+  for (const char* lines : {"sync\nrename foo bar\nfsync bar\n\n", "sync\nrename A B\nfsyncdir .\n\n",
+                            "sync\nlink A/foo A/bar\nfsync A/foo\n\n", "sync\nunlink foo\nfsyncdir .\n\n",
+                            "sync\nallocate-keep foo 32768 8192\nfdatasync foo\n\n",
+                            "sync\nrename-exchange A/foo B/foo\nfsyncdir A\n\n"}) {
+    EXPECT_NE(all.find(lines), std::string::npos) << lines;
+  }
+}
+
+TEST(Draft, NoStampBeginsInTheMiddleOfABlock) {
+  Draft draft;
+  for (const char* line : {"create a", "write a 0 4096 0 0", "truncate a 700"})
+    ASSERT_TRUE(draft.try_add(line));
+  EXPECT_FALSE(draft.try_add("append a 0 512 0 0"));
+  EXPECT_TRUE(draft.try_add("truncate a 1024"));
+  EXPECT_TRUE(draft.try_add("append a 0 512 0 0"));
+  EXPECT_EQ(format(draft.operations().back()), "append a 1024 512 1 2");
+}
+
+TEST(Ace, SamplesHaveNoRepetition) {
+  EXPECT_EQ(sample_numbers(5, 9, 1), (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
+  const auto sample = sample_numbers(1'000'000, 100, 3);
+  EXPECT_EQ(sample.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
+  EXPECT_EQ(sample, sample_numbers(1'000'000, 100, 3));
+}
+
+TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
+  EXPECT_EQ(random_operations({.seed = 5}), random_operations({.seed = 5}));
+  EXPECT_NE(random_operations({.seed = 5}), random_operations({.seed = 6}));
+  std::set<Operation::Kind> kinds;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Operation> list = random_operations({.seed = seed, .rounds = 100});
+    expect_sound(list, seed);
+    for (const Operation& operation : list) kinds.insert(operation.kind);
+  }
+  EXPECT_EQ(kinds.size(), kOperationKinds);
+}
+
+}  // namespace
+}  // namespace headcrash::workload

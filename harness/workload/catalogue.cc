@@ -1,0 +1,116 @@
+// Names to generators (catalogue.h).
+#include "harness/workload/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "harness/workload/ace.h"
+#include "harness/workload/patterns.h"
+#include "harness/workload/random_operations.h"
+#include "harness/workload/small_files.h"
+#include "plugin/config/nearest.h"
+#include "plugin/config/text_file.h"
+
+namespace headcrash::workload {
+namespace {
+
+constexpr std::string_view kAcePrefix = "ace-seq";
+
+struct AceName {
+  int length = 1;
+  std::optional<std::uint64_t> number;  ///< nothing: the trial tells
+};
+
+/// Nothing for a name that is none of the enumerator's.
+std::optional<AceName> read_ace_name(std::string_view name) {
+  if (!name.starts_with(kAcePrefix) || name.size() <= kAcePrefix.size()) return std::nullopt;
+  name.remove_prefix(kAcePrefix.size());
+  AceName ace{.length = name[0] - '0', .number = {}};
+  if (ace.length < 1 || ace.length > Ace::kLongest) return std::nullopt;
+  name.remove_prefix(1);
+  if (name.empty()) return ace;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (name[0] != '/' || error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  ace.number = number;
+  return ace;
+}
+
+std::uint64_t number_of(const AceName& name, std::uint64_t count, const WorkloadRequest& request) {
+  if (name.number) return *name.number;
+  return (name.length == Ace::kLongest ? request.seed : request.trial) % count;
+}
+
+Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
+  if (request.name == "small-files") return small_files({.seed = request.seed, .rounds = request.rounds});
+  if (request.name == "random") return random_operations({.seed = request.seed, .rounds = request.rounds});
+  if (auto list = pattern(request.name, {.seed = request.seed, .rounds = request.rounds})) return *list;
+  if (const auto name = read_ace_name(request.name)) {
+    const Ace ace(name->length);
+    const std::uint64_t number = number_of(*name, ace.count(), request);
+    if (number >= ace.count())
+      return fail(request.name, fmt::format("there are only {} of them, from 0", ace.count()));
+    return ace.workload(number);
+  }
+  if (request.name.ends_with(".txt") || request.name.find('/') != std::string::npos) {
+    const Result<std::string> text = config::read_text_file(request.name);
+    if (!text) return pass_on(text);
+    return parse_operations(*text, request.name);
+  }
+  std::vector<std::string> names;
+  for (const WorkloadSummary& known : known_workloads()) names.push_back(known.name);
+  return fail(fmt::format("workload \"{}\"", request.name), "unknown",
+              config::suggest(request.name, names) + "; or give the path of a .txt file");
+}
+
+/// Space that the workload will not have. A file system without fallocate skips it, and says so.
+std::vector<Operation> filler(std::uint64_t bytes) {
+  std::vector<Operation> list;
+  for (std::uint32_t i = 0; bytes >= 512; ++i) {
+    const std::uint64_t piece = std::min(bytes, kLargestFileBytes) / 512 * 512;
+    const std::string path = fmt::format("filler{}", i);
+    list.push_back({.kind = Operation::Kind::create, .path = path});
+    list.push_back({.kind = Operation::Kind::allocate, .path = path, .length = piece});
+    bytes -= piece;
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
+  Result<std::vector<Operation>> list = make_list(request);
+  if (!list) return list;
+  if (std::none_of(list->begin(), list->end(), is_persistence_point)) {
+    return fail(request.name, "nothing in it is made persistent, so that no loss could be told",
+                "add fsync, fdatasync, fsyncdir or sync");
+  }
+  std::vector<Operation> filled = filler(request.fill_bytes);
+  filled.insert(filled.end(), list->begin(), list->end());
+  return filled;
+}
+
+std::string numbered_name(const WorkloadRequest& request) {
+  const auto name = read_ace_name(request.name);
+  if (!name || name->number) return request.name;
+  return fmt::format("{}/{}", request.name, number_of(*name, Ace(name->length).count(), request));
+}
+
+std::vector<WorkloadSummary> known_workloads() {
+  std::vector<WorkloadSummary> list{
+      {"small-files",
+       "creates, overwrites, renames, replaces and removes small files, half of it made persistent"},
+      {"random", "every operation there is, drawn with weights"}};
+  for (const Pattern& each : patterns()) list.push_back({std::string(each.name), std::string(each.title)});
+  for (int length = 1; length <= Ace::kLongest; ++length) {
+    list.push_back({fmt::format("{}{}", kAcePrefix, length),
+                    fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
+                    Ace(length).count()});
+  }
+  return list;
+}
+
+}  // namespace headcrash::workload

@@ -1,0 +1,40 @@
+#pragma once
+// Workloads by name, as campaigns and `headcrash list workloads` know them.
+//
+//   small-files, random, replace-by-rename, ...   made from the trial's seed
+//   ace-seq1, ace-seq2                            a trial's number is its workload's, from 0 and around again
+//   ace-seq3                                      a trial's seed draws it
+//   ace-seq1/17                                   always number 17
+//   FILE.txt, any name with a '/'                 a list of operations in a file
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/workload/operation.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::workload {
+
+struct WorkloadRequest {
+  std::string name = "small-files";
+  std::uint64_t seed = 0;
+  std::uint32_t rounds = 60;     ///< of those that have rounds
+  std::uint64_t trial = 0;       ///< the trial's number in its campaign, from 0
+  std::uint64_t fill_bytes = 0;  ///< taken by filler files first: a disk that is nearly full
+};
+
+/// Errors: an unknown name (with a suggestion), a number that is too large, a list without a persistence
+/// point.
+Result<std::vector<Operation>> make_workload(const WorkloadRequest& request);
+
+/// "ace-seq2/17" for what `name` means in that trial; the name itself for those without numbers.
+std::string numbered_name(const WorkloadRequest& request);
+
+struct WorkloadSummary {
+  std::string name, title;
+  std::uint64_t count = 0;  ///< of those with numbers
+};
+std::vector<WorkloadSummary> known_workloads();
+
+}  // namespace headcrash::workload

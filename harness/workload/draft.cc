@@ -1,0 +1,208 @@
+// Names and sizes of a list under construction (draft.h). Whole paths are the keys: lists are short and
+// directories few, and a rename of a directory renames what is below it.
+#include "harness/workload/draft.h"
+
+#include <algorithm>
+
+#include "harness/workload/stamp.h"
+#include "plugin/model/invariant.h"
+
+namespace headcrash::workload {
+namespace {
+
+using Kind = Operation::Kind;
+
+bool is_below(const std::string& path, const std::string& directory) {
+  return path.starts_with(directory + "/");
+}
+
+}  // namespace
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::optional<FileType> Draft::type(const std::string& path) const {
+  if (path.empty()) return FileType::directory;
+  const auto at = names_.find(path);
+  if (at == names_.end()) return std::nullopt;
+  return objects_[at->second].type;
+}
+
+std::uint64_t Draft::size(const std::string& file) const {
+  return names_.contains(file) ? object(file).size : 0;
+}
+
+std::vector<std::string> Draft::children(const std::string& directory) const {
+  std::vector<std::string> paths;
+  for (const auto& [path, id] : names_) {
+    if (parent_of(path) == directory) paths.push_back(path);
+  }
+  return paths;
+}
+
+std::vector<std::string> Draft::all(FileType type) const {
+  std::vector<std::string> paths;
+  for (const auto& [path, id] : names_) {
+    if (objects_[id].type == type) paths.push_back(path);
+  }
+  return paths;
+}
+
+bool Draft::has_attribute(const std::string& path, const std::string& attribute) const {
+  const Object& holder = path.empty() ? objects_[0] : object(path);
+  return holder.attributes.contains(attribute);
+}
+
+bool Draft::same_object(const std::string& one, const std::string& other) const {
+  return names_.at(one) == names_.at(other);
+}
+
+bool Draft::can_be_made(const std::string& path) const {
+  return !path.empty() && !exists(path) && is(parent_of(path), FileType::directory);
+}
+
+bool Draft::can_be_renamed(const Operation& operation) const {
+  const auto from = type(operation.path);
+  const auto to = type(operation.target);
+  if (!from || operation.path.empty() || operation.target.empty() || operation.path == operation.target)
+    return false;
+  if (is_below(operation.target, operation.path) || !is(parent_of(operation.target), FileType::directory))
+    return false;
+  if (operation.kind == Kind::rename_exchange)
+    return to && !is_below(operation.path, operation.target) &&
+           !same_object(operation.path, operation.target);
+  if (!to) return true;
+  if (operation.kind == Kind::rename_noreplace || same_object(operation.path, operation.target)) return false;
+  if (*from == FileType::directory) return *to == FileType::directory && children(operation.target).empty();
+  return *to != FileType::directory;
+}
+
+bool Draft::possible(const Operation& operation) const {
+  if (operation.kind == Kind::write_mapped)
+    return is(operation.path, FileType::regular) &&
+           operation.offset + operation.length <= size(operation.path);
+  if (operation.kind == Kind::append)  // stamps begin at multiples of their size
+    return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
+  if (is_write(operation.kind)) return is(operation.path, FileType::regular);
+  switch (operation.kind) {
+    case Kind::mkdir:
+    case Kind::create:
+    case Kind::symlink:
+      return can_be_made(operation.path);
+    case Kind::rmdir:
+      return !operation.path.empty() && is(operation.path, FileType::directory) &&
+             children(operation.path).empty();
+    case Kind::unlink:
+      return exists(operation.path) && !is(operation.path, FileType::directory);
+    case Kind::link:
+      return is(operation.path, FileType::regular) && can_be_made(operation.target);
+    case Kind::rename:
+    case Kind::rename_noreplace:
+    case Kind::rename_exchange:
+      return can_be_renamed(operation);
+    case Kind::setxattr:
+      return exists(operation.path) && !is(operation.path, FileType::symlink);
+    case Kind::removexattr:
+      return exists(operation.path) && has_attribute(operation.path, operation.attribute);
+    case Kind::fsync_directory:
+      return is(operation.path, FileType::directory);
+    case Kind::sync:
+    case Kind::syncfs:
+      return true;
+    default:  // fsync, fdatasync, truncate and fallocate
+      return is(operation.path, FileType::regular);
+  }
+}
+
+void Draft::make(const std::string& path, FileType type) {
+  objects_.push_back({.type = type});
+  if (type == FileType::regular) objects_.back().number = next_file_++;
+  names_[path] = objects_.size() - 1;
+}
+
+void Draft::move(const std::string& from, const std::string& to) {
+  std::map<std::string, std::size_t> moved;
+  for (auto at = names_.begin(); at != names_.end();) {
+    const bool moves = at->first == from || is_below(at->first, from);
+    if (moves) moved[to + at->first.substr(from.size())] = at->second;
+    at = moves ? names_.erase(at) : std::next(at);
+  }
+  for (const auto& [path, id] : moved) names_[path] = id;
+}
+
+void Draft::exchange(const std::string& one, const std::string& other) {
+  const std::string aside = "/aside";  // no path begins with '/'
+  move(one, aside);
+  move(other, one);
+  move(aside, other);
+}
+
+void Draft::apply(Operation& operation) {
+  Object* file = names_.contains(operation.path) ? &objects_[names_[operation.path]] : nullptr;
+  const std::uint64_t end = operation.offset + operation.length;
+  if (is_write(operation.kind)) {
+    if (operation.kind == Kind::append) operation.offset = file->size;
+    operation.file = file->number;
+    operation.version = next_version_++;
+    file->size = std::max(file->size, operation.offset + operation.length);
+    return;
+  }
+  switch (operation.kind) {
+    case Kind::mkdir:
+      return make(operation.path, FileType::directory);
+    case Kind::create:
+      return make(operation.path, FileType::regular);
+    case Kind::symlink:
+      return make(operation.path, FileType::symlink);
+    case Kind::rmdir:
+    case Kind::unlink:
+      names_.erase(operation.path);
+      return;
+    case Kind::link: {
+      const std::size_t id = names_.at(operation.path);
+      names_[operation.target] = id;
+      return;
+    }
+    case Kind::rename:
+    case Kind::rename_noreplace:
+      names_.erase(operation.target);
+      return move(operation.path, operation.target);
+    case Kind::rename_exchange:
+      return exchange(operation.path, operation.target);
+    case Kind::truncate:
+      file->size = operation.length;
+      return;
+    case Kind::allocate:
+    case Kind::zero:
+      file->size = std::max(file->size, end);
+      return;
+    case Kind::setxattr:
+      (operation.path.empty() ? objects_[0] : *file).attributes.insert(operation.attribute);
+      return;
+    case Kind::removexattr:
+      (operation.path.empty() ? objects_[0] : *file).attributes.erase(operation.attribute);
+      return;
+    default:
+      return;
+  }
+}
+
+void Draft::add(Operation operation) {
+  model::invariant(possible(operation), "a generator writes only what can be done");
+  apply(operation);
+  operations_.push_back(std::move(operation));
+}
+
+bool Draft::try_add(const Operation& operation) {
+  if (!possible(operation)) return false;
+  add(operation);
+  return true;
+}
+
+bool Draft::try_add(const std::string& line) {
+  return try_add(parse_operation(line, "workload generator").value());
+}
+
+}  // namespace headcrash::workload

@@ -1,0 +1,62 @@
+#pragma once
+// A list of operations while it is being written: it knows which names exist and how long each file is, so
+// that generators write only what a correct file system can execute.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+class Draft {
+ public:
+  /// True if a correct file system would do it now.
+  bool possible(const Operation& operation) const;
+  /// It must be possible. Writes get their file's number and a version of their own.
+  void add(Operation operation);
+  /// Adds it if it is possible.
+  bool try_add(const Operation& operation);
+  bool try_add(const std::string& line);  ///< in the text form; must parse
+
+  bool exists(const std::string& path) const { return path.empty() || names_.contains(path); }
+  std::optional<FileType> type(const std::string& path) const;
+  std::uint64_t size(const std::string& file) const;
+  std::vector<std::string> children(const std::string& directory) const;  ///< full paths, in order
+  std::vector<std::string> all(FileType type) const;                      ///< full paths, in order
+  bool has_attribute(const std::string& path, const std::string& attribute) const;
+  bool same_object(const std::string& one, const std::string& other) const;
+
+  const std::vector<Operation>& operations() const { return operations_; }
+  std::vector<Operation> take() { return std::move(operations_); }
+
+ private:
+  struct Object {
+    FileType type = FileType::regular;
+    std::uint32_t number = 0;
+    std::uint64_t size = 0;
+    std::set<std::string> attributes;
+  };
+
+  bool is(const std::string& path, FileType type) const { return this->type(path) == type; }
+  bool can_be_made(const std::string& path) const;
+  bool can_be_renamed(const Operation& operation) const;
+  const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
+  void make(const std::string& path, FileType type);
+  void move(const std::string& from, const std::string& to);
+  void exchange(const std::string& one, const std::string& other);
+  void apply(Operation& operation);
+
+  std::vector<Operation> operations_;
+  std::map<std::string, std::size_t> names_;
+  std::vector<Object> objects_{Object{.type = FileType::directory}};  // the root first
+  std::uint32_t next_file_ = 1, next_version_ = 1;
+};
+
+std::string parent_of(const std::string& path);
+
+}  // namespace headcrash::workload

@@ -1,0 +1,144 @@
+// Operations become calls of vfs.h, and errors outcomes (operation.h).
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "harness/workload/operation.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::workload {
+namespace {
+
+using Kind = Operation::Kind;
+
+constexpr std::size_t kDirectAlignment = 4096;  // enough for any device's blocks
+
+VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options, auto&& act) {
+  const auto file = vfs.open(path, options);
+  if (!file) return tl::unexpected(file.error());
+  const VfsResult<void> acted = act(*file);
+  const VfsResult<void> closed = vfs.close(*file);
+  return acted ? closed : acted;
+}
+
+struct FreeAligned {
+  void operator()(std::byte* bytes) const { ::operator delete (bytes, std::align_val_t{kDirectAlignment}); }
+};
+
+VfsResult<void> write(const Operation& operation, Vfs& vfs) {
+  const std::unique_ptr<std::byte, FreeAligned> buffer(
+      static_cast<std::byte*>(::operator new (operation.length, std::align_val_t{kDirectAlignment})));
+  const std::span<std::byte> data(buffer.get(), operation.length);
+  write_stamps(operation.file, operation.version, operation.offset, data);
+  const OpenOptions options{.sync = operation.kind == Kind::write_sync,
+                            .data_sync = operation.kind == Kind::write_dsync,
+                            .direct = operation.kind == Kind::write_direct};
+  return with_file(vfs, operation.path, options, [&](FileHandle file) {
+    if (operation.kind == Kind::append) return vfs.append(file, data);
+    if (operation.kind == Kind::write_mapped) return vfs.mmap_write_sync(file, operation.offset, data);
+    return vfs.pwrite(file, operation.offset, data);
+  });
+}
+
+VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vfs) {
+  return with_file(vfs, operation.path, {}, [&](FileHandle file) {
+    return vfs.fallocate(file, mode, operation.offset, operation.length);
+  });
+}
+
+}  // namespace
+
+VfsResult<void> execute(const Operation& operation, Vfs& vfs) {
+  switch (operation.kind) {
+    case Kind::mkdir:
+      return vfs.mkdir(operation.path, 0755);
+    case Kind::rmdir:
+      return vfs.rmdir(operation.path);
+    case Kind::create:
+      return with_file(vfs, operation.path, {.create = true, .exclusive = true},
+                       [](FileHandle) { return VfsResult<void>{}; });
+    case Kind::unlink:
+      return vfs.unlink(operation.path);
+    case Kind::write:
+    case Kind::write_sync:
+    case Kind::write_dsync:
+    case Kind::write_direct:
+    case Kind::write_mapped:
+    case Kind::append:
+      return write(operation, vfs);
+    case Kind::truncate:
+      return with_file(vfs, operation.path, {},
+                       [&](FileHandle file) { return vfs.truncate(file, operation.length); });
+    case Kind::allocate:
+      return allocate(operation, FallocateMode::allocate, vfs);
+    case Kind::allocate_keep:
+      return allocate(operation, FallocateMode::keep_size, vfs);
+    case Kind::punch:
+      return allocate(operation, FallocateMode::punch_hole, vfs);
+    case Kind::zero:
+      return allocate(operation, FallocateMode::zero_range, vfs);
+    case Kind::zero_keep:
+      return allocate(operation, FallocateMode::zero_range_keep_size, vfs);
+    case Kind::link:
+      return vfs.link(operation.path, operation.target);
+    case Kind::symlink:
+      return vfs.symlink(operation.target, operation.path);
+    case Kind::rename:
+      return vfs.rename(operation.path, operation.target, RenameMode::replace);
+    case Kind::rename_noreplace:
+      return vfs.rename(operation.path, operation.target, RenameMode::no_replace);
+    case Kind::rename_exchange:
+      return vfs.rename(operation.path, operation.target, RenameMode::exchange);
+    case Kind::setxattr:
+      return vfs.setxattr(operation.path, operation.attribute, std::as_bytes(std::span(operation.value)));
+    case Kind::removexattr:
+      return vfs.removexattr(operation.path, operation.attribute);
+    case Kind::fsync:
+      return with_file(vfs, operation.path, {}, [&](FileHandle file) { return vfs.fsync(file); });
+    case Kind::fdatasync:
+      return with_file(vfs, operation.path, {}, [&](FileHandle file) { return vfs.fdatasync(file); });
+    case Kind::fsync_directory:
+      return vfs.fsync_directory(operation.path);
+    case Kind::sync:
+      return vfs.sync();
+    case Kind::syncfs:
+      return vfs.syncfs();
+  }
+  return tl::unexpected(Errno{.value = EINVAL});
+}
+
+Outcome outcome_of(const Operation& operation, const Failure& failure) {
+  switch (failure.error) {
+    case EOPNOTSUPP:  // the same number as ENOTSUP on Linux
+    case ENOSYS:
+      return Outcome::skipped;
+    case EINVAL:  // what kernels say to flags of renameat2 and open that a file system does not know
+      if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
+          operation.kind == Kind::write_direct)
+        return Outcome::skipped;
+      break;
+    case EPERM:  // what file systems without links say
+      if (operation.kind == Kind::link || operation.kind == Kind::symlink) return Outcome::skipped;
+      break;
+    case ENOSPC:
+    case EDQUOT:
+      return Outcome::partial;
+    case ENOENT:
+    case EEXIST:
+    case ENODATA:
+    case ENOTEMPTY:
+    case ENOTDIR:
+    case EISDIR:
+      if (failure.skipped_before) return Outcome::skipped;
+      break;
+    default:
+      break;
+  }
+  // A mapping beyond the end that an earlier, partial write should have moved.
+  if (failure.error == EINVAL && failure.skipped_before && operation.kind == Kind::write_mapped)
+    return Outcome::skipped;
+  return Outcome::failed;
+}
+
+}  // namespace headcrash::workload

@@ -1,0 +1,230 @@
+// Application patterns (patterns.h), each a class that writes its rounds into a draft. Page and frame sizes
+// are SQLite's defaults, a frame rounded up to whole stamps.
+#include "harness/workload/patterns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "harness/workload/draft.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::workload {
+namespace {
+
+using Kind = Operation::Kind;
+
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t kFrameBytes = 4608;  // 24 bytes of header and a page, in whole stamps
+constexpr std::uint64_t kDatabasePages = 32;
+constexpr std::uint64_t kPagesMost = 6;  // of one transaction
+constexpr std::uint64_t kLogBytesMost = 64 << 10;
+
+/// A draft with the few words that the patterns are written in.
+class Script {
+ public:
+  explicit Script(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  std::uint64_t some_bytes(std::uint64_t most_blocks) { return (1 + below(most_blocks)) * kStampBytes; }
+
+  void create(const std::string& path) { draft.add({.kind = Kind::create, .path = path}); }
+  void mkdir(const std::string& path) { draft.add({.kind = Kind::mkdir, .path = path}); }
+  void unlink(const std::string& path) { draft.add({.kind = Kind::unlink, .path = path}); }
+  void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
+    draft.add({.kind = Kind::write, .path = path, .offset = offset, .length = length});
+  }
+  void append(const std::string& path, std::uint64_t length) {
+    draft.add({.kind = Kind::append, .path = path, .offset = draft.size(path), .length = length});
+  }
+  void truncate(const std::string& path, std::uint64_t size) {
+    draft.add({.kind = Kind::truncate, .path = path, .length = size});
+  }
+  void rename(const std::string& from, const std::string& to) {
+    draft.add({.kind = Kind::rename, .path = from, .target = to});
+  }
+  void link(const std::string& from, const std::string& to) {
+    draft.add({.kind = Kind::link, .path = from, .target = to});
+  }
+  void fsync(const std::string& path) { draft.add({.kind = Kind::fsync, .path = path}); }
+  void fdatasync(const std::string& path) { draft.add({.kind = Kind::fdatasync, .path = path}); }
+  void fsyncdir(const std::string& path) { draft.add({.kind = Kind::fsync_directory, .path = path}); }
+  void sync() { draft.add({.kind = Kind::sync}); }
+
+  Draft draft;
+
+ private:
+  std::mt19937_64 random_;
+};
+
+void replace(Script& script, std::uint32_t rounds, bool synced) {
+  constexpr std::uint64_t kDocuments = 4;
+  script.mkdir("etc");
+  if (!synced) script.create("log");
+  for (std::uint64_t i = 0; i < kDocuments; ++i) {
+    script.create(fmt::format("etc/document{}", i));
+    script.write(fmt::format("etc/document{}", i), 0, script.some_bytes(24));
+  }
+  script.sync();
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string document = fmt::format("etc/document{}", script.below(kDocuments));
+    script.create(document + ".new");
+    script.write(document + ".new", 0, script.some_bytes(24));
+    if (synced) script.fsync(document + ".new");
+    script.rename(document + ".new", document);
+    if (synced && script.below(2) == 0) script.fsyncdir("etc");
+    if (synced || script.below(2) == 0) continue;
+    script.append("log", kStampBytes);
+    script.fsync("log");
+  }
+  script.sync();
+}
+
+void replace_synced(Script& script, std::uint32_t rounds) {
+  replace(script, rounds, true);
+}
+void replace_unsynced(Script& script, std::uint32_t rounds) {
+  replace(script, rounds, false);
+}
+
+void append_log(Script& script, std::uint32_t rounds) {
+  script.mkdir("log");
+  script.create("log/current");
+  script.fsyncdir("log");
+  script.sync();
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    script.append("log/current", script.some_bytes(8));
+    if (script.below(3) != 0) script.fdatasync("log/current");
+    if (script.draft.size("log/current") < kLogBytesMost) continue;
+    script.fsync("log/current");
+    script.rename("log/current", "log/previous");
+    script.create("log/current");
+    script.fsyncdir("log");
+  }
+  script.fsync("log/current");
+}
+
+void mail_spool(Script& script, std::uint32_t rounds) {
+  for (const char* folder : {"tmp", "new", "cur"}) script.mkdir(folder);
+  script.sync();
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string mail = fmt::format("mail{}", round);
+    script.create("tmp/" + mail);
+    script.write("tmp/" + mail, 0, script.some_bytes(16));
+    script.fsync("tmp/" + mail);
+    script.link("tmp/" + mail, "new/" + mail);
+    script.fsyncdir("new");  // from here on the sender may forget it
+    script.unlink("tmp/" + mail);
+    const std::vector<std::string> unread = script.draft.children("new");
+    if (script.below(2) == 0) {
+      const std::string& read = unread[script.below(unread.size())];
+      script.rename(read, "cur/" + read.substr(read.find('/') + 1) + ":2,S");
+      if (script.below(2) == 0) script.fsyncdir("cur");
+    }
+    const std::vector<std::string> kept = script.draft.children("cur");
+    if (kept.empty() || script.below(3) != 0) continue;
+    script.unlink(kept[script.below(kept.size())]);
+    script.fsyncdir("cur");
+  }
+  script.sync();
+}
+
+std::vector<std::uint64_t> draw_pages(Script& script) {
+  std::vector<std::uint64_t> pages(1 + script.below(kPagesMost));
+  for (std::uint64_t& page : pages) page = script.below(kDatabasePages);
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  return pages;
+}
+
+void make_database(Script& script) {
+  script.create("base.db");
+  script.write("base.db", 0, kDatabasePages * kPageBytes);
+  script.fsync("base.db");
+  script.sync();
+}
+
+void write_pages(Script& script, const std::vector<std::uint64_t>& pages) {
+  for (const std::uint64_t page : pages) script.write("base.db", page * kPageBytes, kPageBytes);
+}
+
+void sqlite_rollback(Script& script, std::uint32_t rounds) {
+  const std::string journal = "base.db-journal";
+  make_database(script);
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::vector<std::uint64_t> pages = draw_pages(script);
+    script.create(journal);
+    script.write(journal, kStampBytes, pages.size() * kFrameBytes);
+    script.fsync(journal);
+    script.write(journal, 0, kStampBytes);  // the header, with the number of pages
+    script.fsync(journal);
+    script.fsyncdir("");
+    write_pages(script, pages);
+    script.fsync("base.db");
+    script.unlink(journal);  // the commit
+    script.fsyncdir("");
+  }
+}
+
+void sqlite_wal(Script& script, std::uint32_t rounds) {
+  const std::string log = "base.db-wal";
+  make_database(script);
+  script.create(log);
+  script.write(log, 0, kStampBytes);  // the header
+  script.fsyncdir("");
+  std::vector<std::uint64_t> dirty;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::vector<std::uint64_t> pages = draw_pages(script);
+    for (std::size_t i = 0; i < pages.size(); ++i) script.append(log, kFrameBytes);
+    script.fdatasync(log);
+    dirty.insert(dirty.end(), pages.begin(), pages.end());
+    if (script.draft.size(log) < 4 * kLogBytesMost) continue;
+    std::sort(dirty.begin(), dirty.end());
+    dirty.erase(std::unique(dirty.begin(), dirty.end()), dirty.end());
+    write_pages(script, dirty);
+    script.fsync("base.db");
+    script.truncate(log, 0);
+    script.write(log, 0, kStampBytes);
+    script.fsync(log);
+    dirty.clear();
+  }
+  script.fsync(log);
+}
+
+struct Scenario {
+  Pattern pattern;
+  void (*play)(Script&, std::uint32_t);
+};
+constexpr std::array kScenarios{
+    Scenario{{"replace-by-rename", "new file, fsync, rename over the old one, as editors do"},
+             replace_synced},
+    Scenario{{"replace-by-rename-unsynced", "the same without fsync of the new file"}, replace_unsynced},
+    Scenario{{"append-log", "records at the end of a log with fdatasync, rotated by rename"}, append_log},
+    Scenario{{"mail-spool", "maildir: tmp, link into new, rename into cur, unlink"}, mail_spool},
+    Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"}, sqlite_rollback},
+    Scenario{{"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
+             sqlite_wal}};
+
+}  // namespace
+
+const std::vector<Pattern>& patterns() {
+  static const std::vector<Pattern> all = [] {
+    std::vector<Pattern> list;
+    for (const Scenario& scenario : kScenarios) list.push_back(scenario.pattern);
+    return list;
+  }();
+  return all;
+}
+
+std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options) {
+  const auto scenario = std::find_if(kScenarios.begin(), kScenarios.end(),
+                                     [&](const Scenario& s) { return s.pattern.name == name; });
+  if (scenario == kScenarios.end()) return std::nullopt;
+  Script script(options.seed);
+  scenario->play(script, options.rounds);
+  return script.draft.take();
+}
+
+}  // namespace headcrash::workload

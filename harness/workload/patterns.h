@@ -1,0 +1,38 @@
+#pragma once
+// What applications do to keep their data: the patterns whose every step relies on a promise.
+//
+//   replace-by-rename           editors, package managers: new file, fsync, rename over the old one, fsync of
+//                               the directory every other time
+//   replace-by-rename-unsynced  the same without any fsync of the file; a log beside it makes the points in
+//   time append-log                  records at the end of a log, fdatasync after each few; rotation by
+//   rename mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur,
+//   removed sqlite-rollback             SQLite's rollback journal: journal synced, pages written in place,
+//   synced,
+//                               journal removed
+//   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the database
+//   at
+//                               a checkpoint, the log begun anew
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+struct Pattern {
+  std::string_view name, title;
+};
+const std::vector<Pattern>& patterns();
+
+struct PatternOptions {
+  std::uint64_t seed = 0;
+  std::uint32_t rounds = 60;  ///< replacements, records, mails, transactions
+};
+
+/// Nothing for an unknown name. Equal options give equal lists.
+std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options);
+
+}  // namespace headcrash::workload

@@ -1,0 +1,160 @@
+// The seeded random generator (random_operations.h). A draw that cannot be executed is drawn again: the draft
+// knows. Numbers come from std::mt19937_64 and are reduced by hand, so that equal seeds give equal lists with
+// every library.
+#include "harness/workload/random_operations.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <random>
+
+#include "harness/workload/draft.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::workload {
+namespace {
+
+using Kind = Operation::Kind;
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint32_t kDrawsMost = 200;  // for one operation; then the round is left out
+constexpr std::uint64_t kLargestBytes = 1 << 20;
+
+class Dice {
+ public:
+  explicit Dice(const RandomOptions& options) : options_(options), random_(options.seed) {}
+
+  std::vector<Operation> roll() {
+    for (std::uint32_t i = 0; i < options_.directories; ++i)
+      draft_.add({.kind = Kind::mkdir, .path = directory(i)});
+    draft_.add({.kind = Kind::sync});
+    for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      for (std::uint32_t draw = 0; draw < kDrawsMost; ++draw) {
+        const Operation operation = draw_one();
+        if (draft_.size(operation.path) < kLargestBytes && draft_.try_add(operation)) break;
+      }
+    }
+    draft_.add({.kind = Kind::sync});
+    return draft_.take();
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  static std::string directory(std::uint64_t index) { return fmt::format("dir{}", index); }
+
+  Kind draw_kind() {
+    const bool persist = below(100) < options_.persistence_percent;
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kOperationKinds; ++i) sum += weight(i, persist);
+    if (sum == 0) return Kind::sync;
+    std::uint64_t dice = below(sum);
+    std::size_t kind = 0;
+    for (; dice >= weight(kind, persist); ++kind) dice -= weight(kind, persist);
+    return static_cast<Kind>(kind);
+  }
+  std::uint64_t weight(std::size_t kind, bool persist) const {
+    const bool persists = is_persistence_point({.kind = static_cast<Kind>(kind)});
+    return persists == persist ? options_.weights[kind] : 0;
+  }
+
+  /// Any name, or one that exists.
+  std::string name() {
+    const std::uint64_t index = below(options_.directories + 1);
+    const std::string base = fmt::format("file{}", below(options_.names));
+    return index == options_.directories ? base : directory(index) + "/" + base;
+  }
+  std::string file() {
+    const std::vector<std::string> files = draft_.all(FileType::regular);
+    return files.empty() ? name() : files[below(files.size())];
+  }
+  std::string any_directory() {
+    const std::vector<std::string> all = draft_.all(FileType::directory);
+    const std::uint64_t index = below(all.size() + 1);
+    return index == all.size() ? "" : all[index];
+  }
+
+  void draw_range(Operation& operation) {
+    const std::uint64_t size = draft_.size(operation.path);
+    operation.offset = below(size / kStampBytes + 4) * kStampBytes;
+    operation.length = (1 + below(options_.largest_blocks)) * kStampBytes;
+    if (operation.kind == Kind::write_direct) {
+      operation.offset = operation.offset / kPage * kPage;
+      operation.length = (operation.length + kPage - 1) / kPage * kPage;
+    } else if (is_write(operation.kind) && below(8) == 0) {
+      operation.length -= below(kStampBytes);
+    }
+    if (operation.kind == Kind::append) {  // where it lands must be a multiple of a stamp
+      if (size % kStampBytes != 0) {
+        operation.kind = Kind::write;
+      } else {
+        operation.offset = size;
+      }
+    }
+  }
+
+  Operation draw_one() {
+    Operation operation{.kind = draw_kind()};
+    switch (operation.kind) {
+      case Kind::sync:
+      case Kind::syncfs:
+        break;
+      case Kind::mkdir:
+      case Kind::create:
+        operation.path = name();
+        break;
+      case Kind::rmdir:
+      case Kind::fsync_directory:
+        operation.path = any_directory();
+        break;
+      case Kind::symlink:
+        operation.path = name();
+        operation.target = fmt::format("somewhere/{}", next_text_++);
+        break;
+      case Kind::unlink:
+        operation.path = below(4) == 0 ? name() : file();
+        break;
+      case Kind::link:
+        operation.path = file();
+        operation.target = name();
+        break;
+      case Kind::rename:
+      case Kind::rename_noreplace:
+      case Kind::rename_exchange:
+        operation.path = below(6) == 0 ? any_directory() : name();
+        operation.target = below(6) == 0 ? any_directory() : name();
+        break;
+      case Kind::setxattr:
+      case Kind::removexattr:
+        operation.path = below(6) == 0 ? any_directory() : file();
+        operation.attribute = fmt::format("user.a{}", below(2));
+        if (operation.kind == Kind::setxattr) operation.value = fmt::format("value{}", next_text_++);
+        break;
+      case Kind::fsync:
+      case Kind::fdatasync:
+        operation.path = file();
+        break;
+      case Kind::truncate:
+        operation.path = file();
+        operation.length = below(draft_.size(operation.path) / kStampBytes + 8) * kStampBytes;
+        if (below(8) == 0) operation.length += below(kStampBytes);
+        break;
+      default:
+        operation.path = file();
+        draw_range(operation);
+    }
+    return operation;
+  }
+
+  RandomOptions options_;
+  std::mt19937_64 random_;
+  Draft draft_;
+  std::uint32_t next_text_ = 0;
+};
+
+}  // namespace
+
+std::vector<Operation> random_operations(const RandomOptions& options) {
+  return Dice(options).roll();
+}
+
+}  // namespace headcrash::workload

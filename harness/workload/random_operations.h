@@ -1,0 +1,30 @@
+#pragma once
+// Everything the operation language can say, drawn from a seed with weights: the fuzzer among the workloads.
+// One thread only: the oracle follows one order of operations.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+struct RandomOptions {
+  std::uint64_t seed = 0;
+  std::uint32_t rounds = 60;  ///< operations, those of the set-up and the last sync not counted
+  std::uint32_t directories = 3;
+  std::uint32_t names = 4;            ///< in each directory
+  std::uint32_t largest_blocks = 32;  ///< of a write, 512 bytes each
+  std::uint32_t persistence_percent = 30;
+  /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
+  std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
+
+  static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{
+      2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 2, 1, 6, 2, 4, 1, 1};
+};
+
+/// Equal options give equal lists.
+std::vector<Operation> random_operations(const RandomOptions& options);
+
+}  // namespace headcrash::workload
