@@ -129,7 +129,7 @@ TEST_F(ArrayGuest, SurvivesADeadMemberARebuildAndAPowerCut) {
   exec({"e2fsck", "-f", "-p", "/dev/vda"}, 1);
   mount();
   const auto tree = dump();
-  const auto oracle = crash::Oracle::follow(operations, {.fsync_keeps_name = true});
+  const auto oracle = crash::Oracle::follow(operations, {.promises = {.fsync_keeps_name = true}});
   ASSERT_TRUE(oracle) << oracle.error().message();
   for (const crash::Finding& finding : oracle->judge(operations.size() - 1, tree)) {
     ADD_FAILURE() << finding.path << ": expected " << finding.expected << ", found " << finding.found;

@@ -49,7 +49,7 @@ std::uint32_t data_members(const model::ArrayProfile& p) {
 
 ProfileSummary summary_of(const Stack& stack) {
   ProfileSummary s;
-  constexpr std::array<const char*, 4> kKinds = {"disk", "flash", "array", "nvram"};
+  constexpr std::array<const char*, 4> kKindNames = {"disk", "flash", "array", "nvram"};
   if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile)) {
     describe(*disk, s);
   } else if (const auto* flash = std::get_if<model::FlashProfile>(&stack.profile)) {
@@ -63,7 +63,7 @@ ProfileSummary summary_of(const Stack& stack) {
   }
   s.name = stack.name;
   s.title = stack.title;
-  s.kind = kKinds.at(stack.profile.index());
+  s.kind = kKindNames.at(stack.profile.index());
   s.capacity_sectors = capacity_sectors(stack);
   s.rpm = stack.nominal_rpm;
   s.origins = stack.origins;
