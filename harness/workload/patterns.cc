@@ -212,6 +212,7 @@ constexpr std::array kScenarios{
 const std::vector<Pattern>& patterns() {
   static const std::vector<Pattern> all = [] {
     std::vector<Pattern> list;
+    list.reserve(kScenarios.size());
     for (const Scenario& scenario : kScenarios) list.push_back(scenario.pattern);
     return list;
   }();

@@ -79,7 +79,7 @@ void Nvram::State::submit(const Request& request, Initiator& initiator) {
   ++idle_epoch;
   idle_draining = false;
   refresh_battery();
-  queue.push_back(std::move(command));
+  queue.push_back(command);
   begin_next();
   consider_destage();
   update_busy();
@@ -121,7 +121,7 @@ bool Nvram::State::may_start(const Command& command) const {
 
 void Nvram::State::begin_next() {
   if (current || queue.empty()) return;
-  current = std::move(queue.front());
+  current = queue.front();
   queue.pop_front();
   const Request& request = current->request;
   const Route way = route(request);
@@ -134,10 +134,10 @@ void Nvram::State::begin_next() {
 }
 
 void Nvram::State::serviced() {
-  Command command = std::move(*current);
+  Command command = *current;
   current.reset();
   const std::uint64_t then = generation;
-  serve(std::move(command));
+  serve(command);
   if (then == generation) pump();
 }
 
@@ -147,20 +147,19 @@ void Nvram::State::serve(Command command) {
       return finish(command, Status::ok);
     case Route::outside:
       if (command.request.op != Op::read && command.request.op != Op::trim) ++nvram_counters.write_throughs;
-      return pass(std::move(command));
+      return pass(command);
     case Route::flush:
-      return send_flush(std::move(command));
+      return send_flush(command);
     case Route::read:
-      return read(std::move(command));
+      return read(command);
     case Route::cache:
       // One that has waited came from the head of the line.
-      if (!may_start(command) || (!command.waited && !waiting.empty()))
-        return wait(std::move(command), command.waited);
+      if (!may_start(command) || (!command.waited && !waiting.empty())) return wait(command, command.waited);
       copy_in(command, command.request.sectors);
       return finish(command, Status::ok);
     case Route::through:
-      if (!may_start(command) || !waiting.empty()) return wait(std::move(command), command.waited);
-      return send_through(std::move(command));
+      if (!may_start(command) || !waiting.empty()) return wait(command, command.waited);
+      return send_through(command);
   }
 }
 
@@ -186,7 +185,7 @@ void Nvram::State::wait(Command command, bool first) {
       route(command.request) == Route::cache && !blocks.has_room_for(inside(command.request));
   if (for_room && !command.waited) ++nvram_counters.room_waits;
   command.waited = true;
-  first ? waiting.push_front(std::move(command)) : waiting.push_back(std::move(command));
+  first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
 /// Lets the head of the line go on when nothing is in its way any more.
@@ -194,14 +193,14 @@ void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
     if (copies && (current || (!queue.empty() && queue.front().waited))) return;
-    Command command = std::move(waiting.front());
+    Command command = waiting.front();
     waiting.pop_front();
     if (copies) {
-      queue.push_front(std::move(command));
+      queue.push_front(command);
       begin_next();
       return;
     }
-    send_through(std::move(command));
+    send_through(command);
   }
 }
 
@@ -248,9 +247,9 @@ void Nvram::State::pump() {
            blocks.dirty_sectors() + blocks.leaving_sectors() == 0;
   };
   while (then == generation && !flushes.empty() && settled()) {
-    Command command = std::move(flushes.front());
+    Command command = flushes.front();
     flushes.pop_front();
-    send_flush(std::move(command));
+    send_flush(command);
   }
   if (then != generation) return;
   const bool quiet = !current && queue.empty() && waiting.empty();
@@ -286,7 +285,7 @@ void Nvram::State::send(Errand& errand, const Request& request) {
 
 void Nvram::State::pass(Command command) {
   Errand& errand = take_errand(Job::pass);
-  errand.command = std::move(command);
+  errand.command = command;
   send(errand, errand.command.request);
 }
 
@@ -315,7 +314,7 @@ void Nvram::State::read(Command command) {
         {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
     if (!errand.kept.empty()) errand.bytes.assign(own.into.begin(), own.into.end());
   }
-  errand.command = std::move(command);
+  errand.command = command;
   send(errand, own);
 }
 
@@ -327,17 +326,17 @@ void Nvram::State::send_through(Command command) {
   through.push_back(&errand);
   Request own = command.request;
   own.fua = own.op != Op::trim && (own.fua || below_volatile);
-  errand.command = std::move(command);
+  errand.command = command;
   send(errand, own);
 }
 
 void Nvram::State::send_flush(Command command) {
   if (battery == BatteryState::dead && blocks.dirty_sectors() + blocks.leaving_sectors() > 0) {
     if (blocks.failed_blocks() > 0) return finish(command, Status::medium_error);
-    flushes.push_back(std::move(command));
+    flushes.push_back(command);
     return;
   }
-  if (characteristics.volatile_cache) return pass(std::move(command));
+  if (characteristics.volatile_cache) return pass(command);
   finish(command, Status::ok);
 }
 

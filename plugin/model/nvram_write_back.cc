@@ -189,7 +189,7 @@ void Nvram::State::lose(const Command& command) {
 }
 
 void Nvram::State::deliver_lost() {
-  const Command command = std::move(lost.front());
+  const Command command = lost.front();
   lost.pop_front();
   Completion completion;
   completion.id = command.request.id;

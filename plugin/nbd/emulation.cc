@@ -61,7 +61,7 @@ Result<void> Emulation::open_backing(const Settings& settings) {
 }
 
 void Emulation::make_written_maps(bool fresh) {
-  for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+  for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
     const profiles::PlannedDevice& device = plan_.all[id];
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
@@ -145,7 +145,7 @@ void Emulation::write_back_caches() {
   } nobody;
   model::Machine& machine = *built_.machine;
   std::vector<const model::Nvram*> caches;
-  for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+  for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
     const auto* cache = dynamic_cast<const model::Nvram*>(built_.all[id].device);
     if (cache == nullptr || cache->nvram_counters().dirty_sectors == 0) continue;
     machine.witness().incident(id, machine.simulation().now(), "the server ends: the cache is written back");
@@ -250,7 +250,7 @@ Statistics Emulation::statistics(Interval afterwards) {
     all.threads = threads_;
     all.in_flight_max = pacer_->in_flight_max();
     if (const auto error = backing_->error()) all.recording_error = error->message();
-    for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+    for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
       const DeviceTotals totals = totals_of(*built_.all[id].device);
       all.devices.push_back(device_statistics(id, totals));
       if (afterwards == Interval::starts_anew) totals_before_[id] = totals;

@@ -38,6 +38,8 @@
 
 namespace {
 
+constexpr nbd_completion_callback kNoCompletion = {};
+
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
@@ -101,7 +103,7 @@ int complain(const char* what) {
 bool read_block(nbd_handle* nbd, Waiting waiting, std::uint64_t offset) {
   std::array<char, kBlock> block;
   if (waiting == Waiting::sleep) return nbd_pread(nbd, block.data(), block.size(), offset, 0) == 0;
-  const std::int64_t cookie = nbd_aio_pread(nbd, block.data(), block.size(), offset, NBD_NULL_COMPLETION, 0);
+  const std::int64_t cookie = nbd_aio_pread(nbd, block.data(), block.size(), offset, kNoCompletion, 0);
   int done = 0;
   while (cookie >= 0 && (done = nbd_aio_command_completed(nbd, static_cast<std::uint64_t>(cookie))) == 0)
     if (nbd_poll(nbd, 0) < 0) return false;
@@ -151,8 +153,8 @@ int measure_depth(nbd_handle* nbd, const Control& control, int depth, int reques
         --inside;
       }
       if (left == 0) continue;
-      cookies[slot] = nbd_aio_pread(nbd, buffers[slot].data(), kBlock, random() % blocks * kBlock,
-                                    NBD_NULL_COMPLETION, 0);
+      cookies[slot] =
+          nbd_aio_pread(nbd, buffers[slot].data(), kBlock, random() % blocks * kBlock, kNoCompletion, 0);
       if (cookies[slot] < 0) return complain(nbd_get_error());
       --left;
       ++inside;

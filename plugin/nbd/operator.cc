@@ -36,7 +36,7 @@ Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& de
                                             std::optional<FaultKind> kind) {
   return pacer_->with_machine([&](model::Machine& machine) -> Result<std::size_t> {
     bool found = !device;
-    for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+    for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
       if (device && plan_.all[id].name != *device) continue;
       found = true;
       if (built_.all[id].faults == nullptr) continue;
@@ -66,7 +66,7 @@ std::vector<AddedFault> Emulation::faults() {
 Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& device) const {
   std::optional<model::DeviceId> found;
   std::size_t arrays = 0;
-  for (model::DeviceId id = 0; id < plan_.all.size(); ++id) {
+  for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
     if (dynamic_cast<model::Array*>(built_.all[id].device) == nullptr) continue;
     ++arrays;
     if (!device || plan_.all[id].name == *device) found = id;

@@ -28,6 +28,7 @@ struct PlannedDevice {
 struct Plan {
   std::vector<MachineDevice> devices;
   std::vector<PlannedDevice> all;  ///< index is the DeviceId
+  model::DeviceId device_count() const { return static_cast<model::DeviceId>(all.size()); }
 };
 
 /// The size of an array is rounded up to whole stripes. Errors name the device and the key: a size that does

@@ -47,8 +47,8 @@ class Fields {
     TimeNs ns = 0;
     std::size_t i = 0;
     for (; i < text.size() && is_digit(text[i]); ++i) {
+      if (ns > kTimeMaxNs / 10) return std::nullopt;  // before the product can overflow
       ns = ns * 10 + (text[i] - '0') * unit_ns;
-      if (ns > kTimeMaxNs) return std::nullopt;
     }
     const std::size_t digits = i;
     if (i < text.size() && text[i] == '.') {

@@ -6,9 +6,9 @@ cd "$scratch"
 for command in doctor list serve simulate campaign report; do
   "$headcrash" $command --help | grep -q Examples || failed "$command --help has no examples"
 done
-"$headcrash" list profiles | grep -q hp-c2447 || failed "list profiles"
+profiles=$("$headcrash" list profiles)
 for name in hp-c2447 netra-raid5-presto raid5-5 nvme-970pro wren-iv; do
-  "$headcrash" list profiles | grep -q "^$name " || failed "list profiles lacks $name"
+  grep -q "^$name " <<<"$profiles" || failed "list profiles lacks $name"
 done
 "$headcrash" list filesystems --json | grep -q '"ext4-nobarrier"' || failed "list filesystems"
 "$headcrash" list campaigns | grep -q demo || failed "list campaigns"
