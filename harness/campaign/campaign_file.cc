@@ -67,9 +67,14 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
     return known;
   for (const auto& read :
        {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
-        device.take("write-cache", campaign.write_cache), device.take("faults", campaign.faults),
-        device.take("clock", campaign.clock), device.take("setup-clock", campaign.setup_clock)}) {
+        device.take("faults", campaign.faults), device.take("clock", campaign.clock),
+        device.take("setup-clock", campaign.setup_clock)}) {
     if (!read) return read;
+  }
+  if (device.has("write-cache")) {
+    bool on = false;
+    if (const auto taken = device.take("write-cache", on); !taken) return taken;
+    campaign.write_cache = on;
   }
   if (const auto checked = check_profiles(device, campaign); !checked) return checked;
   for (const std::string& fault : campaign.faults) {

@@ -3,6 +3,7 @@
 // follows.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< emulated drives, by name or path
   std::uint64_t size_bytes = 0;
-  bool write_cache = true;
+  std::optional<bool> write_cache;  ///< of the drives; none: as the profile says
   std::vector<std::string>
       faults;  ///< in the text form of plugin/model/faults.h; added when the workload begins
   std::string clock = "real", setup_clock = "off";

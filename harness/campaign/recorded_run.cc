@@ -74,6 +74,15 @@ class Sample {
   std::unordered_map<model::RequestId, std::pair<std::size_t, model::TimeNs>> waiting_;
 };
 
+/// A member is called after the array or cache that it is part of: hd0.3, hd0.below. Those come first.
+std::optional<std::int64_t> parent_of(const std::string& name, const std::vector<db::DeviceRecord>& before) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i].name == name.substr(0, dot)) return static_cast<std::int64_t>(i);
+  return std::nullopt;
+}
+
 void note_mark(const Event& event, RecordedRun& run, bool& sampling) {
   const std::string_view text = text_of(event);
   if (text == "phase workload") sampling = true;
@@ -92,8 +101,8 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
   if (!reader) return pass_on(reader);
   RecordedRun run;
   for (const record::RecordedDevice& device : reader->header().devices) {
-    run.devices.push_back(
-        {device.name, device.profile, static_cast<std::int64_t>(device.sectors), std::nullopt});
+    run.devices.push_back({device.name, device.profile, static_cast<std::int64_t>(device.sectors),
+                           parent_of(device.name, run.devices)});
   }
   Sample sample(io_most);
   bool sampling = false;
