@@ -308,30 +308,9 @@ void ArrayController::finish(HostRequest& host, Status status) {
 void ArrayController::deliver(HostRequest& host) {
   const Request& request = host.request;
   if (host.status == Status::ok) {
-    switch (request.op) {
-      case Op::read:
-        ++counters_.reads;
-        counters_.sectors_read += request.sectors;
-        break;
-      case Op::write:
-      case Op::write_zeroes:
-        ++counters_.writes;
-        counters_.sectors_written += request.sectors;
-        break;
-      case Op::flush:
-        ++counters_.flushes;
-        break;
-      case Op::trim:
-        ++counters_.trims;
-        break;
-    }
+    counters_.count(request);
   }
-  Completion completion;
-  completion.id = request.id;
-  completion.status = host.status;
-  completion.submitted_at = host.submitted_at;
-  completion.completed_at = simulation_.now();
-  completion.breakdown = host.breakdown;
+  const Completion completion{request.id, host.status, host.submitted_at, simulation_.now(), host.breakdown};
   Initiator& initiator = *host.initiator;
   host.inside = false;
   free_requests_.push_back(&host);
@@ -342,19 +321,12 @@ void ArrayController::deliver(HostRequest& host) {
 }
 
 void ArrayController::update_busy() {
-  const bool busy = inside_ > 0;
-  if (busy == busy_since_.has_value()) return;
-  if (busy) {
-    busy_since_ = simulation_.now();
-  } else {
-    counters_.busy_ns += simulation_.now() - *busy_since_;
-    busy_since_.reset();
-  }
+  busy_.set(inside_ > 0, simulation_.now());
 }
 
 DeviceCounters ArrayController::counters() const {
   DeviceCounters all = counters_;
-  if (busy_since_) all.busy_ns += simulation_.now() - *busy_since_;
+  all.busy_ns = busy_.total_ns(simulation_.now());
   return all;
 }
 

@@ -19,6 +19,7 @@
 #include "plugin/model/aligned_buffer.h"
 #include "plugin/model/array.h"
 #include "plugin/model/array_task.h"
+#include "plugin/model/busy_time.h"
 #include "plugin/model/dirty_regions.h"
 #include "plugin/model/member_runs.h"
 #include "plugin/model/prewrite_log.h"
@@ -291,7 +292,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::vector<std::coroutine_handle<>> start_waiters_;
   TimeNs controller_free_at_ = 0;
   DeviceCounters counters_;
-  std::optional<TimeNs> busy_since_;
+  BusyTime busy_;
 
   std::vector<MemberState> states_;
   std::vector<std::uint64_t> next_lba_;   ///< behind the last command of each member

@@ -137,6 +137,27 @@ struct DeviceCounters {
   std::uint64_t media_writes = 0, media_sectors_written = 0;  ///< operations of the mechanism
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
+
+  /// One request of the host, by its kind and length.
+  void count(const Request& request) {
+    switch (request.op) {
+      case Op::read:
+        ++reads;
+        sectors_read += request.sectors;
+        break;
+      case Op::write:
+      case Op::write_zeroes:
+        ++writes;
+        sectors_written += request.sectors;
+        break;
+      case Op::flush:
+        ++flushes;
+        break;
+      case Op::trim:
+        ++trims;
+        break;
+    }
+  }
 };
 
 class Device {

@@ -198,12 +198,8 @@ void Disk::finish() {
   stage_ = Stage::idle;
   if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
 
-  Completion completion;
-  completion.id = request.id;
-  completion.status = platter_.failed() ? Status::store_error : command.status;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation_.now();
-  completion.breakdown = command.breakdown;
+  const Completion completion{request.id, platter_.failed() ? Status::store_error : command.status,
+                              command.submitted_at, simulation_.now(), command.breakdown};
   witness_.acknowledged(device_, completion);
   command.initiator->completed(completion);
   if (!powered_) return;
@@ -218,23 +214,7 @@ void Disk::finish() {
 
 void Disk::count(const Command& command) {
   const Request& request = command.request;
-  switch (request.op) {
-    case Op::read:
-      ++counters_.reads;
-      counters_.sectors_read += request.sectors;
-      break;
-    case Op::write:
-    case Op::write_zeroes:
-      ++counters_.writes;
-      counters_.sectors_written += request.sectors;
-      break;
-    case Op::flush:
-      ++counters_.flushes;
-      break;
-    case Op::trim:
-      ++counters_.trims;
-      break;
-  }
+  counters_.count(request);
   if (command.breakdown.cache_hit) ++counters_.cache_hits;
 }
 
@@ -576,11 +556,8 @@ void Disk::power_on() {
 void Disk::deliver_lost() {
   const Command command = lost_.front();
   lost_.pop_front();
-  Completion completion;
-  completion.id = command.request.id;
-  completion.status = Status::power_lost;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation_.now();
+  const Completion completion{
+      command.request.id, Status::power_lost, command.submitted_at, simulation_.now(), {}};
   witness_.acknowledged(device_, completion);
   command.initiator->completed(completion);
 }
@@ -609,20 +586,13 @@ void Disk::on_event(std::uint64_t tag) {
 }
 
 void Disk::update_busy() {
-  const bool busy = !queue_.empty() || media_user_ != MediaUser::none;
-  if (busy == busy_since_.has_value()) return;
-  if (busy) {
-    busy_since_ = simulation_.now();
-  } else {
-    counters_.busy_ns += simulation_.now() - *busy_since_;
-    busy_since_.reset();
-  }
+  busy_.set(!queue_.empty() || media_user_ != MediaUser::none, simulation_.now());
 }
 
 DeviceCounters Disk::counters() const {
   DeviceCounters all = counters_;
   all.media_sectors_written = platter_.sectors_written();
-  if (busy_since_) all.busy_ns += simulation_.now() - *busy_since_;
+  all.busy_ns = busy_.total_ns(simulation_.now());
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/model/busy_time.h"
 #include "plugin/model/device.h"
 #include "plugin/model/disk_profile.h"
 #include "plugin/model/drive_queue.h"
@@ -142,7 +143,7 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t generation_ = 0;  ///< rises with each power cut; events of an older one are void
   bool powered_ = true;
   std::deque<Command> lost_;  ///< waiting to be told that the power went
-  std::optional<TimeNs> busy_since_;
+  BusyTime busy_;
 
   struct Watch {
     std::uint64_t lba;

@@ -164,12 +164,8 @@ void Flash::State::finish(std::uint32_t index) {
   free_commands.push_back(index);
   if (command.status == Status::ok && request.op == Op::read) command.status = read_medium(request);
   count(command);
-  Completion completion;
-  completion.id = request.id;
-  completion.status = platter.failed() ? Status::store_error : command.status;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation.now();
-  completion.breakdown = command.breakdown;
+  const Completion completion{request.id, platter.failed() ? Status::store_error : command.status,
+                              command.submitted_at, simulation.now(), command.breakdown};
   witness.acknowledged(device, completion);
   const std::uint64_t then = generation;
   command.initiator->completed(completion);
@@ -189,23 +185,7 @@ Status Flash::State::read_medium(const Request& request) {
 
 void Flash::State::count(const Command& command) {
   const Request& request = command.request;
-  switch (request.op) {
-    case Op::read:
-      ++counters.reads;
-      counters.sectors_read += request.sectors;
-      break;
-    case Op::write:
-    case Op::write_zeroes:
-      ++counters.writes;
-      counters.sectors_written += request.sectors;
-      break;
-    case Op::flush:
-      ++counters.flushes;
-      break;
-    case Op::trim:
-      ++counters.trims;
-      break;
-  }
+  counters.count(request);
   if (command.breakdown.cache_hit) ++counters.cache_hits;
 }
 
@@ -376,24 +356,15 @@ void Flash::State::lose(const Command& command) {
 void Flash::State::deliver_lost() {
   const Command command = lost.front();
   lost.pop_front();
-  Completion completion;
-  completion.id = command.request.id;
-  completion.status = Status::power_lost;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation.now();
+  const Completion completion{
+      command.request.id, Status::power_lost, command.submitted_at, simulation.now(), {}};
   witness.acknowledged(device, completion);
   command.initiator->completed(completion);
 }
 
 void Flash::State::update_busy() {
-  const bool busy = powered && (commands.size() > free_commands.size() || !queue.empty() || programs > 0);
-  if (busy == busy_since.has_value()) return;
-  if (busy) {
-    busy_since = simulation.now();
-  } else {
-    counters.busy_ns += simulation.now() - *busy_since;
-    busy_since.reset();
-  }
+  busy.set(powered && (commands.size() > free_commands.size() || !queue.empty() || programs > 0),
+           simulation.now());
 }
 
 // ---- the public face
@@ -409,7 +380,7 @@ const Characteristics& Flash::characteristics() const {
 DeviceCounters Flash::counters() const {
   DeviceCounters all = state_->counters;
   all.media_sectors_written = state_->platter.sectors_written();
-  if (state_->busy_since) all.busy_ns += state_->simulation.now() - *state_->busy_since;
+  all.busy_ns = state_->busy.total_ns(state_->simulation.now());
   return all;
 }
 

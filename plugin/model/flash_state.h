@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/model/busy_time.h"
 #include "plugin/model/flash.h"
 #include "plugin/model/flash_buffer.h"
 #include "plugin/model/platter.h"
@@ -123,7 +124,7 @@ struct Flash::State final : EventTarget {
   std::uint64_t generation = 0;
   bool powered = true;
   std::deque<Command> lost;
-  std::optional<TimeNs> busy_since;
+  BusyTime busy;
 };
 
 }  // namespace headcrash::model

@@ -207,30 +207,10 @@ void Nvram::State::retry_waiting() {
 /// The end of a request. The host may submit, or pull the plug, from within its callback.
 void Nvram::State::finish(const Command& command, Status status) {
   const Request& request = command.request;
-  switch (request.op) {
-    case Op::read:
-      ++counters.reads;
-      counters.sectors_read += request.sectors;
-      break;
-    case Op::write:
-    case Op::write_zeroes:
-      ++counters.writes;
-      counters.sectors_written += request.sectors;
-      break;
-    case Op::flush:
-      ++counters.flushes;
-      break;
-    case Op::trim:
-      ++counters.trims;
-      break;
-  }
+  counters.count(request);
   if (command.breakdown.cache_hit) ++counters.cache_hits;
-  Completion completion;
-  completion.id = request.id;
-  completion.status = store_failed ? Status::store_error : status;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation.now();
-  completion.breakdown = command.breakdown;
+  const Completion completion{request.id, store_failed ? Status::store_error : status, command.submitted_at,
+                              simulation.now(), command.breakdown};
   witness.acknowledged(device, completion);
   command.initiator->completed(completion);
 }
@@ -410,7 +390,7 @@ const Characteristics& Nvram::characteristics() const {
 
 DeviceCounters Nvram::counters() const {
   DeviceCounters all = state_->counters;
-  if (state_->busy_since) all.busy_ns += state_->simulation.now() - *state_->busy_since;
+  all.busy_ns = state_->busy.total_ns(state_->simulation.now());
   return all;
 }
 

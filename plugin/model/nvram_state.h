@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/model/busy_time.h"
 #include "plugin/model/nvram.h"
 #include "plugin/model/nvram_blocks.h"
 #include "plugin/model/random.h"
@@ -121,7 +122,7 @@ struct Nvram::State final : EventTarget {
   std::uint64_t idle_epoch = 0;
   std::uint64_t generation = 0;
   Random random;
-  std::optional<TimeNs> busy_since;
+  BusyTime busy;
 };
 
 }  // namespace headcrash::model

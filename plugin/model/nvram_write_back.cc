@@ -191,11 +191,8 @@ void Nvram::State::lose(const Command& command) {
 void Nvram::State::deliver_lost() {
   const Command command = lost.front();
   lost.pop_front();
-  Completion completion;
-  completion.id = command.request.id;
-  completion.status = Status::power_lost;
-  completion.submitted_at = command.submitted_at;
-  completion.completed_at = simulation.now();
+  const Completion completion{
+      command.request.id, Status::power_lost, command.submitted_at, simulation.now(), {}};
   witness.acknowledged(device, completion);
   command.initiator->completed(completion);
 }
@@ -224,14 +221,7 @@ void Nvram::State::on_event(std::uint64_t tag) {
 }
 
 void Nvram::State::update_busy() {
-  const bool busy = powered && (current || !queue.empty() || errands.size() > free_errands.size());
-  if (busy == busy_since.has_value()) return;
-  if (busy) {
-    busy_since = simulation.now();
-  } else {
-    counters.busy_ns += simulation.now() - *busy_since;
-    busy_since.reset();
-  }
+  busy.set(powered && (current || !queue.empty() || errands.size() > free_errands.size()), simulation.now());
 }
 
 }  // namespace headcrash::model
