@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "plugin/model/array_controller.h"
+#include "plugin/model/crc32c.h"
 
 namespace headcrash::model {
 namespace {
@@ -50,7 +51,7 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t& sequence,
       std::memset(records[m].data(), 0, header_bytes);
       std::memcpy(records[m].data() + header_bytes, payload.data(), payload.size());
       const PrewriteHeader header{array_id_,    sequence,          tail, mask, parts[m].home, sectors[m], m,
-                                  place->at[m], crc32c_of(payload)};
+                                  place->at[m], crc32c(payload)};
       header.encode({records[m].data(), kSectorBytes});
     }
     batch.write(m, place->at[m], header_sectors + sectors[m], records[m].data(), volatile_);
@@ -115,7 +116,7 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
     if (payload + header->sectors > profile.prewrite_sectors) continue;
     const auto begin = unreadable.begin() + static_cast<std::ptrdiff_t>(payload);
     if (std::find(begin, begin + header->sectors, true) != begin + header->sectors) continue;
-    if (crc32c_of({area.data() + payload * kSectorBytes, std::size_t{header->sectors} * kSectorBytes}) ==
+    if (crc32c({area.data() + payload * kSectorBytes, std::size_t{header->sectors} * kSectorBytes}) ==
         header->payload_crc)
       update.whole |= 1ULL << member;
   }

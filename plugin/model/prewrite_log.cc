@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plugin/model/crc32c.h"
 #include "plugin/model/superblock.h"
 
 namespace headcrash::model {
@@ -29,12 +30,12 @@ void PrewriteHeader::encode(std::span<std::byte> sector) const {
   put_number(sector, 52, member, 4);
   put_number(sector, 56, at, 8);
   put_number(sector, 64, payload_crc, 4);
-  put_number(sector, kPrewriteCrcAt, crc32c_of(sector.first(kPrewriteCrcAt)), 4);
+  put_number(sector, kPrewriteCrcAt, crc32c(sector.first(kPrewriteCrcAt)), 4);
 }
 
 std::optional<PrewriteHeader> PrewriteHeader::decode(std::span<const std::byte> sector) {
   if (get_number(sector, 0, 8) != kPrewriteMagic ||
-      get_number(sector, kPrewriteCrcAt, 4) != crc32c_of(sector.first(kPrewriteCrcAt)))
+      get_number(sector, kPrewriteCrcAt, 4) != crc32c(sector.first(kPrewriteCrcAt)))
     return std::nullopt;
   PrewriteHeader h;
   h.array_id = get_number(sector, 8, 8);

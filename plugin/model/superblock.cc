@@ -1,10 +1,9 @@
 // The superblock of an array's member (superblock.h).
 #include "plugin/model/superblock.h"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 
+#include "plugin/model/crc32c.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::model {
@@ -15,12 +14,6 @@ constexpr std::uint32_t kSuperblockVersion = 1;
 constexpr std::size_t kSuperblockCrcAt = kSectorBytes - 4;
 
 }  // namespace
-
-std::uint32_t crc32c_of(std::span<const std::byte> bytes, std::uint32_t crc) {
-  // The interface of ISA-L is not const-correct; it only reads.
-  auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
-  return ~crc32_iscsi(data, static_cast<int>(bytes.size()), ~crc);
-}
 
 void put_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) sector[offset + i] = std::byte(value >> (8 * i) & 0xff);
@@ -50,12 +43,12 @@ void Superblock::encode(std::span<std::byte> sector) const {
   put_number(sector, 84, region_sectors, 4);
   put_number(sector, 88, stripes, 8);
   put_number(sector, 96, settled, 8);
-  put_number(sector, kSuperblockCrcAt, crc32c_of(sector.first(kSuperblockCrcAt)), 4);
+  put_number(sector, kSuperblockCrcAt, crc32c(sector.first(kSuperblockCrcAt)), 4);
 }
 
 std::optional<Superblock> Superblock::decode(std::span<const std::byte> sector) {
   if (get_number(sector, 0, 8) != kSuperblockMagic || get_number(sector, 16, 4) != kSuperblockVersion ||
-      get_number(sector, kSuperblockCrcAt, 4) != crc32c_of(sector.first(kSuperblockCrcAt)))
+      get_number(sector, kSuperblockCrcAt, 4) != crc32c(sector.first(kSuperblockCrcAt)))
     return std::nullopt;
   Superblock s;
   s.array_id = get_number(sector, 8, 8);

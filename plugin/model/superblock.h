@@ -42,9 +42,6 @@ struct Superblock {
   bool same_shape(const Superblock& other) const;
 };
 
-/// CRC-32C of `bytes`, continuing `crc`.
-std::uint32_t crc32c_of(std::span<const std::byte> bytes, std::uint32_t crc = 0);
-
 /// Little-endian numbers at a byte offset.
 void put_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value, std::size_t bytes);
 std::uint64_t get_number(std::span<const std::byte> sector, std::size_t offset, std::size_t bytes);

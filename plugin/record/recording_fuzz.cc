@@ -72,14 +72,14 @@ std::string with_right_checksums(std::string file) {
   std::memcpy(&text_bytes, file.data() + 8, 4);
   if (text_bytes > file.size() - kTextAt) return file;
   const auto bytes = std::as_writable_bytes(std::span(file));
-  const std::uint32_t text_crc = crc32c(bytes.subspan(kTextAt, text_bytes));
+  const std::uint32_t text_crc = model::crc32c(bytes.subspan(kTextAt, text_bytes));
   std::memcpy(file.data() + 12, &text_crc, 4);
   for (std::uint64_t at = kTextAt + padded(text_bytes); at + sizeof(EventHeader) <= file.size();) {
     EventHeader header;
     std::memcpy(&header, file.data() + at, sizeof(header));
     const std::uint64_t room = file.size() - at - sizeof(header);
     if (padded(header.payload_bytes) > room) header.payload_bytes = 0;
-    header.payload_crc = crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
+    header.payload_crc = model::crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
     header.header_crc = crc_of(header);
     std::memcpy(file.data() + at, &header, sizeof(header));
     at += sizeof(header) + padded(header.payload_bytes);

@@ -173,7 +173,7 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "the header cannot be read", "check the file system that it lies on");
   const bool padding = all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
   text.resize(sizes[0]);
-  if (!padding || crc32c(std::as_bytes(std::span(text))) != sizes[1])
+  if (!padding || model::crc32c(std::as_bytes(std::span(text))) != sizes[1])
     return fail(path, "the header is broken", kNotOneOfOurs);
   auto header = parse_header_text(text);
   if (!header) return fail(path, "the header lacks a key", "use the program that wrote it");
@@ -237,7 +237,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     if (auto got = take(event.payload); !got) return pass_on(got);
     const bool padding = all_zero(std::span(event.payload).subspan(head.payload_bytes));
     event.payload.resize(head.payload_bytes);
-    if (!padding || crc32c(event.payload) != head.payload_crc) {
+    if (!padding || model::crc32c(event.payload) != head.payload_crc) {
       tail = Tail::damaged;
       return std::nullopt;
     }

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <span>
 
-namespace headcrash::record {
+namespace headcrash::model {
 
 /// Continues `crc`, the value of the bytes before (0 at the start).
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
-}  // namespace headcrash::record
+}  // namespace headcrash::model

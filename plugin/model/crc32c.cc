@@ -1,12 +1,12 @@
 // CRC-32C (crc32c.h). ISA-L keeps the register as it is; the checksum's definition inverts it before and
 // after.
-#include "plugin/record/crc32c.h"
+#include "plugin/model/crc32c.h"
 
 #include <isa-l/crc.h>
 
 #include <algorithm>
 
-namespace headcrash::record {
+namespace headcrash::model {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
   constexpr std::size_t kStepBytes = 1U << 30;  // the library counts in int
@@ -21,4 +21,4 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
   return ~crc;
 }
 
-}  // namespace headcrash::record
+}  // namespace headcrash::model
