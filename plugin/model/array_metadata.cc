@@ -13,6 +13,7 @@
 
 #include "plugin/model/array_controller.h"
 #include "plugin/model/invariant.h"
+#include "plugin/model/random.h"
 
 namespace headcrash::model {
 namespace {
@@ -26,10 +27,7 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   for (const std::uint64_t word :
        {seed, device, static_cast<std::uint64_t>(layout.level), std::uint64_t{layout.members},
         std::uint64_t{layout.unit}, layout.stripes}) {
-    id = (id ^ word) + 0x9e3779b97f4a7c15;  // splitmix64
-    id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9;
-    id = (id ^ (id >> 27)) * 0x94d049bb133111eb;
-    id ^= id >> 31;
+    id = Random(id ^ word).next();
   }
   return id;
 }

@@ -16,6 +16,7 @@
 #include "plugin/model/flash.h"
 #include "plugin/model/invariant.h"
 #include "plugin/model/nvram.h"
+#include "plugin/model/random.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -30,12 +31,9 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// An independent number for each device and purpose (splitmix64's finaliser).
+/// An independent number for each device and purpose.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
-  std::uint64_t x = seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose + 1);
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
+  return model::Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
 enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 

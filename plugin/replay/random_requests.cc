@@ -90,7 +90,7 @@ Result<RandomSpec> parse_random(std::string_view text) {
 }
 
 RandomRequests::RandomRequests(const RandomSpec& spec, std::uint64_t sectors)
-    : spec_(spec), places_(sectors / spec.blocks), state_(spec.seed) {
+    : spec_(spec), places_(sectors / spec.blocks), random_(spec.seed) {
   model::invariant(places_ > 0, "a request fits on the device");
 }
 
@@ -98,15 +98,8 @@ std::string RandomRequests::subject(const TraceRequest&) const {
   return "--random";
 }
 
-std::uint64_t RandomRequests::random() {  // splitmix64
-  std::uint64_t x = state_ += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
-}
-
 bool RandomRequests::chance(double share) {
-  return static_cast<double>(random() >> 11U) < share * kTwoTo53;
+  return static_cast<double>(random_.next() >> 11U) < share * kTwoTo53;
 }
 
 Result<std::span<const TraceRequest>> RandomRequests::next() {
@@ -114,13 +107,13 @@ Result<std::span<const TraceRequest>> RandomRequests::next() {
   while (chunk_.size() < kChunkRequests && made_ < spec_.count) {
     ++made_;
     const bool goes_on = spec_.sequential > 0 && chance(spec_.sequential);
-    if (!goes_on || next_place_ == places_) next_place_ = random() % places_;
+    if (!goes_on || next_place_ == places_) next_place_ = random_.below(places_);
     TraceRequest request;
     request.lbn = next_place_++ * spec_.blocks;
     request.blocks = spec_.blocks;
     request.read = chance(spec_.reads);
     if (spec_.rate > 0) {
-      const double uniform = (static_cast<double>(random() >> 11U) + 1) / kTwoTo53;
+      const double uniform = (static_cast<double>(random_.next() >> 11U) + 1) / kTwoTo53;
       arrival_ns_ += std::llround(-std::log(uniform) * static_cast<double>(model::kSecondNs) / spec_.rate);
       request.wait_ns = arrival_ns_;
     }

@@ -10,6 +10,7 @@
 
 #include <string_view>
 
+#include "plugin/model/random.h"
 #include "plugin/replay/request_source.h"
 
 namespace headcrash::replay {
@@ -35,12 +36,11 @@ class RandomRequests final : public RequestSource {
   std::string subject(const TraceRequest& request) const override;
 
  private:
-  std::uint64_t random();
   bool chance(double share);
 
   RandomSpec spec_;
   std::uint64_t places_;  ///< requests that fit on the device side by side
-  std::uint64_t state_;
+  model::Random random_;
   std::uint64_t made_ = 0;
   std::uint64_t next_place_ = 0;
   TimeNs arrival_ns_ = 0;
