@@ -42,6 +42,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,12 @@ struct RecordingHeader {
   std::vector<RecordedDevice> devices;
   std::string origin = "headcrash";  ///< or the format it was imported from
   bool media = true;                 ///< false: no MEDIA events, only what the host knew
+  /// What the media held before the first event; none: zeroes.
+  struct Base {
+    std::string recording;  ///< path, relative to the folder of this recording
+    std::string state;      ///< plugin/states/crash_state.h
+  };
+  std::optional<Base> base;
 };
 
 }  // namespace headcrash::record

@@ -1,0 +1,55 @@
+#pragma once
+// A server of crash states (plugin/nbd/CONTROL.md, "A server of crash states") as a child process: the stages
+// that the lab's guests have attached.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/device/control_client.h"
+
+namespace headcrash::device {
+
+struct StageLoad {
+  std::size_t stage = 0;
+  std::filesystem::path recording;              ///< empty: an empty disk of `sectors`
+  std::string state;                            ///< plugin/states/crash_state.h
+  std::uint64_t sectors = 0;                    ///< of an empty disk
+  std::optional<std::filesystem::path> record;  ///< a new recording of what is done to the stage
+  std::string machine;                          ///< stack above the media; empty: the medium itself
+};
+struct LoadedStage {
+  std::string nonce;
+  std::uint64_t sectors = 0;
+  std::uint64_t digest = 0;
+};
+
+class StateServer {
+ public:
+  /// `scratch` is an existing folder for the sockets.
+  static Result<std::unique_ptr<StateServer>> start(std::size_t stages, const std::filesystem::path& scratch);
+  ~StateServer();
+
+  std::filesystem::path socket() const;
+  static std::string disk_export(std::size_t stage);  ///< "stage/0"
+  static std::string mark_export(std::size_t stage);  ///< "mark/0"
+
+  // Each may be called from any thread.
+  Result<LoadedStage> load(const StageLoad& load);
+  Result<std::uint64_t> seal(std::size_t stage);  ///< events in the finished recording
+  Result<void> mark(std::size_t stage, const std::string& text);
+  Result<std::uint64_t> digest(std::size_t stage);
+  Result<nlohmann::json> status(std::size_t stage);
+
+  bool alive() const;
+  Result<void> stop();
+
+ private:
+  struct State;
+  explicit StateServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headcrash::device

@@ -1,0 +1,78 @@
+#pragma once
+// Enumerates the crash states of a run, the most telling first, bounded, each content once.
+//
+// Strategies (the names are those of campaign files and of the database):
+//   physical    the model's own media truth around every flush, mark and media write
+//   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
+//   reorder     subsets of the loose writes: all of them when there are few, else those that lose one, keep one,
+//               lose a contiguous run, lose all of one kind of place, and then seeded draws
+//   torn        a loose write there only in part: by physical sector, prefixes, suffixes, one sector in the middle
+//   lose-all    nothing loose survives
+//   lying-flush the same after flushes that did nothing, from each flush on (a control: file systems may fail)
+//   member      members of an array stop at different events
+//   (`recovery` is a strategy of the lab, harness/lab: it records the recovery of a state and explores that.)
+//
+// States are told apart by content: two that give the same image count once. How much of the space of a strategy
+// was covered is told by coverage().
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/states/run_history.h"
+
+namespace headcrash::states {
+
+enum class Strategy : std::uint8_t { physical, prefix, reorder, torn, lose_all, lying_flush, member, recovery };
+std::string_view name(Strategy strategy);
+Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the nearest name
+
+struct ExploreOptions {
+  std::vector<Strategy> strategies;  ///< in the order of their turns
+  model::DeviceId device = 0;        ///< whose states: the first medium, or an array for `member`
+  std::uint64_t seed = 1;
+  std::uint64_t budget = 1000;       ///< distinct states in all; shared out over the strategies, rest to who needs it
+  std::uint64_t reorder_per_cut = 16;  ///< subsets at one cut at most
+  /// Cuts outside [from_event, to_event] are left out: mkfs before the workload, the unmount after it.
+  std::uint64_t from_event = 0;
+  std::optional<std::uint64_t> to_event;
+};
+
+struct FoundState {
+  CrashState state;
+  std::string name;
+  Strategy strategy = Strategy::prefix;
+  std::uint64_t digest = 0;  ///< of the content of the device; equal contents are not given twice
+};
+
+/// What a strategy's bounds left out. `space` is a double: subsets grow beyond 2^64.
+struct Coverage {
+  Strategy strategy = Strategy::prefix;
+  double space = 0;             ///< states that the strategy defines for this run
+  std::uint64_t generated = 0;  ///< of these
+  std::uint64_t distinct = 0;   ///< by content, over all strategies so far
+  std::string bound;            ///< in words: what was left out; empty when nothing
+};
+
+class Explorer {
+ public:
+  /// Errors: a strategy that this recording cannot give, with the reason.
+  static Result<Explorer> create(std::shared_ptr<const RunHistory> run, const ExploreOptions& options);
+  Explorer(Explorer&&) noexcept;
+  Explorer& operator=(Explorer&&) noexcept;
+  ~Explorer();
+
+  /// The next distinct state; nothing when space or budget is exhausted. Errors: the recording cannot be read.
+  Result<std::optional<FoundState>> next();
+  std::vector<Coverage> coverage() const;
+
+ private:
+  struct State;
+  explicit Explorer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headcrash::states

@@ -1,0 +1,60 @@
+#pragma once
+// The bytes of one medium in one crash state, read through: what the recording wrote, else what was there
+// before the recording began (its base), else zeroes. Nothing is copied.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "plugin/model/store.h"
+#include "plugin/record/state.h"
+
+namespace headcrash::states {
+
+/// A value that is cheap to copy and safe to read from several threads.
+class StateImage {
+ public:
+  explicit StateImage(record::MediumState top, std::shared_ptr<const StateImage> base = nullptr);
+
+  std::uint64_t sectors() const { return top_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
+  std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
+
+  /// Calls visit(lba, sectors) for every range that is not known to be zeroes, ascending, joined.
+  void visit_written(const std::function<void(std::uint64_t, std::uint64_t)>& visit) const;
+
+  /// Content hash of the whole medium. The same bytes give the same digest however they came to be there
+  /// (a sum over sectors, so that states are compared by their differences: digest.h).
+  Result<std::uint64_t> digest() const;
+
+  const record::MediumState& top() const { return top_; }
+
+ private:
+  record::MediumState top_;
+  std::shared_ptr<const StateImage> base_;
+};
+
+/// A state under a bounded private overlay in memory: what a guest, a checker or a recovery writes onto it.
+class OverlayStore : public model::SectorStore {
+ public:
+  OverlayStore(StateImage image, std::uint64_t overlay_bytes_max);
+
+  std::uint64_t sectors() const override;
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
+  /// Error when the overlay is full: the caller answers ENOSPC and the state says so.
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
+
+  std::uint64_t overlay_bytes() const;
+  /// Digest of what is there now; comparable with StateImage::digest().
+  Result<std::uint64_t> digest() const;
+
+ private:
+  StateImage image_;
+  struct Overlay;
+  std::unique_ptr<Overlay> overlay_;
+};
+
+}  // namespace headcrash::states
