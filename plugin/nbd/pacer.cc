@@ -11,7 +11,7 @@ namespace headcrash::nbd {
 namespace {
 
 constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
-constexpr WallNs kSpinMaxNs = 250 * model::kMicrosecondNs;
+constexpr WallNs kSpinMaxNs = 500 * model::kMicrosecondNs;
 constexpr WallNs kPrepareNs = 15 * model::kMicrosecondNs;
 constexpr WallNs kBackgroundStepNs =
     model::kMillisecondNs;  ///< the background runs events at most this often
@@ -225,7 +225,7 @@ void Pacer::lead(Lock& lock, Waiter& waiter) {
   if (deadline - now > spin) {
     if (waiter.wake.wait_until(lock, time_point(deadline - spin)) == std::cv_status::timeout) {
       const WallNs late = std::min(wall_now() - (deadline - spin), kSpinMaxNs);
-      oversleep_ns_ += late > oversleep_ns_ ? (late - oversleep_ns_) / 2 : (late - oversleep_ns_) / 32;
+      oversleep_ns_ += late > oversleep_ns_ ? (late - oversleep_ns_) / 2 : (late - oversleep_ns_) / 128;
     }
   } else if (deadline > now) {
     lock.unlock();

@@ -4,7 +4,7 @@
 // One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and everybody
 // who takes the mutex first lets the events happen that are due. Threads that wait for a request follow the
 // leader/follower pattern: one of them, the leader, sleeps until the next event of the model is due (the last
-// 30 to 150 us it spins), runs it, and wakes the owners of the requests that are complete; when its own is,
+// 50 to 500 us it spins), runs it, and wakes the owners of the requests that are complete; when its own is,
 // it names the next leader. A client with one request in flight thus never waits for a thread switch.
 //
 //   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> name a leader]
