@@ -1,0 +1,130 @@
+// Bootstrap, fences and comparisons (sample.h).
+#include "results/statistics/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace headcrash::statistics {
+namespace {
+
+constexpr std::size_t kFewest = 3;
+constexpr double kFence = 1.5;
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The mean of as many draws as there are values.
+double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += values[random() % values.size()];
+  return sum / static_cast<double>(values.size());
+}
+
+/// What few values make too narrow.
+double widening(std::size_t count) {
+  return std::sqrt(static_cast<double>(count) / static_cast<double>(count - 1));
+}
+
+/// The middle kConfidence of the resamples, stretched about `centre`.
+Interval middle(std::vector<double> resamples, double centre, double stretch) {
+  const double tail = (1 - kConfidence) / 2;
+  const double low = quantile(resamples, tail);
+  const double high = quantile(resamples, 1 - tail);
+  return {centre - (centre - low) * stretch, centre + (high - centre) * stretch};
+}
+
+Change judge(double ratio, const Interval& interval, double tolerance) {
+  const double most = 1 + tolerance;
+  const double least = 1 / most;
+  if (interval.low >= least && interval.high <= most) return Change::same;
+  if (interval.high < 1 && ratio < least) return Change::better;
+  if (interval.low > 1 && ratio > most) return Change::worse;
+  return Change::cannot_tell;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> values, double share) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+Summary summarise(std::span<const double> values, std::uint64_t seed) {
+  Summary summary;
+  summary.count = values.size();
+  summary.mean = mean_of(values);
+  summary.median = quantile(values, 0.5);
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  summary.least = *least;
+  summary.greatest = *greatest;
+  if (values.size() > 1) {
+    double squares = 0;
+    for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
+    summary.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+  }
+  const double lower = quantile(values, 0.25);
+  const double upper = quantile(values, 0.75);
+  const double reach = kFence * (upper - lower);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] < lower - reach || values[i] > upper + reach) summary.outliers.push_back(i);
+  if (values.size() < kFewest) return summary;
+
+  std::mt19937_64 random(seed);
+  std::vector<double> means(kResamples);
+  for (double& mean : means) mean = drawn_mean(values, random);
+  summary.mean_interval = middle(std::move(means), summary.mean, widening(values.size()));
+  return summary;
+}
+
+Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
+                   std::uint64_t seed) {
+  Comparison comparison;
+  if (baseline.empty() || now.empty()) return comparison;
+  comparison.ratio = mean_of(now) / mean_of(baseline);
+  if (baseline.size() < kFewest || now.size() < kFewest) return comparison;
+  std::mt19937_64 random(seed);
+  std::vector<double> logarithms(kResamples);
+  for (double& logarithm : logarithms)
+    logarithm = std::log(drawn_mean(now, random) / drawn_mean(baseline, random));
+  const Interval interval = middle(std::move(logarithms), std::log(comparison.ratio),
+                                   widening(std::min(baseline.size(), now.size())));
+  comparison.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
+  comparison.change = judge(comparison.ratio, *comparison.interval, tolerance);
+  return comparison;
+}
+
+Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now, double tolerance,
+                         std::uint64_t seed) {
+  Comparison comparison;
+  const std::size_t pairs = std::min(baseline.size(), now.size());
+  if (pairs == 0) return comparison;
+  std::vector<double> logarithms(pairs);
+  for (std::size_t i = 0; i < pairs; ++i) logarithms[i] = std::log(now[i] / baseline[i]);
+  const Summary summary = summarise(logarithms, seed);
+  comparison.ratio = std::exp(summary.mean);
+  if (!summary.mean_interval) return comparison;
+  comparison.interval = Interval{std::exp(summary.mean_interval->low), std::exp(summary.mean_interval->high)};
+  comparison.change = judge(comparison.ratio, *comparison.interval, tolerance);
+  return comparison;
+}
+
+std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most) {
+  if (values.size() < kFewest) return std::min(kFewest, most);
+  const Summary summary = summarise(values);
+  const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
+  const double wanted = relative * std::abs(summary.mean);
+  if (half <= wanted || half == 0) return values.size();
+  // The interval shrinks with the root of the number of values.
+  const double factor = half / wanted;
+  const double needed = std::ceil(static_cast<double>(values.size()) * factor * factor);
+  return needed >= static_cast<double>(most) ? std::max(most, values.size()) : static_cast<std::size_t>(needed);
+}
+
+}  // namespace headcrash::statistics
