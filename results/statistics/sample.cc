@@ -124,7 +124,8 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   // The interval shrinks with the root of the number of values.
   const double factor = half / wanted;
   const double needed = std::ceil(static_cast<double>(values.size()) * factor * factor);
-  return needed >= static_cast<double>(most) ? std::max(most, values.size()) : static_cast<std::size_t>(needed);
+  return needed >= static_cast<double>(most) ? std::max(most, values.size())
+                                             : static_cast<std::size_t>(needed);
 }
 
 }  // namespace headcrash::statistics

@@ -3,8 +3,8 @@
 //
 // Intervals come from the bootstrap: the sample is drawn from itself, with replacement, kResamples times, and
 // the middle `confidence` of the means is kept (Efron & Tibshirani, An Introduction to the Bootstrap, 1993,
-// chapter 13). Of few repetitions such an interval comes out too narrow by sqrt((n - 1) / n), and is widened by
-// that. Draws follow from a seed: the same sample gives the same interval everywhere.
+// chapter 13). Of few repetitions such an interval comes out too narrow by sqrt((n - 1) / n), and is widened
+// by that. Draws follow from a seed: the same sample gives the same interval everywhere.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +35,8 @@ struct Summary {
 /// At least one value, all finite.
 Summary summarise(std::span<const double> values, std::uint64_t seed = 1);
 
-/// The value below which `share` of the sample lies, between neighbours by proportion (type 7 of Hyndman & Fan,
-/// 1996).
+/// The value below which `share` of the sample lies, between neighbours by proportion (type 7 of Hyndman &
+/// Fan, 1996).
 double quantile(std::span<const double> values, double share);
 
 enum class Change : std::uint8_t { better, worse, same, cannot_tell };

@@ -49,8 +49,8 @@ TEST(Bootstrap, FollowsFromItsSeed) {
   EXPECT_NEAR(one->high, other->high, 0.2);
 }
 
-/// Of many samples whose true mean is known, about 95 % of the intervals must hold it. Ten values a sample: the
-/// bootstrap's own error is a few percent there.
+/// Of many samples whose true mean is known, about 95 % of the intervals must hold it. Ten values a sample:
+/// the bootstrap's own error is a few percent there.
 TEST(Bootstrap, CoversTheTruthAsOftenAsItSays) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal(50, 5);

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
-for command in doctor list serve simulate campaign report; do
+for command in doctor list serve simulate campaign query report; do
   "$headcrash" $command --help | grep -q Examples || failed "$command --help has no examples"
 done
 profiles=$("$headcrash" list profiles)
@@ -18,6 +18,7 @@ refuses 2 "subcommand is required" -- "$headcrash"
 refuses 2 "" -- "$headcrash" fly
 refuses 2 'did you mean "demo"' -- "$headcrash" campaign dmo
 refuses 2 "no/such.toml" -- "$headcrash" campaign no/such.toml
+refuses 2 "no-such.db" -- "$headcrash" query --db no-such.db
 refuses 2 "--shard" -- "$headcrash" campaign demo --shard 3/2
 refuses 2 "hp-c2448" "hp-c2447" -- "$headcrash" serve --profile hp-c2448
 refuses 2 "size" -- "$headcrash" serve --size 1X

@@ -1,0 +1,114 @@
+// headcrash query: anybody's SQL over a results database, read-only.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "harness/cli/command.h"
+#include "results/report/sql.h"
+
+namespace headcrash::cli {
+namespace {
+
+struct QueryArguments {
+  std::string database = "headcrash.db", question;
+  std::int64_t run = 0;
+  std::size_t rows = 1000;
+  bool as_json = false, as_csv = false;
+};
+
+std::string formatted(const report::SqlAnswer& answer, const QueryArguments& arguments) {
+  if (arguments.as_json) return report::as_json(answer);
+  if (arguments.as_csv) return report::as_csv(answer);
+  return report::as_table(answer);
+}
+
+int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments) {
+  if (!found) return tell(found.error(), arguments.as_json);
+  fmt::print("{}", formatted(*found, arguments));
+  if (found->cut)
+    fmt::print(stderr, "headcrash query: only the first {} rows; --rows asks for more\n", arguments.rows);
+  return kFine;
+}
+
+int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {
+  const std::optional<std::int64_t> run = arguments.run == 0 ? std::nullopt : std::optional(arguments.run);
+  return show(report::ask(database, question, run, arguments.rows), arguments);
+}
+
+/// What can be asked: tables with their columns, and the named queries.
+int tell_contents(db::Database& database, const QueryArguments& arguments) {
+  const Result<report::SqlAnswer> tables = report::tables(database);
+  if (!tables || arguments.as_json || arguments.as_csv) return show(tables, arguments);
+  fmt::print("tables:\n");
+  for (const auto& row : tables->rows)
+    fmt::print("  {}: {}\n", std::get<std::string>(row[0]), std::get<std::string>(row[1]));
+  fmt::print("\nqueries of the report, to be asked by name:\n");
+  for (const std::string& name : report::query_names()) fmt::print("  {}\n", name);
+  return kFine;
+}
+
+/// A question ends with ';', or is a single word on its line.
+bool is_whole(const std::string& question) {
+  const auto first = question.find_first_not_of(" \t\r\n");
+  const auto last = question.find_last_not_of(" \t\r\n");
+  return question[last] == ';' || question.find_first_of(" \t\n", first) > last;
+}
+
+int answer_input(db::Database& database, const QueryArguments& arguments) {
+  constexpr const char* kBlanks = " \t\r\n";
+  const bool talking = isatty(STDIN_FILENO) != 0;
+  int exit_code = kFine;
+  std::string question, line;
+  const auto ask = [&] {
+    if (question.find_first_not_of(kBlanks) != std::string::npos) {
+      question.erase(question.find_last_not_of(" \t\r\n;") + 1);
+      exit_code = std::max(exit_code, answer(database, arguments, question));
+    }
+    question.clear();
+  };
+  while (true) {
+    if (talking) fmt::print(stderr, "{}", question.empty() ? "headcrash> " : "      ...> ");
+    if (!std::getline(std::cin, line)) break;
+    question += line + "\n";
+    if (question.find_first_not_of(kBlanks) == std::string::npos) {
+      question.clear();
+    } else if (is_whole(question)) {
+      ask();
+    }
+  }
+  ask();
+  return exit_code;
+}
+
+int query(const QueryArguments& arguments) {
+  Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  if (!database) return tell(database.error(), arguments.as_json);
+  if (arguments.question == "-") return answer_input(*database, arguments);
+  if (arguments.question.empty()) return tell_contents(*database, arguments);
+  return answer(*database, arguments, arguments.question);
+}
+
+}  // namespace
+
+void add_query(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("query", "Answers SQL over a results database, read-only");
+  const auto arguments = std::make_shared<QueryArguments>();
+  command->add_option("question", arguments->question,
+                      "A SELECT, the name of one of the report's queries, or - for questions on standard "
+                      "input; default: what can be asked");
+  command->add_option("--db", arguments->database, "Results database")->capture_default_str();
+  command->add_option("--run", arguments->run, "What :run stands for; default: the newest")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--rows", arguments->rows, "Rows at most")->capture_default_str();
+  command->add_flag("--json", arguments->as_json, "A list of objects");
+  command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
+  command->footer(
+      "Examples:\n  headcrash query --db demo.db\n  headcrash query --db demo.db cells --csv\n"
+      "  headcrash query --db demo.db \"SELECT key, verdict FROM trial WHERE run_id = :run\"\n"
+      "  headcrash query --db demo.db -      # one question after the other, each ending with ;");
+  command->callback([arguments, &exit_code] { exit_code = query(*arguments); });
+}
+
+}  // namespace headcrash::cli
