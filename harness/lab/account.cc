@@ -12,7 +12,7 @@
 namespace headcrash::lab {
 namespace {
 
-constexpr std::size_t kColumns = 96;
+constexpr std::size_t kColumns = 100;
 constexpr std::size_t kWritesTold = 40;
 constexpr std::size_t kOperationsTold = 200;
 constexpr std::size_t kFindingsTold = 20;
@@ -22,22 +22,21 @@ std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
 }
 
-/// Breaks at blanks; lines after the first begin with `indent` blanks.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  std::string out, line;
-  const auto flush = [&](const std::string& next) {
-    out += line + "\n";
-    line = std::string(indent, ' ') + next;
-  };
+/// `head` and the text, broken at blanks; lines after the first begin with as many blanks as `head` is long.
+std::string wrapped(const std::string& head, const std::string& text) {
+  const std::string margin(head.size(), ' ');
+  std::string out, line = head;
+  bool first_word = true;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
-    const bool begins = line.find_first_not_of(' ') == std::string::npos;
-    if (!begins && line.size() + 1 + word.size() > kColumns) {
-      flush(word);
+    if (!first_word && line.size() + 1 + word.size() > kColumns) {
+      out += line + "\n";
+      line = margin + word;
     } else {
-      line += (line.empty() || at == 0 || (begins && line.size() == indent) ? "" : " ") + word;
+      line += (first_word ? "" : " ") + word;
     }
+    first_word = false;
     at = end + 1;
   }
   return out + line + "\n";
@@ -64,15 +63,14 @@ class Account {
   void title() {
     const std::string line = fmt::format("{}: {}", of_.filesystem->name, format(of_.kind));
     text_ = line + "\n" + std::string(line.size(), '=') + "\n";
-    text_ += wrapped(of_.outcome->judgement.summary, 0);
+    text_ += wrapped("", of_.outcome->judgement.summary);
     text_ += fmt::format("\nfile system  {}\n", of_.filesystem->title);
     if (!of_.filesystem->mount_options.empty())
       text_ += fmt::format("mounted with {}\n", of_.filesystem->mount_options);
     text_ += fmt::format("made by      {}\n", fmt::join(of_.filesystem->mkfs.argv, " "));
-    text_ += wrapped(fmt::format("crash state  {} of {}", states::format(of_.state),
-                                 of_.workload->recording.filename().string()),
-                     13);
-    for (const std::string& note : of_.notes) text_ += wrapped("- " + note, 2);
+    text_ += wrapped("crash state  ", fmt::format("{} of {}", states::format(of_.state),
+                                                  of_.workload->recording.filename().string()));
+    for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
   }
 
   /// The cut stands after the last operation that can have begun: the persistence point after the last known one.
@@ -110,18 +108,17 @@ class Account {
 
   void lost_writes() {
     section("Power cut and lost writes");
-    text_ += wrapped(cut_sentence(), 2);
+    text_ += wrapped("  ", cut_sentence());
     if (of_.state.lies_from) {
-      text_ += wrapped(fmt::format("  The drive lied: {} flush{} from request {} on did nothing.",
-                                   lost_.flushes_ignored, lost_.flushes_ignored == 1 ? "" : "es",
-                                   *of_.state.lies_from),
-                       2);
+      text_ += wrapped("  ", fmt::format("The drive lied: {} flush{} from request {} on did nothing.",
+                                         lost_.flushes_ignored, lost_.flushes_ignored == 1 ? "" : "es",
+                                         *of_.state.lies_from));
     }
     text_ += wrapped(
-        fmt::format("  {} write{} had not been covered by a completed flush; {} of them {} lost or torn{}",
+        "  ",
+        fmt::format("{} write{} had not been covered by a completed flush; {} of them {} lost or torn{}",
                     lost_.loose, lost_.loose == 1 ? "" : "s", lost_.writes.size(),
-                    lost_.writes.size() == 1 ? "is" : "are", lost_.writes.empty() ? "." : ":"),
-        2);
+                    lost_.writes.size() == 1 ? "is" : "are", lost_.writes.empty() ? "." : ":"));
     if (lost_.writes.empty()) return;
     text_ += "\n   request         LBA  sectors     submitted  acknowledged\n";
     for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesTold; ++i) lost_write(lost_.writes[i]);
@@ -129,7 +126,7 @@ class Account {
       text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesTold);
   }
   std::string cut_sentence() const {
-    std::string sentence = fmt::format("  After event {} of the recording, at {} of its time", of_.state.event,
+    std::string sentence = fmt::format("After event {} of the recording, at {} of its time", of_.state.event,
                                        ms(lost_.cut_at));
     if (const auto* mark = last_mark(of_.state.event)) {
       sentence += fmt::format(", {} after the mark \"{}\"", ms(lost_.cut_at - mark->at), mark->text);
@@ -140,13 +137,13 @@ class Account {
     text_ += fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request, lost.write.lba,
                          lost.write.sectors, ms(lost.submitted_at),
                          lost.acked_at ? ms(*lost.acked_at) : "never");
-    std::string what = "           " + lost.what;
+    std::string what = lost.what;
     if (lost.torn) {
       what += fmt::format(" (torn: only sectors {} to {} of it are there)", lost.torn->first,
                           lost.torn->first + lost.torn->count - 1);
     }
     if (lost.write.fua) what += " (FUA)";
-    text_ += wrapped(what, 11);
+    text_ += wrapped(std::string(11, ' '), what);
     if (const auto* mark = last_mark(lost.write.submitted_event))
       text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
   }
@@ -160,13 +157,13 @@ class Account {
 
   void findings() {
     section("Expected and found");
-    if (of_.outcome->findings.empty()) text_ += wrapped("  " + of_.outcome->judgement.summary, 2);
+    if (of_.outcome->findings.empty()) text_ += wrapped("  ", of_.outcome->judgement.summary);
     for (std::size_t i = 0; i < of_.outcome->findings.size() && i < kFindingsTold; ++i) {
       const crash::Finding& finding = of_.outcome->findings[i];
       text_ += fmt::format("  {}    {}, tier {}{}\n", finding.path, crash::name(finding.kind),
                            crash::name(finding.tier), named_files(finding));
-      text_ += wrapped("    expected  " + finding.expected, 14);
-      text_ += wrapped("    found     " + finding.found, 14);
+      text_ += wrapped("    expected  ", finding.expected);
+      text_ += wrapped("    found     ", finding.found);
     }
     if (of_.outcome->findings.size() > kFindingsTold)
       text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsTold);
