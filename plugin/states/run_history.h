@@ -47,13 +47,10 @@ struct RecordedMark {
 
 class RunHistory {
  public:
-<<<<<<< HEAD
   ~RunHistory();
   RunHistory(const RunHistory&) = delete;
   RunHistory& operator=(const RunHistory&) = delete;
 
-=======
->>>>>>> adapters
   /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot
   /// be read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
   /// incomplete tail is told by complaint() and left out.
@@ -75,14 +72,10 @@ class RunHistory {
                                     std::optional<model::RequestId> lies_from = {}) const;
 
   /// The image of a medium in a state. Errors: a state that does not fit this recording (event beyond the
-<<<<<<< HEAD
   /// end, a request that is not loose there), `physical` or `members` of a recording without media events. By
   /// what the host knew, a device without a medium of its own (an array) has an image, too: what the host
   /// wrote to it. Without MEDIA events the media that the state is not about hold everything that was
   /// submitted.
-=======
-  /// end, a request that is not loose there), `physical` or `members` of a recording without media events.
->>>>>>> adapters
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
   /// What was on a medium before the first event; null: zeroes.
