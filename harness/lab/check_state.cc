@@ -33,8 +33,7 @@ std::string_view name(StepKind step) {
   return kNames.at(static_cast<std::size_t>(step));
 }
 
-bool is_failure(const StateOutcome& outcome, const adapters::Promises& promises) {
-  if (outcome.judgement.verdict == crash::Verdict::repaired_by_fsck) return promises.names_are_atomic;
+bool is_failure(const StateOutcome& outcome) {
   return !crash::keeps_promises(outcome.judgement.verdict);
 }
 
@@ -86,6 +85,8 @@ class StateCheck {
   bool shows_replay(std::string_view text) const {
     return !filesystem_.replay_sign.empty() && text.find(filesystem_.replay_sign) != std::string_view::npos;
   }
+  /// A journal, a log or copy-on-write; else the replay is an fsck.
+  bool mount_replays() const { return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic; }
   void not_idempotent(std::string why) {
     if (unstable_.empty()) unstable_ = std::move(why);
   }
@@ -107,6 +108,9 @@ Step<void> StateCheck::go() {
     outcome_.in_guest_only = true;
     if (const Step<void> replayed = replay_in_guest(); !replayed) return replayed;
     if (const Step<void> checked = check_in_guest(); !checked) return checked;
+  } else if (outcome_.recovery.replayed && !mount_replays()) {
+    const auto replayed = exec(filesystem_.replay, StepKind::replay);
+    if (!replayed) return tl::unexpected(replayed.error());
   }
   if (outcome_.recovery.check_found_damage && !filesystem_.repair.argv.empty()) {
     if (const Step<void> repaired = repair_in_guest(); !repaired) return repaired;
@@ -183,7 +187,7 @@ Step<void> StateCheck::check_in_guest() {
 
 /// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
 Step<void> StateCheck::repair_in_guest() {
-  if (!outcome_.in_guest_only && !filesystem_.replay.argv.empty()) {
+  if (!outcome_.in_guest_only && mount_replays() && !filesystem_.replay.argv.empty()) {
     const auto replayed = exec(filesystem_.replay, StepKind::repair);
     if (!replayed) return tl::unexpected(replayed.error());
   }

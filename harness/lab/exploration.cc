@@ -183,7 +183,7 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const 
   StateOutcome outcome = checker.check(guest, found.state, {});
   outcome.strategy = strategy.value_or(found.strategy);
   outcome.digest = found.digest;
-  const bool failed = is_failure(outcome, filesystem_.promises);
+  const bool failed = is_failure(outcome);
   {
     const std::lock_guard lock(mutex_);
     ++result_.checked;
@@ -225,7 +225,7 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker, const 
   }
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   ConfirmedFailure failure{.outcome = outcome,
-                           .confirmed = is_failure(second, filesystem_.promises) &&
+                           .confirmed = is_failure(second) &&
                                         second.judgement.verdict != crash::Verdict::harness_error,
                            .disagreement = disagreement(outcome, second)};
   failure.outcome.log += "== again, wholly in a fresh guest\n" + second.log;

@@ -1,4 +1,4 @@
-// e2fsck on an anonymous file (host_check.h).
+// The tools on an anonymous file (host_check.h).
 //
 // The copy is a memfd: it is in memory whatever the temporary folder is, goes with its descriptor even when headcrash
 // is killed, and is opened by the child as /proc/self/fd/3, past every folder that the child may not enter.
@@ -32,7 +32,6 @@ constexpr std::size_t kZeroBlockBytes = 4096;
 constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // process::kFirstInherited
-constexpr const char* kChecker = "e2fsck";
 constexpr int kKilled = 128;
 
 std::string reason() {
@@ -100,19 +99,17 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const proc
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-bool needs_only_the_device(const std::vector<std::string>& argv) {
-  return !argv.empty() && argv.front() == kChecker && std::none_of(argv.begin(), argv.end(), [](const auto& word) {
-    return word.find('{') != std::string::npos && word != "{device}";
-  });
+bool host_has(const std::string& program) {
+  for (const char* folder : {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
+    if (::access((folder + program).c_str(), X_OK) == 0) return true;
+  return false;
 }
 
-bool host_has_checker() {
-  static const bool has = [] {
-    for (const char* folder : {"/usr/local/sbin/", "/usr/sbin/", "/sbin/", "/usr/bin/"})
-      if (::access((std::string(folder) + kChecker).c_str(), X_OK) == 0) return true;
-    return false;
-  }();
-  return has;
+bool can_run(const adapters::GuestCommand& command) {
+  if (!command.host || command.argv.empty() || !host_has(command.argv.front())) return false;
+  return std::none_of(command.argv.begin(), command.argv.end(), [](const std::string& word) {
+    return word.find('{') != std::string::npos && word != "{device}";
+  });
 }
 
 double since(steady_clock::time_point start) {
@@ -122,8 +119,8 @@ double since(steady_clock::time_point start) {
 }  // namespace
 
 bool host_can_check(const adapters::LinuxAdapter& filesystem) {
-  return !filesystem.replay_by_mount && needs_only_the_device(filesystem.check.argv) &&
-         (filesystem.replay.argv.empty() || needs_only_the_device(filesystem.replay.argv)) && host_has_checker();
+  return !filesystem.replay_by_mount && can_run(filesystem.check) &&
+         (filesystem.replay.argv.empty() || can_run(filesystem.replay));
 }
 
 Result<process::Descriptor> private_copy(const states::StateImage& image) {

@@ -22,7 +22,8 @@ struct HostCheck {
   double replay_ms = 0, check_ms = 0;
 };
 
-/// Replay and check are e2fsck's, need nothing but the device, and the host has e2fsck.
+/// The adapter says that replay and check may run there (`host = true`), they need nothing but the device, and the host has
+/// the programs.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// A sparse file in memory that nobody else sees.

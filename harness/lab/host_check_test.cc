@@ -92,16 +92,15 @@ TEST(HostCheck, EndsWhatDoesNotEnd) {
 
 TEST(Failures, AreWhatBreaksAPromise) {
   StateOutcome outcome;
-  const auto fails = [&](crash::Verdict verdict, bool atomic) {
+  const auto fails = [&](crash::Verdict verdict) {
     outcome.judgement.verdict = verdict;
-    return is_failure(outcome, {.names_are_atomic = atomic});
+    return is_failure(outcome);
   };
-  EXPECT_FALSE(fails(crash::Verdict::clean, true));
-  EXPECT_FALSE(fails(crash::Verdict::replayed, true));
-  EXPECT_TRUE(fails(crash::Verdict::repaired_by_fsck, true)) << "a journal needs no fsck";
-  EXPECT_FALSE(fails(crash::Verdict::repaired_by_fsck, false)) << "without a journal fsck is the recovery";
-  EXPECT_TRUE(fails(crash::Verdict::lost_synced_data, false));
-  EXPECT_TRUE(fails(crash::Verdict::hang, true));
+  EXPECT_FALSE(fails(crash::Verdict::clean));
+  EXPECT_FALSE(fails(crash::Verdict::replayed));
+  EXPECT_TRUE(fails(crash::Verdict::repaired_by_fsck)) << "what its own recovery leaves is damage";
+  EXPECT_TRUE(fails(crash::Verdict::lost_synced_data));
+  EXPECT_TRUE(fails(crash::Verdict::hang));
 }
 
 }  // namespace
