@@ -65,6 +65,7 @@ class StateCheck {
   Step<void> go();
   Step<void> load();
   bool check_on_host();
+  bool check_stage_on_host();
   Step<void> replay_in_guest();
   Step<void> check_in_guest();
   Step<void> repair_in_guest();
@@ -104,10 +105,13 @@ class StateCheck {
 
 Step<void> StateCheck::go() {
   if (const Step<void> loaded = load(); !loaded) return loaded;
-  if (outcome_.in_guest_only || !check_on_host()) {
-    outcome_.in_guest_only = true;
+  const bool on_host = !outcome_.in_guest_only;
+  if (!on_host || filesystem_.replay_by_mount || !check_on_host()) {
     if (const Step<void> replayed = replay_in_guest(); !replayed) return replayed;
-    if (const Step<void> checked = check_in_guest(); !checked) return checked;
+    if (!on_host || !filesystem_.replay_by_mount || !check_stage_on_host()) {
+      outcome_.in_guest_only = true;
+      if (const Step<void> checked = check_in_guest(); !checked) return checked;
+    }
   } else if (outcome_.recovery.replayed && !mount_replays()) {
     const auto replayed = exec(filesystem_.replay, StepKind::replay);
     if (!replayed) return tl::unexpected(replayed.error());
@@ -151,6 +155,25 @@ bool StateCheck::check_on_host() {
   return true;
 }
 
+/// Of what the kernel's replay has left. False: it could not be done.
+bool StateCheck::check_stage_on_host() {
+  const auto began = steady_clock::now();
+  const auto copy = guest_.copy_stage();
+  if (!copy) {
+    log(fmt::format("not checked on the host: {}\n", copy.error().message()));
+    return false;
+  }
+  const auto found = host_check(filesystem_, *copy);
+  ms(StepKind::check) += ms_since(began);
+  if (!found) {
+    log(fmt::format("not checked on the host: {}\n", found.error().message()));
+    return false;
+  }
+  outcome_.recovery.check_found_damage = found->found_damage;
+  log(found->log);
+  return true;
+}
+
 Step<GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepKind step) {
   const auto began = steady_clock::now();
   const auto argv = adapters::fill_in(command.argv, kStageDisk, "");
@@ -187,7 +210,8 @@ Step<void> StateCheck::check_in_guest() {
 
 /// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
 Step<void> StateCheck::repair_in_guest() {
-  if (!outcome_.in_guest_only && mount_replays() && !filesystem_.replay.argv.empty()) {
+  const bool as_cut = !outcome_.in_guest_only && !filesystem_.replay_by_mount && mount_replays();
+  if (as_cut && !filesystem_.replay.argv.empty()) {
     const auto replayed = exec(filesystem_.replay, StepKind::repair);
     if (!replayed) return tl::unexpected(replayed.error());
   }

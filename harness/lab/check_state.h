@@ -12,8 +12,8 @@
 //   checked on host  on a copy; the mount   on the copy   of the mount of the         mount, dump, unmount
 //                    replays as well (1)                  original state
 //   replay command   in the guest           in the guest  of the mount after it       the same; wholly_in_guest also
-//   replay by mount  mount, dump, unmount   in the guest  of a second mount           replay and check once more
-//                                                         (also the second recovery)
+//   replay by mount  mount, dump, unmount   of the stage, of a second mount           replay and check once more
+//                                           host or guest (also the second recovery)
 //
 // (1) A file system without a journal has nothing that the mount would replay: there the command is run once more in the guest,
 // when it changed anything on the host.

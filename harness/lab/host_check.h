@@ -1,7 +1,8 @@
 #pragma once
 // Replay and read-only check of a crash state on the host, for the file systems whose tools can work on a private copy.
 //
-//   StateImage --what is not zeroes--> anonymous file in memory --> replay --> check -n      the copy goes at the end
+//   StateImage ----------------what is not zeroes--> anonymous file in memory --> replay --> check -n
+//   stage, after the kernel's replay (stage_copy.h)--> anonymous file in memory -------------> check -n
 //
 // e2fsck takes some 90 ms inside an emulated guest and 2.5 ms here. The tools see untrusted bytes: they run as nobody (or as
 // the plain user that headcrash is), without an environment, with limits on time, memory and what they write, and

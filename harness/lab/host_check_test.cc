@@ -45,7 +45,9 @@ process::Descriptor fresh_ext4() {
 
 TEST(HostCheck, IsForWhatE2fsckCanDoWithTheDeviceAlone) {
   EXPECT_TRUE(host_can_check(adapter("ext4")));
-  EXPECT_FALSE(host_can_check(adapter("xfs")));
+  adapters::LinuxAdapter guest_only = adapter("ext4");
+  guest_only.check.host = false;
+  EXPECT_FALSE(host_can_check(guest_only));
   adapters::LinuxAdapter other_journal = adapter("ext4");
   other_journal.replay.argv.insert(other_journal.replay.argv.begin() + 1, {"-j", "{log}"});
   EXPECT_FALSE(host_can_check(other_journal));
