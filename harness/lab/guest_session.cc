@@ -44,6 +44,20 @@ class Tree {
   std::optional<Error> bad_;
 };
 
+class StepClock {
+ public:
+  /// Milliseconds since the last call.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double, std::milli> passed = now - last_;
+    last_ = now;
+    return passed.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 Inspection::Look parse_look(const json& answer) {
   return {.mounted = answer.value("mounted", false),
           .refusal = answer.value("error", ""),
@@ -114,11 +128,21 @@ Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
 }
 
 Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = guest_.call(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
   if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;
   return false;
+}
+
+Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  const auto mounted =
+      exec(adapters::fill_in(filesystem.mount.argv, {.device = kStageDisk, .log = {}, .uuid = {}, .target = kMountPoint},
+                             filesystem.mount_options));
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
+  return filesystem.mount.good(mounted->exit_code);
 }
 
 Step<void> GuestSession::unmount() {
@@ -159,7 +183,38 @@ Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
   return tree.take(answer->value("entries", std::size_t{0}));
 }
 
+/// For a file system that a program mounts: the steps of `inspect` one by one.
+Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
+  Inspection seen;
+  std::vector<crash::ObservedObject> second;
+  const auto look = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
+    StepClock clock;
+    const auto mounted = mount(filesystem, &look.refusal);
+    if (!mounted) return tl::unexpected(mounted.error());
+    look.mounted = *mounted;
+    look.mount_ms = clock.lap();
+    if (!look.mounted) return {};
+    auto dumped = dump();
+    if (!dumped) return tl::unexpected(dumped.error());
+    tree = std::move(*dumped);
+    look.dump_ms = clock.lap();
+    const auto unmounted = unmount();
+    look.unmount_ms = clock.lap();
+    return unmounted;
+  };
+  if (const auto looked = look(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
+  if (again && seen.first.mounted) {
+    if (const auto looked = look(seen.again.emplace(), second); !looked) return tl::unexpected(looked.error());
+    if (second != seen.tree) seen.difference = "the tree has changed";
+  }
+  auto log = kernel_log();
+  if (!log) return tl::unexpected(log.error());
+  seen.log = std::move(*log);
+  return seen;
+}
+
 Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+  if (!filesystem.mount.argv.empty()) return inspect_in_steps(filesystem, again);
   Tree tree;
   const auto on_event = [&](const json& event) {
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;

@@ -81,6 +81,8 @@ class GuestSession {
   Step<std::string> kernel_log();
 
  private:
+  Step<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
+  Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again);
   tl::unexpected<crash::Judgement> failed(const std::string& what, const vm::CallError& error);
 
   vm::Guest& guest_;

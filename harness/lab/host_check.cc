@@ -1,7 +1,6 @@
-// e2fsck on an anonymous file (host_check.h).
+// The tools on an anonymous file (host_check.h).
 //
-// The copy is a memfd: it is in memory whatever the temporary folder is, goes with its descriptor even when headcrash
-// is killed, and is opened by the child as /proc/self/fd/3, past every folder that the child may not enter.
+// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may not enter.
 #include "harness/lab/host_check.h"
 
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/lab/sparse_file.h"
 #include "harness/process/process.h"
 
 namespace headcrash::lab {
@@ -28,40 +28,13 @@ using model::kSectorBytes;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kCopyBytes = 1 << 20;
-constexpr std::size_t kZeroBlockBytes = 4096;
 constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // process::kFirstInherited
-constexpr const char* kChecker = "e2fsck";
 constexpr int kKilled = 128;
 
 std::string reason() {
   return std::error_code(errno, std::generic_category()).message();
-}
-
-bool all_zeroes(std::span<const std::byte> bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{}; });
-}
-
-/// Holes stay holes, also those that were written as zeroes.
-Result<void> put(int file, std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    std::size_t length = std::min(bytes.size(), kZeroBlockBytes);
-    if (all_zeroes(bytes.first(length))) {
-      bytes = bytes.subspan(length);
-      offset += length;
-      continue;
-    }
-    while (length < bytes.size() &&
-           !all_zeroes(bytes.subspan(length, std::min(bytes.size() - length, kZeroBlockBytes)))) {
-      length += std::min(bytes.size() - length, kZeroBlockBytes);
-    }
-    const ssize_t done = ::pwrite(file, bytes.data(), length, static_cast<off_t>(offset));
-    if (done != static_cast<ssize_t>(length)) return fail("copy of a crash state", "cannot be written: " + reason());
-    bytes = bytes.subspan(length);
-    offset += length;
-  }
-  return {};
 }
 
 struct ProgramEnd {
@@ -100,19 +73,17 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const proc
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-bool needs_only_the_device(const std::vector<std::string>& argv) {
-  return !argv.empty() && argv.front() == kChecker && std::none_of(argv.begin(), argv.end(), [](const auto& word) {
-    return word.find('{') != std::string::npos && word != "{device}";
-  });
+bool host_has(const std::string& program) {
+  for (const char* folder : {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
+    if (::access((folder + program).c_str(), X_OK) == 0) return true;
+  return false;
 }
 
-bool host_has_checker() {
-  static const bool has = [] {
-    for (const char* folder : {"/usr/local/sbin/", "/usr/sbin/", "/sbin/", "/usr/bin/"})
-      if (::access((std::string(folder) + kChecker).c_str(), X_OK) == 0) return true;
-    return false;
-  }();
-  return has;
+bool can_run(const adapters::GuestCommand& command) {
+  if (!command.host || command.argv.empty() || !host_has(command.argv.front())) return false;
+  return std::none_of(command.argv.begin(), command.argv.end(), [](const std::string& word) {
+    return word.find('{') != std::string::npos && word != "{device}";
+  });
 }
 
 double since(steady_clock::time_point start) {
@@ -122,15 +93,13 @@ double since(steady_clock::time_point start) {
 }  // namespace
 
 bool host_can_check(const adapters::LinuxAdapter& filesystem) {
-  return !filesystem.replay_by_mount && needs_only_the_device(filesystem.check.argv) &&
-         (filesystem.replay.argv.empty() || needs_only_the_device(filesystem.replay.argv)) && host_has_checker();
+  return can_run(filesystem.check) &&
+         (filesystem.replay_by_mount || filesystem.replay.argv.empty() || can_run(filesystem.replay));
 }
 
 Result<process::Descriptor> private_copy(const states::StateImage& image) {
-  process::Descriptor file(::memfd_create("crash-state", MFD_CLOEXEC));
-  const auto bytes = static_cast<off_t>(image.sectors() * kSectorBytes);
-  if (!file.is_open() || ::ftruncate(file.get(), bytes) != 0)
-    return fail("copy of a crash state", "cannot be made: " + reason());
+  auto file = make_sparse_file(image.sectors() * kSectorBytes);
+  if (!file) return file;
   Result<void> copied;
   std::vector<std::byte> buffer;
   image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
@@ -138,7 +107,7 @@ Result<process::Descriptor> private_copy(const states::StateImage& image) {
       const std::uint64_t now = std::min<std::uint64_t>(sectors, kCopyBytes / kSectorBytes);
       buffer.resize(now * kSectorBytes);
       copied = image.read(lba, buffer);
-      if (copied) copied = put(file.get(), lba * kSectorBytes, buffer);
+      if (copied) copied = put_sparse(*file, lba * kSectorBytes, buffer);
       lba += now;
       sectors -= now;
     }
@@ -159,7 +128,7 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
       found.log += fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);
     return end;
   };
-  if (!filesystem.replay.argv.empty()) {
+  if (!filesystem.replay_by_mount && !filesystem.replay.argv.empty()) {
     const Result<ProgramEnd> replayed = run(filesystem.replay.argv, found.replay_ms);
     if (!replayed) return pass_on(replayed);
     found.replayed = !filesystem.replay_sign.empty() &&

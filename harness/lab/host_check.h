@@ -1,7 +1,8 @@
 #pragma once
 // Replay and read-only check of a crash state on the host, for the file systems whose tools can work on a private copy.
 //
-//   StateImage --what is not zeroes--> anonymous file in memory --> replay --> check -n      the copy goes at the end
+//   StateImage ----------------what is not zeroes--> anonymous file in memory --> replay --> check -n
+//   stage, after the kernel's replay (stage_copy.h)--> anonymous file in memory -------------> check -n
 //
 // e2fsck takes some 90 ms inside an emulated guest and 2.5 ms here. The tools see untrusted bytes: they run as nobody (or as
 // the plain user that headcrash is), without an environment, with limits on time, memory and what they write, and
@@ -22,7 +23,8 @@ struct HostCheck {
   double replay_ms = 0, check_ms = 0;
 };
 
-/// Replay and check are e2fsck's, need nothing but the device, and the host has e2fsck.
+/// The adapter says that replay and check may run there (`host = true`), they need nothing but the device, and the host has
+/// the programs.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// A sparse file in memory that nobody else sees.

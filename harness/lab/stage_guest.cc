@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/lab/stage_copy.h"
 #include "harness/vm/oops.h"
 
 namespace headcrash::lab {
@@ -31,6 +32,7 @@ struct StageGuest::State {
   bool trusted = false, mounted = false;
   std::size_t restores = 0;
   std::string log;  // the kernel's, since load()
+  std::optional<StageCopier> copier;
 
   Result<void> restore();
   Step<device::LoadedStage> switch_to(const device::StageLoad& load);
@@ -181,6 +183,17 @@ Step<std::string> StageGuest::kernel_log() {
   Step<std::string> text = state_->watched((*session)->kernel_log());
   if (!text) return text;
   return state_->keep_log(std::move(*text));
+}
+
+Result<process::Descriptor> StageGuest::copy_stage() {
+  if (!state_->copier) {
+    auto copier = StageCopier::connect(state_->server.socket(), device::StateServer::disk_export(state_->stage));
+    if (!copier) return pass_on(copier);
+    state_->copier.emplace(std::move(*copier));
+  }
+  auto copy = state_->copier->copy();
+  if (!copy) state_->copier.reset();
+  return copy;
 }
 
 device::StateServer& StageGuest::server() {

@@ -12,6 +12,7 @@
 
 #include "harness/device/state_server.h"
 #include "harness/lab/guest_session.h"
+#include "harness/process/descriptor.h"
 
 namespace headcrash::lab {
 
@@ -45,6 +46,9 @@ class StageGuest {
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
   /// On every level, since the last call, inspection or load.
   Step<std::string> kernel_log();
+
+  /// What the stage holds now; nothing of it may be mounted.
+  Result<process::Descriptor> copy_stage();
 
   device::StateServer& server();
   std::size_t stage() const;
