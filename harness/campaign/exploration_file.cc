@@ -11,6 +11,7 @@
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/config/nearest.h"
+#include "plugin/states/explorer.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -31,21 +32,12 @@ Result<Control> parse_control(const StrictTable& table, const std::string& word)
               config::suggest(word, known));
 }
 
-/// `recovery` records what the others only look at, and is the lab's own.
-const std::vector<std::string>& known_strategies() {
-  static const std::vector<std::string> kKnown{"physical", "prefix",      "reorder", "torn",
-                                               "lose-all", "lying-flush", "member",  "recovery"};
-  return kKnown;
-}
-
 Result<void> take_strategies(const StrictTable& table, std::vector<std::string>& into) {
   if (const auto taken = table.take("strategies", into); !taken) return taken;
   std::set<std::string> seen;
   for (const std::string& word : into) {
-    if (std::ranges::find(known_strategies(), word) == known_strategies().end()) {
-      return fail(table.subject("strategies"), fmt::format("there is no strategy \"{}\"", word),
-                  config::suggest(word, known_strategies()));
-    }
+    if (const auto known = states::parse_strategy(word); !known)
+      return fail(table.subject("strategies"), known.error().problem, known.error().remedy);
     if (word == "physical" || word == "member") {
       return fail(table.subject("strategies"),
                   fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),

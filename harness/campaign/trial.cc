@@ -124,6 +124,8 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = campaign_.clock;
   record_.expected = adapters::name(plan_.filesystem->expected);
+  if (plan_.filesystem->expected == adapters::Expectation::loss)
+    record_.control = std::string(name(Control::lose));
   record_.started_at = now_utc();
   const workload::WorkloadRequest request{.name = campaign_.workload,
                                           .seed = plan_.seed,

@@ -123,7 +123,9 @@ std::string one_failure(const Facts& facts, const Failure& f) {
                        f.disagreement.empty() ? "." : ": ", escape(f.disagreement));
   }
   out += fmt::format("<pre><code>{}</code></pre>\n", escape(f.account.empty() ? f.summary : f.account));
-  if (!f.replay.empty()) out += fmt::format("<p>Show it again: <code>{}</code></p>\n", escape(f.replay));
+  if (!f.replay.empty())
+    out +=
+        fmt::format("<p>Show it again: <code>{}</code></p>\n", escape(f.replay + " --db " + facts.database));
   return out;
 }
 

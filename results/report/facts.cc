@@ -265,6 +265,7 @@ Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_
 
 Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   Facts facts;
+  facts.database = database.path().string();
   Reader reader(database, run);
   reader.each("run", [&](const Row& row) { facts.run = run_of(row); });
   if (!reader.error() && facts.run.id == 0) {

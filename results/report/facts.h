@@ -138,6 +138,7 @@ struct Unclocked {
 };
 
 struct Facts {
+  std::string database;  ///< the file, as it was named
   Run run;
   std::vector<std::string> filesystems;  ///< sorted; the place is the colour
   std::vector<Cell> cells;
