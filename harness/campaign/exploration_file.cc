@@ -37,7 +37,8 @@ Result<void> take_strategies(const StrictTable& table, std::vector<std::string>&
   std::set<std::string> seen;
   for (const std::string& word : into) {
     if (const auto known = states::parse_strategy(word); !known)
-      return fail(table.subject("strategies"), known.error().problem, known.error().remedy);
+      return fail(table.subject("strategies"), known.error().subject + " " + known.error().problem,
+                  known.error().remedy);
     if (word == "physical" || word == "member") {
       return fail(table.subject("strategies"),
                   fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),

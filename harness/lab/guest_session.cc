@@ -186,7 +186,7 @@ Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
 Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
   Inspection seen;
   std::vector<crash::ObservedObject> second;
-  const auto look = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
+  const auto look_once = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
     StepClock clock;
     const auto mounted = mount(filesystem, &look.refusal);
     if (!mounted) return tl::unexpected(mounted.error());
@@ -201,9 +201,9 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
     look.unmount_ms = clock.lap();
     return unmounted;
   };
-  if (const auto looked = look(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
+  if (const auto looked = look_once(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
   if (again && seen.first.mounted) {
-    if (const auto looked = look(seen.again.emplace(), second); !looked)
+    if (const auto looked = look_once(seen.again.emplace(), second); !looked)
       return tl::unexpected(looked.error());
     if (second != seen.tree) seen.difference = "the tree has changed";
   }
