@@ -360,8 +360,11 @@ lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std:
     disk = &disks_[called];
   }
   const std::lock_guard lock(disk->mutex);
-  if (!disk->disk) disk->disk = make(cell, uuid_seed, guest);
-  return *disk->disk;
+  if (disk->disk) return *disk->disk;
+  auto made = make(cell, uuid_seed, guest);
+  // A hang may have been the host's; a command that is missing stays missing.
+  if (made || made.error().verdict == crash::Verdict::harness_error) disk->disk = made;
+  return made;
 }
 
 lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, std::uint64_t uuid_seed,
