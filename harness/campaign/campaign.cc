@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "harness/campaign/environment.h"
+#include "harness/campaign/explored_trial.h"
 #include "harness/campaign/trial.h"
 #include "harness/process/scratch_folder.h"
 
@@ -18,7 +19,6 @@ namespace headcrash::campaign {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::steady_clock;
 
 class Runner {
  public:
@@ -26,13 +26,14 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    Result<vm::GuestImage> image = vm::guest_image(options_.cache);
-    if (!image) return pass_on(image);
-    image_ = std::move(*image);
+    for (const adapters::LinuxAdapter& filesystem : campaign_.filesystems) {
+      Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem.guest);
+      if (!image) return pass_on(image);
+      images_[filesystem.name] = std::move(*image);
+    }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
       process::sweep_scratch_folders();
-      began_ = steady_clock::now();
       std::vector<std::thread> workers;
       for (std::size_t i = 0; i < std::min(options_.jobs, todo_.size()); ++i)
         workers.emplace_back([this] { work(); });
@@ -67,9 +68,12 @@ class Runner {
       auto known = database_.finished_trials(*run);
       if (!known) return pass_on(known);
       finished = std::move(*known);
+      // A merged run knows only of the shards that it was made of.
+      const auto planned = database_.resume_run(*run, static_cast<std::int64_t>(todo_.size()));
+      if (!planned) return planned;
     } else {
       nlohmann::json versions = tool_versions();
-      versions["guest kernel"] = image_.kernel_version;
+      versions["guest kernel"] = images_.at(campaign_.filesystems[0].name).kernel_version;
       const auto begun =
           database_.begin_run({.kind = "campaign",
                                .name = campaign_.name,
@@ -84,14 +88,29 @@ class Runner {
       run = *begun;
     }
     outcome_.run = *run;
+    folder_ = fs::absolute(database_.path()).parent_path();
+    run_folder_ = folder_ / (database_.path().stem().string() + ".artefacts") / fmt::format("run-{}", *run);
+    disks_.emplace(run_folder_ / "formatted");
     std::erase_if(todo_, [&](const TrialPlan* plan) { return finished.contains(plan->key); });
     outcome_.done_before = outcome_.planned - todo_.size();
+    for (const TrialPlan* plan : todo_) ++left_[plan->cell];
     return {};
   }
 
   bool stopped() const { return error_ || (options_.interrupted != nullptr && *options_.interrupted); }
 
+  /// Each thread has its own guest for exploring, which lives as long as the thread.
   void work() {
+    std::optional<ExplorationWorker> worker;
+    if (campaign_.explore) {
+      worker.emplace(ExplorationContext{.campaign = &campaign_,
+                                        .disks = &*disks_,
+                                        .image = image_,
+                                        .accelerator = accelerator_,
+                                        .cache = options_.cache,
+                                        .database_folder = folder_,
+                                        .interrupted = options_.interrupted});
+    }
     while (true) {
       std::size_t index = 0;
       {
@@ -99,45 +118,53 @@ class Runner {
         if (stopped() || next_ == todo_.size()) return;
         index = next_++;
       }
-      const Result<void> done = run_one(*todo_[index]);
+      const Result<void> done = run_one(*todo_[index], worker ? &*worker : nullptr);
       const std::lock_guard lock(mutex_);
       if (!done && !stopped()) error_ = done.error();
     }
   }
 
-  Result<void> run_one(const TrialPlan& plan) {
-    const Result<process::ScratchFolder> scratch = process::ScratchFolder::make();
-    if (!scratch) return pass_on(scratch);
-    const fs::path folder = fs::absolute(database_.path()).parent_path();
+  Result<void> run_one(const TrialPlan& plan, ExplorationWorker* worker) {
     std::string leaf = plan.key;
     std::replace(leaf.begin(), leaf.end(), '/', '.');
-    const fs::path artefacts = folder / (database_.path().stem().string() + ".artefacts") /
-                               fmt::format("run-{}", outcome_.run) / leaf;
+    const fs::path artefacts = run_folder_ / leaf;
     std::error_code error;
     fs::remove_all(artefacts, error);  // of a trial that was cut off
     fs::create_directories(artefacts, error);
     if (error) return fail(artefacts.string(), error.message(), "make the database's folder writable");
-
-    TrialContext context{.campaign = &campaign_,
-                         .image = image_,
-                         .accelerator = accelerator_,
-                         .cache = options_.cache,
-                         .scratch = scratch->path(),
-                         .artefacts = artefacts,
-                         .database_folder = folder,
-                         .interrupted = options_.interrupted,
-                         .on_phase = [&](const std::string& phase) {
-                           const std::lock_guard lock(mutex_);
-                           report({.running = plan.key, .phase = phase});
-                         }};
-    const Result<db::TrialRecord> record = run_trial(plan, context);
+    const auto on_phase = [&](const std::string& phase) {
+      const std::lock_guard lock(mutex_);
+      report({.running = plan.key, .phase = phase});
+    };
+    const Result<db::TrialRecord> record =
+        worker != nullptr ? worker->run(plan, artefacts, on_phase) : run_cut(plan, artefacts, on_phase);
     if (!record) return pass_on(record);
     const std::lock_guard lock(mutex_);
     const auto kept = database_.record_trial(outcome_.run, *record);
     if (!kept) return pass_on(kept);
     ++outcome_.done_now;
+    Spent& spent = spent_[plan.cell];
+    ++spent.trials;
+    spent.wall_ms += record->wall_ms;
+    --left_[plan.cell];
     report({.trial = &*record, .running = plan.key});
     return {};
+  }
+
+  Result<db::TrialRecord> run_cut(const TrialPlan& plan, const fs::path& artefacts,
+                                  const std::function<void(const std::string&)>& on_phase) {
+    const Result<process::ScratchFolder> scratch = process::ScratchFolder::make();
+    if (!scratch) return pass_on(scratch);
+    const TrialContext context{.campaign = &campaign_,
+                               .image = image_,
+                               .accelerator = accelerator_,
+                               .cache = options_.cache,
+                               .scratch = scratch->path(),
+                               .artefacts = artefacts,
+                               .database_folder = folder_,
+                               .interrupted = options_.interrupted,
+                               .on_phase = on_phase};
+    return run_trial(plan, context);
   }
 
   /// With the mutex held.
@@ -145,24 +172,46 @@ class Runner {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
     progress.planned = outcome_.planned;
-    if (outcome_.done_now > 0) {
-      const std::chrono::duration<double> passed = steady_clock::now() - began_;
-      progress.left_s = passed.count() / static_cast<double>(outcome_.done_now) *
-                        static_cast<double>(progress.planned - progress.done);
-    }
+    progress.left_s = estimate_left_s();
     options_.on_progress(progress);
   }
+
+  /// A trial takes as long as the others of its cell did, or, in a cell that is still to come, as all others
+  /// did.
+  std::optional<double> estimate_left_s() const {
+    Spent all;
+    for (const auto& [cell, spent] : spent_) {
+      all.trials += spent.trials;
+      all.wall_ms += spent.wall_ms;
+    }
+    if (all.trials == 0) return std::nullopt;
+    double work_ms = 0;
+    for (const auto& [cell, trials] : left_) {
+      const auto known = spent_.find(cell);
+      const Spent& like = known == spent_.end() ? all : known->second;
+      work_ms += like.wall_ms / static_cast<double>(like.trials) * static_cast<double>(trials);
+    }
+    return work_ms / 1000 / static_cast<double>(std::min(options_.jobs, todo_.size()));
+  }
+
+  struct Spent {
+    std::size_t trials = 0;
+    double wall_ms = 0;
+  };
 
   const Campaign& campaign_;
   const CampaignOptions& options_;
   db::Database database_;
   std::vector<TrialPlan> plans_ = plan_trials(campaign_);
   std::vector<const TrialPlan*> todo_;
-  vm::GuestImage image_;
+  std::map<std::string, vm::GuestImage> images_;  // by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
-  steady_clock::time_point began_;
+  fs::path folder_, run_folder_;  ///< of the database, and where this run keeps its artefacts
+  std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< of all below, and of the database
   std::size_t next_ = 0;
+  std::map<const ExploredCell*, Spent> spent_;       ///< by cell; null for trials of one cut
+  std::map<const ExploredCell*, std::size_t> left_;  ///< trials
   CampaignOutcome outcome_;
   std::optional<Error> error_;
 };

@@ -21,7 +21,7 @@ struct Shard {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  std::optional<double> left_s;            ///< estimate from the trials of this call
+  std::optional<double> left_s;  ///< estimate from the trials of this call, by file system and workload
   const db::TrialRecord* trial = nullptr;  ///< just finished; null when a phase begins
   std::string running, phase;              ///< key and phase of a trial that is under way
 };

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "harness/cli/command.h"
@@ -19,16 +21,22 @@ struct CampaignArguments {
   bool resume = false, as_json = false;
 };
 
+std::string time_left(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s left", seconds);
+  if (seconds < 6000) return fmt::format("{:.0f} min left", seconds / 60);
+  return fmt::format("{:.1f} h left", seconds / 3600);
+}
+
 /// One line a finished trial; on a terminal also the step under way.
 void show(const campaign::CampaignProgress& progress) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (progress.trial == nullptr) {
     if (terminal)
-      fmt::print(stderr, "\r\033[K[{}/{}] {}: {}", progress.done, progress.planned, progress.running,
-                 progress.phase);
+      fmt::print(stderr, "\r\033[K[{}/{}{}] {}: {}", progress.done, progress.planned,
+                 progress.left_s ? ", " + time_left(*progress.left_s) : "", progress.running, progress.phase);
     return;
   }
-  const std::string left = progress.left_s ? fmt::format(", {:.0f} s left", *progress.left_s) : "";
+  const std::string left = progress.left_s ? ", " + time_left(*progress.left_s) : "";
   fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s)\n", terminal ? "\r\033[K" : "", progress.done,
              progress.planned, left, progress.running, progress.trial->verdict,
              progress.trial->wall_ms / 1000);
@@ -47,6 +55,36 @@ Result<campaign::Shard> parse_shard(const std::string& text) {
   return campaign::Shard{index - 1, count};
 }
 
+/// How fast states were checked and made, and which steps took the time: over all guests.
+void print_speed(const nlohmann::json& exploration) {
+  constexpr double kShareTold = 0.01;
+  std::map<std::string, double> steps_ms;
+  double all_ms = 0, generate_ms = 0, states = 0, generated = 0;
+  for (const nlohmann::json& step : exploration.at("steps")) {
+    const double ms = step.value("total_ms", 0.0);
+    steps_ms[step.value("step", "")] += ms;
+    all_ms += ms;
+    if (step.value("step", "") != "generate") continue;
+    generate_ms += ms;
+    generated += step.value("count", 0.0);
+  }
+  for (const nlohmann::json& cell : exploration.at("cells")) states += cell.value("states", 0.0);
+  if (all_ms <= 0) return;
+  fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states, all_ms / 1000,
+             states / all_ms * 1000);
+  if (generate_ms > 0)
+    fmt::print("; generated and told apart at {:.0f} states/s", generated / generate_ms * 1000);
+  std::vector<std::pair<double, std::string>> shares;
+  for (const auto& [step, ms] : steps_ms) shares.emplace_back(ms / all_ms, step);
+  std::sort(shares.rbegin(), shares.rend());
+  std::string text;
+  for (const auto& [share, step] : shares) {
+    if (share >= kShareTold)
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", step, share * 100);
+  }
+  fmt::print("\ntime: {}\n", text);
+}
+
 void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::json& summary,
                    const CampaignArguments& arguments) {
   if (arguments.as_json) {
@@ -62,7 +100,19 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
   fmt::print("run {}: {} of {} trials{}\n", outcome.run, outcome.done_before + outcome.done_now,
              outcome.planned,
              outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "");
+  for (const nlohmann::json& control : summary.value("failed_controls", nlohmann::json::array()))
+    fmt::print("INVALID: {}\n", control.get<std::string>());
+  if (const std::string controls = summary.value("controls", ""); !controls.empty())
+    fmt::print("{}\n", controls);
   fmt::print("{}\n", summary.value("answer", ""));
+  if (!summary.contains("exploration")) return;
+  for (const nlohmann::json& failure : summary["exploration"]["failures"]) {
+    const nlohmann::json& control = failure["control"];
+    if (control == "lose" || control == "damage" || !failure.value("confirmed", false)) continue;
+    fmt::print("  {}: {}; see it with: {} --db {}\n", failure.value("key", ""), failure.value("verdict", ""),
+               failure.value("replay", ""), arguments.database);
+  }
+  print_speed(summary["exploration"]);
 }
 
 int run(const CampaignArguments& arguments) {
@@ -106,7 +156,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--jobs", arguments->jobs,
-                   "Trials at a time; more than one makes real-time completions late on few cores")
+                   "Trials at a time; with a real clock more than one makes completions late on few cores")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--resume", arguments->resume,

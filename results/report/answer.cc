@@ -13,6 +13,7 @@ namespace headcrash::report {
 namespace {
 
 constexpr std::size_t kNamesInASentence = 6;
+constexpr std::size_t kControlsInSentences = 3;
 
 /// The cells of one file system with one expectation, added up.
 struct Subject {
@@ -23,7 +24,8 @@ struct Subject {
 std::vector<Subject> subjects(const Facts& facts, const std::string& expected) {
   std::vector<Subject> all;
   for (const auto& cell : facts.cells) {
-    if (cell.expected != expected) continue;
+    // Controls that must keep everything have a sentence of their own.
+    if (cell.expected != expected || (cell.is_control() && cell.must != "lose")) continue;
     if (all.empty() || all.back().filesystem != cell.filesystem) {
       all.push_back({});
       all.back().filesystem = cell.filesystem;
@@ -52,6 +54,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 /// "power cuts" where each trial had one, else "trials".
 std::string unit(const Facts& facts, std::int64_t n) {
+  if (!facts.explored.empty()) return n == 1 ? "explored workload" : "explored workloads";
   const bool all_cut = std::ranges::all_of(facts.cells, [](const Cell& c) { return c.uncut == 0; });
   if (all_cut) return n == 1 ? "power cut" : "power cuts";
   return n == 1 ? "trial" : "trials";
@@ -60,7 +63,8 @@ std::string unit(const Facts& facts, std::int64_t n) {
 std::string verdict_list(const Facts& facts, const std::string& filesystem, const std::string& outcome) {
   std::string text;
   for (const auto& v : facts.verdicts) {
-    if (v.filesystem != filesystem || v.expected != "clean" || v.outcome != outcome) continue;
+    if (v.filesystem != filesystem || v.expected != "clean" || v.outcome != outcome || !v.must.empty())
+      continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", v.trials, v.verdict);
   }
   return text;
@@ -102,7 +106,9 @@ std::string about_promises(const Facts& facts) {
 
 std::string about_the_rest(const Facts& facts) {
   std::string text;
-  for (const auto& s : subjects(facts, "loss")) {
+  const auto controls = subjects(facts, "loss");
+  for (const auto& s : controls) {
+    if (controls.size() > kControlsInSentences) break;  // the line about controls has them
     text += fmt::format(" {}, the control that must lose, {} in {} of {}.", s.filesystem,
                         s.lost > 0 && s.lost_synced == s.lost ? "lost synced data" : "lost data", s.lost,
                         s.trials);
@@ -114,34 +120,67 @@ std::string about_the_rest(const Facts& facts) {
   return text;
 }
 
+std::string control_name(const Cell& cell) {
+  return cell.variant.empty() ? cell.filesystem : fmt::format("{} ({})", cell.filesystem, cell.variant);
+}
+
+/// Why a control did not come out as it must.
+std::string failed_control(const Cell& cell) {
+  const auto name = fmt::format("{} on {} with {}", control_name(cell), cell.device, cell.workload);
+  const auto trials = counted(cell.trials, "trial", "trials");
+  if (cell.must == "damage") {
+    return fmt::format("The control {} must show damage to the check and did not in {}.", name, trials);
+  }
+  if (cell.must == "keep" || cell.must == "keep-after-fsck") {
+    return fmt::format("The control {} must keep everything{} and did not in {} of {}.", name,
+                       cell.must == "keep" ? "" : " after fsck", cell.unexpected, trials);
+  }
+  return fmt::format("The control {} must lose data and did so in {} of {} ({} needed).", name, cell.lost,
+                     trials, cell.losses_needed);
+}
+
+/// "ext4-nobarrier lost data", "xfs kept everything", ...
+std::string what_controls_did(const std::map<std::string, std::vector<std::string>>& by_duty) {
+  std::string text;
+  const auto add = [&](const char* duty, const char* did) {
+    const auto names = by_duty.find(duty);
+    if (names == by_duty.end()) return;
+    auto unique = names->second;
+    unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", listed(unique), did);
+  };
+  add("lose", "lost data");
+  add("damage", "showed damage to the check");
+  add("keep", "kept everything");
+  add("keep-after-fsck", "kept everything after fsck");
+  return text;
+}
+
 void judge_controls(const Facts& facts, Answer& answer) {
-  std::vector<std::string> good;
+  std::map<std::string, std::vector<std::string>> good;
+  std::int64_t n = 0;
+  bool must_lose = false;
   for (const auto& cell : facts.cells) {
     if (!cell.is_control()) continue;
-    const auto name = fmt::format("{} on {} with {}", cell.filesystem, cell.device, cell.workload);
+    must_lose = must_lose || cell.must == "lose" || cell.must == "damage";
     if (cell.met.value_or(false)) {
-      good.push_back(cell.filesystem);
-      continue;
+      good[cell.must].push_back(control_name(cell));
+      ++n;
+    } else {
+      answer.failed_controls.push_back(failed_control(cell));
     }
-    answer.failed_controls.push_back(
-        fmt::format("The control {} must lose data and did so in {} of {} ({} needed).", name, cell.lost,
-                    counted(cell.trials, "trial", "trials"), cell.losses_needed));
   }
   answer.valid = answer.failed_controls.empty();
   if (facts.cells.empty()) return;
-  if (good.empty() && answer.valid) {
+  if (!must_lose && answer.valid) {
     answer.controls =
         "This run had no control that must lose data: nothing here shows that a loss would have been "
         "noticed.";
-    return;
-  }
-  const auto n = static_cast<std::int64_t>(good.size());
-  good.erase(std::unique(good.begin(), good.end()), good.end());
-  if (n > 0 && answer.valid) {
+  } else if (n > 0 && answer.valid) {
     const std::string who = n == 1   ? "The control came out as it must"
                             : n == 2 ? "Both controls came out as they must"
                                      : fmt::format("All {} controls came out as they must", n);
-    answer.controls = fmt::format("{}: {} lost data.", who, listed(good));
+    answer.controls = fmt::format("{}: {}.", who, what_controls_did(good));
   } else if (n > 0) {
     answer.controls = fmt::format("{} came out as {} must.", counted(n, "other control", "other controls"),
                                   n == 1 ? "it" : "they");
@@ -155,12 +194,20 @@ void add_cautions(const Facts& facts, Answer& answer) {
     late += cell.late;
     harness += cell.harness_errors;
   }
-  for (const auto& trial : facts.trials) clockless += trial.clock == "off" ? 1 : 0;
+  for (const auto& trial : facts.trials) clockless += trial.clock == "off" && trial.device != "stage" ? 1 : 0;
   const auto n = static_cast<std::int64_t>(facts.trials.size());
   auto& say = answer.cautions;
   if (uncut > 0) {
     say.push_back(fmt::format("In {} the power cut never came; such a trial shows nothing about crashes.",
                               counted(uncut, "trial", "trials")));
+  }
+  std::int64_t unconfirmed = 0;
+  for (const auto& cell : facts.explored) unconfirmed += cell.unconfirmed;
+  if (unconfirmed > 0) {
+    say.push_back(
+        fmt::format("{} not seen again on a fresh guest: that is a failure of the laboratory, not of a "
+                    "file system.",
+                    counted(unconfirmed, "failing state was", "failing states were")));
   }
   if (harness > 0) {
     say.push_back(fmt::format("{} failed in the harness and could not be judged.",

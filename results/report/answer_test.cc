@@ -19,6 +19,7 @@ Cell cell(const std::string& filesystem, const std::string& expected, std::int64
     c.met = lost == 0;
     c.unexpected = lost;
   } else if (expected == "loss") {
+    c.must = "lose";
     c.met = lost >= c.losses_needed;
     c.unexpected = *c.met ? 0 : kept;
   }
@@ -30,7 +31,8 @@ Facts facts(std::vector<Cell> cells) {
   f.run.finished_at = "2026-01-01T00:00:00Z";
   for (const auto& c : cells) {
     f.run.recorded += c.trials;
-    if (c.lost > 0) f.verdicts.push_back({c.filesystem, c.expected, "lost-synced-data", "lost", c.lost});
+    if (c.lost > 0)
+      f.verdicts.push_back({c.filesystem, c.expected, c.must, "lost-synced-data", "lost", c.lost});
   }
   f.run.planned = f.run.recorded;
   f.cells = std::move(cells);
@@ -63,7 +65,7 @@ TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
   f.cells[0].replayed = 3;
   f.cells[0].other = 1;
   f.cells[0].unexpected = 2;
-  f.verdicts.push_back({"btrfs", "clean", "harness-error", "other", 1});
+  f.verdicts.push_back({"btrfs", "clean", "", "harness-error", "other", 1});
   EXPECT_EQ(answer(f).paragraph,
             "btrfs lost data it had promised to keep in 1 of 5 power cuts (1 lost-synced-data) and came out "
             "neither clean "
@@ -83,6 +85,22 @@ TEST(Answer, AControlThatDoesNotLoseMakesTheReportInvalid) {
   ASSERT_EQ(said.failed_controls.size(), 1U);
   EXPECT_EQ(said.failed_controls[0],
             "The control ext4-nobarrier on d with w must lose data and did so in 2 of 5 trials (3 needed).");
+}
+
+TEST(Answer, ANegativeControlThatFailsMakesTheReportInvalid) {
+  auto f = facts({cell("ext4-nobarrier", "loss", 0, 3), cell("xfs", "clean", 2, 1)});
+  f.cells[1].must = "keep";
+  const auto said = answer(f);
+  EXPECT_FALSE(said.valid);
+  EXPECT_EQ(said.failed_controls.at(0),
+            "The control xfs on d with w must keep everything and did not in 1 of 3 trials.");
+  f.cells[1].met = true;
+  f.cells[1].variant = "lose-all";
+  EXPECT_EQ(answer(f).controls,
+            "Both controls came out as they must: ext4-nobarrier lost data; xfs (lose-all) kept everything.");
+  f.cells.erase(f.cells.begin());
+  EXPECT_NE(answer(f).controls.find("no control that must lose"), std::string::npos)
+      << "one that keeps shows nothing about finding losses";
 }
 
 TEST(Answer, InterruptedAndEmptyRunsAreSaid) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "results/db/statement.h"
 #include "results/report/query.h"
@@ -37,6 +38,9 @@ Cell cell_of(const Row& row) {
   cell.device = row.text("device");
   cell.workload = row.text("workload");
   cell.expected = row.text("expected");
+  cell.variant = row.text("variant");
+  cell.must = row.text("must");
+  cell.repaired = row.integer("repaired");
   cell.trials = row.integer("trials");
   cell.clean = row.integer("clean");
   cell.replayed = row.integer("replayed");
@@ -64,6 +68,8 @@ Trial trial_of(const Row& row) {
   trial.device = row.text("device");
   trial.workload = row.text("workload");
   trial.expected = row.text("expected");
+  trial.variant = row.text("variant");
+  trial.must = row.text("must");
   trial.seed = row.integer("seed");
   trial.clock = row.text("clock");
   trial.cut = row.text("cut");
@@ -109,6 +115,66 @@ Lateness lateness_of(const Row& row) {
   l.max_us = row.real("worst");
   l.share = row.real("share");
   return l;
+}
+
+ExploredCell explored_of(const Row& row) {
+  ExploredCell cell;
+  cell.filesystem = row.text("filesystem");
+  cell.variant = row.text("variant");
+  cell.workload = row.text("workload");
+  cell.control = row.text("control");
+  cell.trials = row.integer("trials");
+  cell.states = row.integer("states");
+  cell.clean = row.integer("clean");
+  cell.replayed = row.integer("replayed");
+  cell.repaired = row.integer("repaired");
+  cell.lost = row.integer("lost");
+  cell.other = row.integer("other");
+  cell.harness_errors = row.integer("harness_errors");
+  cell.in_guest = row.integer("in_guest");
+  cell.confirmed = row.integer("confirmed");
+  cell.unconfirmed = row.integer("unconfirmed");
+  return cell;
+}
+
+StrategyCoverage coverage_of(const Row& row) {
+  StrategyCoverage c;
+  c.filesystem = row.text("filesystem");
+  c.variant = row.text("variant");
+  c.workload = row.text("workload");
+  c.control = row.text("control");
+  c.strategy = row.text("strategy");
+  c.trials = row.integer("trials");
+  c.whole = row.integer("whole");
+  c.generated = row.integer("generated");
+  c.distinct_states = row.integer("distinct_states");
+  c.checked = row.integer("checked");
+  c.space = row.real("space");
+  c.mean_share = row.real("mean_share");
+  c.bound = row.text("bound");
+  return c;
+}
+
+Failure failure_of(const Row& row) {
+  Failure f;
+  f.key = row.text("key");
+  f.filesystem = row.text("filesystem");
+  f.variant = row.text("variant");
+  f.workload = row.text("workload");
+  f.control = row.text("control");
+  f.state = row.text("state");
+  f.strategy = row.text("strategy");
+  f.verdict = row.text("verdict");
+  f.summary = row.text("summary");
+  f.confirmed = row.integer("confirmed") != 0;
+  f.disagreement = row.text("disagreement");
+  f.tier = row.text("tier");
+  f.operations = row.text("operations");
+  f.minimised_state = row.text("minimised_state");
+  f.account = row.text("account");
+  f.replay = row.text("replay");
+  f.findings = row.integer("findings");
+  return f;
 }
 
 void add_to_curves(std::vector<LatencyCurve>& curves, const Row& row) {
@@ -173,6 +239,19 @@ void attach_details(Reader& reader, std::vector<Trial>& trials) {
   });
 }
 
+void gather_exploration(Reader& reader, Facts& facts) {
+  reader.each("explored", [&](const Row& row) { facts.explored.push_back(explored_of(row)); });
+  reader.each("coverage", [&](const Row& row) { facts.coverage.push_back(coverage_of(row)); });
+  reader.each("failures", [&](const Row& row) {
+    facts.failures.push_back(failure_of(row));
+    facts.failures_in_all = row.integer("total");
+  });
+  reader.each("steps", [&](const Row& row) {
+    facts.steps.push_back({row.text("filesystem"), row.text("step"), row.integer("count"),
+                           row.real("total_ms"), row.real("share")});
+  });
+}
+
 Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_t> wanted) {
   if (wanted) return *wanted;
   const auto newest = run_query(database, "newest_run", 0);
@@ -186,6 +265,7 @@ Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_
 
 Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   Facts facts;
+  facts.database = database.path().string();
   Reader reader(database, run);
   reader.each("run", [&](const Row& row) { facts.run = run_of(row); });
   if (!reader.error() && facts.run.id == 0) {
@@ -196,8 +276,8 @@ Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   reader.each("trials", [&](const Row& row) { facts.trials.push_back(trial_of(row)); });
   attach_details(reader, facts.trials);
   reader.each("verdicts", [&](const Row& row) {
-    facts.verdicts.push_back({row.text("filesystem"), row.text("expected"), row.text("verdict"),
-                              row.text("outcome"), row.integer("trials")});
+    facts.verdicts.push_back({row.text("filesystem"), row.text("expected"), row.text("must"),
+                              row.text("verdict"), row.text("outcome"), row.integer("trials")});
   });
   reader.each("recovery", [&](const Row& row) { facts.recovery.push_back(recovery_of(row)); });
   reader.each("latency", [&](const Row& row) { add_to_curves(facts.latency, row); });
@@ -206,12 +286,11 @@ Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   reader.each("clocks", [&](const Row& row) {
     facts.unclocked.push_back({row.text("phase"), row.text("clock"), row.integer("phases")});
   });
+  gather_exploration(reader, facts);
   if (reader.error()) return tl::unexpected(*reader.error());
-  for (const auto& cell : facts.cells) {
-    if (facts.filesystems.empty() || facts.filesystems.back() != cell.filesystem) {
-      facts.filesystems.push_back(cell.filesystem);
-    }
-  }
+  std::set<std::string> filesystems;
+  for (const auto& cell : facts.cells) filesystems.insert(cell.filesystem);
+  facts.filesystems.assign(filesystems.begin(), filesystems.end());
   return facts;
 }
 

@@ -25,11 +25,13 @@ struct Run {
 /// Filesystem x device x workload (x expectation, should one cell ever hold two).
 struct Cell {
   std::string filesystem, device, workload, expected;
-  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
+  std::string variant;  ///< how it was run other than its adapter says
+  std::string must;     ///< what a control has to show; empty: it is none
+  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
   std::optional<bool> met;      ///< nothing where nothing is promised
   std::int64_t unexpected = 0;  ///< trials against what was expected
-  bool is_control() const { return expected == "loss"; }
+  bool is_control() const { return !must.empty(); }
 };
 
 struct Finding {
@@ -49,7 +51,7 @@ struct Artefact {
 
 struct Trial {
   std::int64_t id = 0;
-  std::string key, filesystem, device, workload, expected;
+  std::string key, filesystem, device, workload, expected, variant, must;
   std::int64_t seed = 0;
   std::string clock, cut;
   std::optional<double> cut_at_ms, after_persistence_ms;
@@ -64,8 +66,36 @@ struct Trial {
 
 /// How many trials of a file system came out with a verdict.
 struct VerdictCount {
-  std::string filesystem, expected, verdict, outcome;
+  std::string filesystem, expected, must, verdict, outcome;
   std::int64_t trials = 0;
+};
+
+/// Filesystem x variant x workload of which crash states were explored.
+struct ExploredCell {
+  std::string filesystem, variant, workload, control;
+  std::int64_t trials = 0, states = 0, clean = 0, replayed = 0, repaired = 0, lost = 0, other = 0;
+  std::int64_t harness_errors = 0, in_guest = 0, confirmed = 0, unconfirmed = 0;
+};
+
+struct StrategyCoverage {
+  std::string filesystem, variant, workload, control, strategy;
+  std::int64_t trials = 0, whole = 0, generated = 0, distinct_states = 0, checked = 0;
+  double space = 0, mean_share = 0;
+  std::string bound;
+};
+
+/// A crash state that failed and was looked at again.
+struct Failure {
+  std::string key, filesystem, variant, workload, control, state, strategy, verdict, summary;
+  bool confirmed = false;
+  std::string disagreement, tier, operations, minimised_state, account, replay;
+  std::int64_t findings = 0;
+};
+
+struct StepTime {
+  std::string filesystem, step;
+  std::int64_t count = 0;
+  double total_ms = 0, share = 0;
 };
 
 struct Spread {
@@ -108,6 +138,7 @@ struct Unclocked {
 };
 
 struct Facts {
+  std::string database;  ///< the file, as it was named
   Run run;
   std::vector<std::string> filesystems;  ///< sorted; the place is the colour
   std::vector<Cell> cells;
@@ -118,6 +149,11 @@ struct Facts {
   std::vector<IoPanel> io;
   std::vector<Lateness> lateness;
   std::vector<Unclocked> unclocked;
+  std::vector<ExploredCell> explored;
+  std::vector<StrategyCoverage> coverage;
+  std::vector<Failure> failures;  ///< the first ones
+  std::int64_t failures_in_all = 0;
+  std::vector<StepTime> steps;
 
   std::int64_t unexpected() const;
   std::size_t colour_of(const std::string& filesystem) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "results/report/embedded_text.h"
 #include "results/report/html.h"
 #include "results/report/palette.h"
@@ -26,11 +28,17 @@ Result<std::string> page(const Facts& facts) {
   out += embedded_text("style.css");
   out += "</style>\n</head>\n<body>\n<main>\n";
   out += opening(facts, answer(facts));
+  out += exploration_section(facts);
   out += verdict_section(facts);
-  out += recovery_section(facts, *recovery);
-  out += latency_section(facts, *latency);
-  out += io_section(facts, *io);
-  out += lateness_section(facts);
+  const bool timed = facts.explored.empty() || std::ranges::any_of(facts.cells, [](const Cell& cell) {
+                       return cell.device != "stage";
+                     });
+  if (timed) {
+    out += recovery_section(facts, *recovery);
+    out += latency_section(facts, *latency);
+    out += io_section(facts, *io);
+    out += lateness_section(facts);
+  }
   out += environment_section(facts);
   return out + "</main>\n</body>\n</html>\n";
 }

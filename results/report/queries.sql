@@ -12,9 +12,9 @@ FROM run r WHERE r.id = :run;
 
 -- name: judged
 -- What a verdict says about the data. `other` is neither kept nor lost: repaired by fsck, hang, oops, a recovery
--- that is not idempotent, or a failure of the harness.
+-- that is not idempotent, or a failure of the harness. `must` is what a control has to show.
 WITH judged AS (
-  SELECT *, CASE
+  SELECT *, coalesce(control, CASE expected WHEN 'loss' THEN 'lose' END) AS must, CASE
       WHEN verdict IN ('clean', 'replayed') THEN verdict
       WHEN verdict IN ('lost-synced-data', 'silent-loss', 'wrong-data', 'stale-data', 'zero-length', 'resurrected',
                        'non-atomic-rename', 'unmountable', 'not-repairable') THEN 'lost'
@@ -23,33 +23,81 @@ WITH judged AS (
 
 -- name: cells
 -- after: judged
--- A cell is judged as a whole. `clean` is met when every trial is clean or replayed; `loss`, a control, when at least
--- three of its trials (all, if there are fewer) show loss; of `any` nothing is promised.
+-- A cell is judged as a whole. `clean` is met when every trial is clean or replayed; of `any` nothing is promised. A
+-- control that must `lose` is met when at least three of its trials (all, if there are fewer) show loss, or one of which
+-- many crash states were explored; `damage` when one shows damage to the check or loss; `keep` when every trial is clean
+-- or replayed, `keep-after-fsck` when a repair was needed at most.
 , cell AS (
-  SELECT filesystem, device, workload, expected, count(*) AS trials,
+  SELECT filesystem, variant, device, workload, expected, must, count(*) AS trials,
     sum(outcome = 'clean') AS clean, sum(outcome = 'replayed') AS replayed,
-    sum(outcome = 'lost') AS lost, sum(outcome = 'other') AS other,
+    sum(outcome = 'lost') AS lost, sum(outcome = 'other') AS other, sum(verdict = 'repaired-by-fsck') AS repaired,
     sum(verdict IN ('lost-synced-data', 'silent-loss')) AS lost_synced,
     sum(verdict = 'harness-error') AS harness_errors,
-    sum(cut_at_ns IS NULL) AS uncut, sum(late) AS late, min(3, count(*)) AS losses_needed
-  FROM judged GROUP BY filesystem, device, workload, expected)
+    sum(cut_at_ns IS NULL AND device <> 'stage') AS uncut, sum(late) AS late,
+    iif(device = 'stage', 1, min(3, count(*))) AS losses_needed
+  FROM judged GROUP BY filesystem, variant, device, workload, expected, must),
+kept AS (
+  SELECT *, CASE WHEN must = 'lose' THEN lost >= losses_needed WHEN must = 'damage' THEN lost + repaired >= 1
+      WHEN must = 'keep-after-fsck' THEN clean + replayed + repaired = trials
+      WHEN must = 'keep' OR expected = 'clean' THEN clean + replayed = trials END AS met
+  FROM cell)
 SELECT *,
-  CASE expected WHEN 'clean' THEN clean + replayed = trials WHEN 'loss' THEN lost >= losses_needed END AS met,
-  CASE WHEN expected = 'clean' THEN trials - clean - replayed
-       WHEN expected = 'loss' AND lost < losses_needed THEN trials - lost ELSE 0 END AS unexpected
-FROM cell ORDER BY filesystem, device, workload, expected;
+  CASE WHEN met IS NULL OR met THEN 0 WHEN must = 'lose' THEN trials - lost WHEN must = 'damage' THEN trials
+    WHEN must = 'keep-after-fsck' THEN trials - clean - replayed - repaired ELSE trials - clean - replayed END AS unexpected
+FROM kept ORDER BY must IS NULL, filesystem, variant, device, workload, expected, must;
 
 -- name: trials
 -- after: judged
-SELECT * FROM judged ORDER BY filesystem, device, workload, expected, id;
+SELECT * FROM judged ORDER BY must IS NULL, filesystem, variant, device, workload, expected, must, id;
 
 -- name: verdicts
 -- after: judged
-SELECT filesystem, expected, verdict, outcome, count(*) AS trials
-FROM judged GROUP BY filesystem, expected, verdict ORDER BY filesystem, expected, trials DESC, verdict;
+SELECT filesystem, expected, must, verdict, outcome, count(*) AS trials
+FROM judged GROUP BY filesystem, expected, must, verdict ORDER BY filesystem, expected, must, trials DESC, verdict;
 
 -- name: findings
-SELECT f.* FROM finding f JOIN trial t ON t.id = f.trial_id WHERE t.run_id = :run ORDER BY f.trial_id, f.id;
+-- Of trials of one cut; those of explored crash states stand with their failures.
+SELECT f.* FROM finding f JOIN trial t ON t.id = f.trial_id WHERE t.run_id = :run AND f.crash_state_id IS NULL
+ORDER BY f.trial_id, f.id;
+
+-- name: explored
+-- Crash states that were checked, by what they came to. A failure is a state that was looked at again.
+SELECT t.filesystem, t.variant, t.workload, t.control, count(DISTINCT t.id) AS trials, count(c.id) AS states,
+  sum(c.verdict = 'clean') AS clean, sum(c.verdict = 'replayed') AS replayed,
+  sum(c.verdict = 'repaired-by-fsck') AS repaired,
+  sum(c.verdict IN ('lost-synced-data', 'silent-loss', 'wrong-data', 'stale-data', 'zero-length', 'resurrected',
+                    'non-atomic-rename', 'unmountable', 'not-repairable')) AS lost,
+  sum(c.verdict IN ('recovery-not-idempotent', 'hang', 'oops')) AS other, sum(c.verdict = 'harness-error') AS harness_errors,
+  sum(c.in_guest) AS in_guest, sum(x.confirmed) AS confirmed, sum(NOT x.confirmed) AS unconfirmed
+FROM trial t LEFT JOIN crash_state c ON c.trial_id = t.id LEFT JOIN failure x ON x.crash_state_id = c.id
+WHERE t.run_id = :run AND t.device = 'stage'
+GROUP BY t.filesystem, t.variant, t.workload, t.control
+ORDER BY t.control IS NULL, t.filesystem, t.variant, t.workload, t.control;
+
+-- name: coverage
+-- How much of what each strategy defines was looked at. `space` can be beyond all counting (2^n subsets of n writes).
+SELECT t.filesystem, t.variant, t.workload, t.control, k.strategy, count(*) AS trials, sum(k.bound = '') AS whole,
+  sum(k.space) AS space, sum(k.generated) AS generated, sum(k.distinct_states) AS distinct_states,
+  sum(k.checked) AS checked, avg(min(1.0, k.generated / nullif(k.space, 0))) AS mean_share, max(k.bound) AS bound
+FROM trial t JOIN coverage k ON k.trial_id = t.id WHERE t.run_id = :run
+GROUP BY t.filesystem, t.variant, t.workload, t.control, k.strategy
+ORDER BY t.control IS NULL, t.filesystem, t.variant, t.workload, t.control, k.strategy;
+
+-- name: failures
+-- Those of candidates first, then those that controls had to show; at most 200.
+SELECT t.id AS trial_id, t.key, t.filesystem, t.variant, t.workload, t.control, c.name AS state, c.strategy, c.verdict,
+  c.summary, c.persisted_operation, x.*,
+  (SELECT count(*) FROM finding WHERE crash_state_id = c.id) AS findings, count(*) OVER () AS total
+FROM failure x JOIN crash_state c ON c.id = x.crash_state_id JOIN trial t ON t.id = c.trial_id
+WHERE t.run_id = :run
+ORDER BY t.control IN ('lose', 'damage'), NOT x.confirmed, t.filesystem, t.variant, t.id, c.id LIMIT 200;
+
+-- name: steps
+-- Where the time of exploring went.
+SELECT t.filesystem, s.step, sum(s.count) AS count, sum(s.total_ms) AS total_ms,
+  sum(s.total_ms) / nullif(sum(sum(s.total_ms)) OVER (PARTITION BY t.filesystem), 0) AS share
+FROM trial t JOIN step_time s ON s.trial_id = t.id WHERE t.run_id = :run
+GROUP BY t.filesystem, s.step ORDER BY t.filesystem, total_ms DESC, s.step;
 
 -- name: incidents
 -- What was done to the hardware, or happened to it, in a trial: injected faults, failed members, rebuilds, batteries.

@@ -12,6 +12,7 @@ namespace headcrash::report {
 
 std::string opening(const Facts& facts, const Answer& answer);  ///< title, failed controls, the answer
 std::string verdict_section(const Facts& facts);
+std::string exploration_section(const Facts& facts);  ///< empty for a run without any
 std::string recovery_section(const Facts& facts, const std::vector<Plot>& plots);
 std::string latency_section(const Facts& facts, const std::vector<Plot>& plots);
 std::string io_section(const Facts& facts, const std::vector<Plot>& plots);

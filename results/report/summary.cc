@@ -17,6 +17,8 @@ json spread(const Spread& s) {
 
 json cell_json(const Cell& c) {
   json cell = {{"filesystem", valid_utf8(c.filesystem)},
+               {"variant", valid_utf8(c.variant)},
+               {"control", nullptr},
                {"device", valid_utf8(c.device)},
                {"workload", valid_utf8(c.workload)},
                {"expected", c.expected},
@@ -30,6 +32,7 @@ json cell_json(const Cell& c) {
                {"unexpected", c.unexpected},
                {"as_promised", nullptr}};
   if (c.met) cell["as_promised"] = *c.met;
+  if (c.is_control()) cell["control"] = c.must;
   return cell;
 }
 
@@ -63,6 +66,57 @@ json lateness_json(const Lateness& l) {
           {"max_us", l.max_us},
           {"share", l.share},
           {"late_trials", l.late_trials}};
+}
+
+json explored_json(const ExploredCell& c) {
+  return {{"filesystem", valid_utf8(c.filesystem)},
+          {"variant", valid_utf8(c.variant)},
+          {"workload", valid_utf8(c.workload)},
+          {"control", c.control.empty() ? json() : json(c.control)},
+          {"trials", c.trials},
+          {"states", c.states},
+          {"clean", c.clean},
+          {"replayed", c.replayed},
+          {"repaired", c.repaired},
+          {"lost", c.lost},
+          {"other", c.other},
+          {"harness_errors", c.harness_errors},
+          {"in_guest", c.in_guest},
+          {"confirmed", c.confirmed},
+          {"unconfirmed", c.unconfirmed}};
+}
+
+json coverage_json(const StrategyCoverage& c) {
+  return {{"filesystem", valid_utf8(c.filesystem)},
+          {"variant", valid_utf8(c.variant)},
+          {"workload", valid_utf8(c.workload)},
+          {"strategy", valid_utf8(c.strategy)},
+          {"space", c.space},
+          {"generated", c.generated},
+          {"distinct", c.distinct_states},
+          {"checked", c.checked},
+          {"mean_share", c.mean_share},
+          {"trials", c.trials},
+          {"whole", c.whole}};
+}
+
+json failure_json(const Failure& f) {
+  return {{"key", valid_utf8(f.key)},
+          {"state", valid_utf8(f.state)},
+          {"verdict", valid_utf8(f.verdict)},
+          {"tier", valid_utf8(f.tier)},
+          {"control", f.control.empty() ? json() : json(f.control)},
+          {"confirmed", f.confirmed},
+          {"account", valid_utf8(f.account)},
+          {"replay", valid_utf8(f.replay)}};
+}
+
+json step_json(const StepTime& s) {
+  return {{"filesystem", valid_utf8(s.filesystem)},
+          {"step", valid_utf8(s.step)},
+          {"count", s.count},
+          {"total_ms", s.total_ms},
+          {"share", s.share}};
 }
 
 template <typename T, typename ToJson>
@@ -102,6 +156,13 @@ Result<json> report_summary(db::Database& database, std::optional<std::int64_t> 
                  {"trial_verdicts", array_of(facts->trials, trial_json)},
                  {"recovery", array_of(facts->recovery, recovery_json)},
                  {"lateness", array_of(facts->lateness, lateness_json)}};
+  if (!facts->explored.empty()) {
+    result["exploration"] = {{"cells", array_of(facts->explored, explored_json)},
+                             {"coverage", array_of(facts->coverage, coverage_json)},
+                             {"failures", array_of(facts->failures, failure_json)},
+                             {"failures_in_all", facts->failures_in_all},
+                             {"steps", array_of(facts->steps, step_json)}};
+  }
   if (r.finished_at) result["finished_at"] = *r.finished_at;
   return result;
 }

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
 
-"$headcrash" campaign smoke --db smoke.db >out 2>err &
+"$headcrash" campaign one-cut --db smoke.db >out 2>err &
 server=$!
 for _ in $(seq 2400); do
   [ "$(sqlite3 smoke.db 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)" = 0 ] || break
@@ -21,7 +21,7 @@ first=$(sqlite3 smoke.db 'SELECT id, key, started_at FROM trial')
 [ "$(wc -l <<<"$first")" -eq 1 ] || failed "not exactly one trial before the kill: $first"
 
 status=0
-"$headcrash" campaign smoke --db smoke.db --resume --json >outcome.json 2>err || status=$?
+"$headcrash" campaign one-cut --db smoke.db --resume --json >outcome.json 2>err || status=$?
 [ "$status" -le 1 ] || failed "resume exited with $status: $(cat err)"
 grep -q '"trials_done_before": 1' outcome.json || failed "the finished trial was not recognised: $(cat outcome.json)"
 [ "$(sqlite3 smoke.db 'SELECT count(*) FROM run')" = 1 ] || failed "a second run was begun"

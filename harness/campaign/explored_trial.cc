@@ -1,0 +1,420 @@
+// A workload recorded, its crash states explored, its failures told (explored_trial.h).
+#include "harness/campaign/explored_trial.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "harness/lab/exploration.h"
+#include "harness/lab/failure_report.h"
+#include "harness/workload/catalogue.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::campaign {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+constexpr const char* kRecording = "workload.hcrec";
+/// A failure that is like others before it in its cell is told, but not made small again.
+constexpr std::size_t kMinimisedCandidates = 3, kMinimisedControls = 1;
+constexpr std::chrono::seconds kMinimiseCandidate{90}, kMinimiseControl{20}, kOnlyTell{5};
+
+double ms_since(steady_clock::time_point began) {
+  return std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
+}
+
+std::string cell_name(const ExploredCell& cell) {
+  const std::string differing = variant(cell);
+  return cell.filesystem.name + (differing.empty() ? "" : "+" + differing);
+}
+
+/// Fills the disk with bytes that no workload writes, then goes on with mkfs, which must not discard them.
+adapters::LinuxAdapter prefilled(adapters::LinuxAdapter filesystem) {
+  std::vector<std::string> argv{
+      "sh", "-c",
+      "yes headcrash-foreign | dd of={device} bs=1M iflag=fullblock conv=fsync 2>/dev/null; exec \"$@\"",
+      "mkfs"};
+  argv.insert(argv.end(), filesystem.mkfs.argv.begin(), filesystem.mkfs.argv.end());
+  filesystem.mkfs.argv = std::move(argv);
+  return filesystem;
+}
+
+/// Tells the guest's kernel what cache the disk has; it sends flushes to one that writes back only.
+lab::Step<void> tell_write_cache(lab::StageGuest& guest, bool write_through) {
+  const auto told = guest.exec({"sh", "-c",
+                                fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache",
+                                            write_through ? "through" : "back")});
+  if (!told) return tl::unexpected(told.error());
+  if (told->exit_code == 0) return {};
+  return lab::stop(crash::Verdict::harness_error,
+                   "the guest could not be told \"write through\": " + told->output);
+}
+
+lab::Step<lab::RecordedWorkload> record(lab::StageGuest& guest, const ExploredCell& cell,
+                                        const lab::FormattedDisk& disk,
+                                        const std::vector<workload::Operation>& operations,
+                                        const fs::path& recording) {
+  if (!cell.write_through) return lab::record_workload(guest, cell.filesystem, disk, operations, recording);
+  // The guest that was told must be the one that works: a load may have had to restore another.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto loaded = guest.load({.recording = fs::absolute(disk.recording), .state = disk.state});
+    if (!loaded) return tl::unexpected(loaded.error());
+    if (const auto told = tell_write_cache(guest, true); !told) return tl::unexpected(told.error());
+    const std::size_t told_guest = guest.restores();
+    auto recorded = lab::record_workload(guest, cell.filesystem, disk, operations, recording);
+    if (!recorded) return recorded;
+    if (guest.restores() != told_guest) continue;
+    if (const auto told = tell_write_cache(guest, false); !told) return tl::unexpected(told.error());
+    return recorded;
+  }
+  return lab::stop(crash::Verdict::harness_error,
+                   "no guest stayed the same while it was told \"write through\"");
+}
+
+/// Of one trial; the worker's guest is used by it alone.
+class ExploredTrial {
+ public:
+  ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
+                lab::StageGuest& guest, std::map<std::string, std::size_t>& minimised)
+      : context_(context),
+        plan_(plan),
+        cell_(*plan.cell),
+        artefacts_(artefacts),
+        guest_(guest),
+        minimised_(minimised) {}
+
+  Result<db::TrialRecord> run(const std::function<void(const std::string&)>& on_phase);
+
+ private:
+  Result<std::vector<workload::Operation>> operations() const;
+  lab::Step<void> explore_and_tell(const std::vector<workload::Operation>& operations,
+                                   const std::function<void(const std::string&)>& on_phase);
+  lab::Step<lab::ExplorationResult> explore(const lab::RecordedWorkload& recorded,
+                                            const std::function<void(const std::string&)>& on_phase);
+  void keep_coverage(const lab::ExplorationResult& result);
+  void keep_steps(const lab::ExplorationResult& result);
+  void keep_state(const lab::StateOutcome& outcome);
+  void tell_failure(const lab::FormattedDisk& disk, const lab::RecordedWorkload& recorded,
+                    const lab::ConfirmedFailure& failure);
+  void judge(const lab::ExplorationResult& result);
+  void keep_artefacts();
+  bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
+  void step(const std::string& name, std::int64_t count, double ms) {
+    if (count > 0) record_.steps.push_back({name, count, ms});
+  }
+
+  const ExplorationContext& context_;
+  const TrialPlan& plan_;
+  const ExploredCell& cell_;
+  const fs::path& artefacts_;
+  lab::StageGuest& guest_;
+  std::map<std::string, std::size_t>& minimised_;
+  db::TrialRecord record_;
+  bool worth_keeping_ = false;
+};
+
+Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
+  if (!cell_.operations.empty()) return workload::parse_operations(cell_.operations, plan_.key);
+  return workload::make_workload({.name = plan_.workload,
+                                  .seed = plan_.seed,
+                                  .rounds = static_cast<std::uint32_t>(cell_.rounds),
+                                  .trial = plan_.number});
+}
+
+Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::string&)>& on_phase) {
+  const auto began = steady_clock::now();
+  const auto list = operations();
+  if (!list) return pass_on(list);
+  record_.key = plan_.key;
+  record_.filesystem = cell_.filesystem.name;
+  record_.device = "stage";
+  record_.workload = cell_.workload;
+  record_.seed = static_cast<std::int64_t>(plan_.seed);
+  record_.clock = "off";
+  record_.cut = "every state";
+  record_.expected = adapters::name(cell_.filesystem.expected);
+  if (cell_.control) record_.control = std::string(name(*cell_.control));
+  record_.variant = variant(cell_);
+  record_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record_.operations = static_cast<std::int64_t>(list->size());
+  const auto done = explore_and_tell(*list, on_phase);
+  if (interrupted()) return fail(plan_.key, "interrupted");
+  if (!done) {
+    record_.verdict = crash::name(done.error().verdict);
+    record_.summary = done.error().summary;
+    worth_keeping_ = true;
+  }
+  keep_artefacts();
+  record_.wall_ms = ms_since(began);
+  return std::move(record_);
+}
+
+lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Operation>& operations,
+                                                const std::function<void(const std::string&)>& on_phase) {
+  auto began = steady_clock::now();
+  on_phase("format");
+  const auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
+  if (!disk) return tl::unexpected(disk.error());
+  step("format", 1, ms_since(began));
+  began = steady_clock::now();
+  on_phase("record");
+  const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
+  if (!recorded) return tl::unexpected(recorded.error());
+  step("record", 1, ms_since(began));
+  if (recorded->failure)
+    return lab::stop(crash::Verdict::harness_error,
+                     "the workload failed before any cut: " + *recorded->failure);
+  const auto result = explore(*recorded, on_phase);
+  if (!result) return tl::unexpected(result.error());
+  keep_coverage(*result);
+  keep_steps(*result);
+  if (interrupted()) return {};
+  began = steady_clock::now();
+  for (const lab::ConfirmedFailure& failure : result->failures) {
+    on_phase(fmt::format("{} failures to tell, {}", result->failures.size(), failure.outcome.full_name()));
+    tell_failure(*disk, *recorded, failure);
+    if (interrupted()) return {};
+  }
+  step("tell failures", static_cast<std::int64_t>(result->failures.size()), ms_since(began));
+  judge(*result);
+  return {};
+}
+
+lab::Step<lab::ExplorationResult> ExploredTrial::explore(
+    const lab::RecordedWorkload& recorded, const std::function<void(const std::string&)>& on_phase) {
+  const Exploration& settings = *context_.campaign->explore;
+  lab::ExplorationOptions options;
+  for (const std::string& word : cell_.strategies) {
+    const auto strategy = states::parse_strategy(word);
+    if (!strategy) return lab::broken(strategy.error());
+    options.explore.strategies.push_back(*strategy);
+  }
+  options.explore.seed = plan_.seed;
+  options.explore.budget = static_cast<std::uint64_t>(cell_.budget);
+  options.explore.reorder_per_cut = static_cast<std::uint64_t>(settings.reorder_per_cut);
+  options.in_guest_share = settings.in_guest_share;
+  options.failures_confirmed = static_cast<std::size_t>(settings.confirm);
+  options.interrupted = context_.interrupted;
+  options.on_state = [&](const lab::StateOutcome& outcome) {
+    keep_state(outcome);
+    if (record_.states.size() % 20 == 1) on_phase(fmt::format("{} states", record_.states.size()));
+  };
+  const std::vector<lab::StageGuest*> guests{&guest_};
+  auto result = lab::explore(guests, cell_.filesystem, recorded, options);
+  if (!result) return lab::broken(result.error());
+  return std::move(*result);
+}
+
+void ExploredTrial::keep_state(const lab::StateOutcome& outcome) {
+  db::CrashStateRecord state;
+  state.name = outcome.full_name();
+  state.strategy = states::name(outcome.strategy);
+  state.digest = outcome.digest;
+  if (outcome.persisted_operation)
+    state.persisted_operation = static_cast<std::int64_t>(*outcome.persisted_operation);
+  state.verdict = crash::name(outcome.judgement.verdict);
+  if (!crash::keeps_promises(outcome.judgement.verdict)) state.summary = outcome.judgement.summary;
+  state.in_guest = outcome.in_guest_only;
+  state.wall_ms = outcome.wall_ms;
+  for (const crash::Finding& finding : outcome.findings) {
+    state.findings.push_back({std::string(crash::name(finding.kind)), std::string(crash::name(finding.tier)),
+                              finding.path, finding.expected, finding.found});
+  }
+  record_.states.push_back(std::move(state));
+}
+
+void ExploredTrial::keep_coverage(const lab::ExplorationResult& result) {
+  for (const states::Coverage& part : result.coverage) {
+    const std::string strategy(states::name(part.strategy));
+    record_.coverage.push_back(
+        {.strategy = strategy,
+         .space = part.space,
+         .generated = static_cast<std::int64_t>(part.generated),
+         .distinct_states = static_cast<std::int64_t>(part.distinct),
+         .checked = std::ranges::count(record_.states, strategy, &db::CrashStateRecord::strategy),
+         .bound = part.bound});
+  }
+}
+
+void ExploredTrial::keep_steps(const lab::ExplorationResult& result) {
+  const auto checked = static_cast<std::int64_t>(result.checked);
+  std::int64_t generated = 0;
+  for (const states::Coverage& part : result.coverage) generated += static_cast<std::int64_t>(part.generated);
+  step("generate", generated, result.generate_ms);
+  double known_ms = result.generate_ms;
+  for (std::size_t i = 0; i < lab::kStepKinds; ++i) {
+    step(std::string(lab::name(static_cast<lab::StepKind>(i))), checked, result.step_ms.at(i));
+    known_ms += result.step_ms.at(i);
+  }
+  step("confirm", static_cast<std::int64_t>(result.sampled + result.failures.size()),
+       std::max(0.0, result.wall_ms - known_ms));
+}
+
+void ExploredTrial::tell_failure(const lab::FormattedDisk& disk, const lab::RecordedWorkload& recorded,
+                                 const lab::ConfirmedFailure& failure) {
+  worth_keeping_ = true;
+  const auto state =
+      std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
+  if (state == record_.states.end()) return;
+  db::FailureRecord told{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
+  told.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
+  told.account = failure.outcome.judgement.summary;
+  told.tier = failure.outcome.findings.empty() ? crash::name(crash::Tier::integrity)
+                                               : crash::name(failure.outcome.findings.front().tier);
+  if (failure.confirmed) {
+    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
+    const bool make_small = minimised_[kind]++ < (cell_.control ? kMinimisedControls : kMinimisedCandidates);
+    lab::ReportOptions options{.recordings = artefacts_,
+                               .replay = "headcrash replay " + plan_.key,
+                               .limit = kOnlyTell,
+                               .state_checks = 0,
+                               .interrupted = context_.interrupted};
+    if (make_small) {
+      options.limit = cell_.control ? kMinimiseControl : kMinimiseCandidate;
+      options.state_checks = lab::ReportOptions{}.state_checks;
+      options.record = [&](lab::StageGuest& guest, const std::vector<workload::Operation>& operations,
+                           const fs::path& recording) {
+        return record(guest, cell_, disk, operations, recording);
+      };
+    }
+    const auto report = lab::report_failure(guest_, cell_.filesystem, recorded, failure, options);
+    if (report) {
+      told = {.confirmed = report->confirmed,
+              .disagreement = report->disagreement,
+              .tier = report->tier,
+              .operations = report->operations,
+              .minimised_state = report->minimised_state,
+              .account = report->account,
+              .replay = report->replay};
+    } else {
+      told.account += "\n(no account could be written: " + report.error().message() + ")";
+    }
+  }
+  state->failure = std::move(told);
+}
+
+/// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and said to be
+/// so.
+void ExploredTrial::judge(const lab::ExplorationResult& result) {
+  const crash::Judgement* worst = nullptr;
+  std::size_t confirmed = 0, unconfirmed = 0;
+  for (const lab::ConfirmedFailure& failure : result.failures) {
+    const auto state =
+        std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
+    const bool again = state != record_.states.end() && state->failure && state->failure->confirmed;
+    ++(again ? confirmed : unconfirmed);
+    if (again && (worst == nullptr || failure.outcome.judgement.verdict > worst->verdict))
+      worst = &failure.outcome.judgement;
+  }
+  const std::string of = fmt::format("{} states", result.checked);
+  if (worst != nullptr) {
+    record_.verdict = crash::name(worst->verdict);
+    record_.summary =
+        fmt::format("{} of {} failed; the worst: {}", result.checked - result.clean, of, worst->summary);
+  } else if (unconfirmed > 0) {
+    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest", unconfirmed, of);
+  } else if (result.checked == 0) {
+    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.summary = "there was no state to check";
+  } else {
+    const bool replayed = std::ranges::any_of(record_.states, [](const db::CrashStateRecord& state) {
+      return state.verdict == crash::name(crash::Verdict::replayed);
+    });
+    record_.verdict = crash::name(replayed ? crash::Verdict::replayed : crash::Verdict::clean);
+    record_.summary = fmt::format("everything promised is there in all {}", of);
+  }
+}
+
+void ExploredTrial::keep_artefacts() {
+  std::error_code error;
+  if (!worth_keeping_ && !context_.campaign->explore->keep) {
+    fs::remove_all(artefacts_, error);
+    return;
+  }
+  const fs::path recording = artefacts_ / kRecording;
+  for (const auto& [kind, path] :
+       {std::pair{"recording", recording}, std::pair{"workload", lab::operations_file(recording)}}) {
+    const auto bytes = fs::file_size(path, error);
+    if (error) continue;
+    record_.artefacts.push_back(
+        {kind, fs::relative(path, context_.database_folder, error), static_cast<std::int64_t>(bytes)});
+  }
+  if (fs::is_empty(artefacts_, error)) fs::remove(artefacts_, error);
+}
+
+}  // namespace
+
+lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
+                                                  lab::StageGuest& guest) {
+  // Strategies do not change what mkfs makes.
+  const std::string called = cell.filesystem.name + (cell.prefill ? "+prefill" : "");
+  Disk* disk = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    disk = &disks_[called];
+  }
+  const std::lock_guard lock(disk->mutex);
+  if (disk->disk) return *disk->disk;
+  auto made = make(cell, uuid_seed, guest);
+  // A hang may have been the host's; a command that is missing stays missing.
+  if (made || made.error().verdict == crash::Verdict::harness_error) disk->disk = made;
+  return made;
+}
+
+lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, std::uint64_t uuid_seed,
+                                                   lab::StageGuest& guest) const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return lab::broken({folder_.string(), error.message(), "make the database's folder writable"});
+  const fs::path recording = folder_ / (cell.filesystem.name + (cell.prefill ? "+prefill" : "") + ".hcrec");
+  if (fs::exists(recording, error)) {  // of the run that is gone on with
+    const auto run = states::RunHistory::load(recording);
+    if (run && !(*run)->complaint())
+      return lab::FormattedDisk{recording, fmt::format("w{}", (*run)->events())};
+  }
+  // Recordings name it as their base: it gets its name when it is whole.
+  const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
+  const adapters::LinuxAdapter filesystem = cell.prefill ? prefilled(cell.filesystem) : cell.filesystem;
+  auto made = lab::format_disk(guest, filesystem, draft, lab::uuid_from(uuid_seed));
+  if (!made) return made;
+  fs::rename(draft, recording, error);
+  if (error) return lab::broken({recording.string(), error.message(), ""});
+  made->recording = recording;
+  return made;
+}
+
+/// A server that died takes its guest with it; the next trial gets new ones.
+Result<void> ExplorationWorker::make_ready() {
+  if (lab_ && lab_->server().alive()) return {};
+  lab_.reset();
+  scratch_.reset();
+  auto scratch = process::ScratchFolder::make();
+  if (!scratch) return pass_on(scratch);
+  scratch_.emplace(std::move(*scratch));
+  auto lab = lab::Lab::start({.guests = 1,
+                              .image = context_.image,
+                              .accelerator = context_.accelerator,
+                              .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                              .disk_bytes = context_.campaign->size_bytes,
+                              .cache = context_.cache,
+                              .scratch = scratch_->path(),
+                              .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
+  if (!lab) return pass_on(lab);
+  lab_ = std::move(*lab);
+  return {};
+}
+
+Result<db::TrialRecord> ExplorationWorker::run(
+    const TrialPlan& plan, const fs::path& artefacts,
+    const std::function<void(const std::string& phase)>& on_phase) {
+  if (const auto ready = make_ready(); !ready) return pass_on(ready);
+  return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,142 @@
+// The part of the report that is about explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the page is
+// left in FOLDER/explored for a look.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "results/db/database_fixture.h"
+#include "results/report/query.h"
+#include "results/report/report.h"
+
+namespace headcrash::report {
+namespace {
+
+using db::must;
+
+class ExplorationReport : public db::ScratchFolder {
+ protected:
+  void SetUp() override {
+    ScratchFolder::SetUp();
+    database_.emplace(must(db::Database::open(file(), db::Database::Access::read_write)));
+    run_ = must(database_->begin_run(db::some_run()));
+  }
+  void TearDown() override {
+    database_.reset();
+    ScratchFolder::TearDown();
+  }
+  struct Shape {
+    std::string filesystem, expected, verdict;
+    std::optional<std::string> control;
+    std::string variant;
+  };
+  /// One clean state and one that came to the trial's verdict.
+  void add(const Shape& shape) {
+    auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant + "/stage/ace-seq1/" +
+                                         std::to_string(number_++));
+    trial.filesystem = shape.filesystem;
+    trial.expected = shape.expected;
+    trial.control = shape.control;
+    trial.variant = shape.variant;
+    trial.workload = "ace-seq1";
+    trial.clock = "off";
+    trial.verdict = trial.states[1].verdict = shape.verdict;
+    trial.cut_at_ns.reset();
+    if (shape.verdict == "replayed") {
+      trial.states[1].failure.reset();
+      trial.states[1].findings.clear();
+    } else {
+      trial.states[1].failure->account = "1  create /foo\n2  fsync /foo   <- <persistent>\nlost: write 7\n";
+      trial.states[1].failure->replay = "headcrash replay '" + trial.key + "' --state w24-7";
+    }
+    must(database_->record_trial(run_, trial));
+  }
+  std::string page() {
+    must_be(database_->finish_run(run_));
+    if (const char* where = std::getenv("HEADCRASH_SHOW_REPORT"))
+      must(write_report(*database_, {std::filesystem::path(where) / "explored", {}}));
+    return db::contents(must(write_report(*database_, {folder() / "out", {}})).page);
+  }
+  static void must_be(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message(); }
+
+  std::optional<db::Database> database_;
+  std::int64_t run_ = 0;
+  int number_ = 0;
+};
+
+TEST_F(ExplorationReport, ControlsFirstThenCandidatesWithFailuresCoverageAndSteps) {
+  add({"btrfs", "clean", "silent-loss", {}, ""});
+  add({"ext4", "clean", "replayed", {}, ""});
+  add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
+  add({"xfs", "clean", "lost-synced-data", "lose", "write-through"});
+  add({"xfs", "clean", "replayed", "keep", ""});
+  const std::string html = page();
+  const auto controls = html.find("<h3>Controls</h3>"), candidates = html.find("<h3>Candidates</h3>"),
+             verdicts = html.find("<h2>Verdicts</h2>");
+  ASSERT_NE(controls, std::string::npos);
+  EXPECT_LT(controls, candidates);
+  EXPECT_LT(candidates, verdicts);
+  EXPECT_LT(html.find("ext4-nobarrier", controls), candidates);
+  EXPECT_EQ(html.find("This report is invalid."), std::string::npos);
+  EXPECT_NE(html.find("28 of 4096 subsets"), std::string::npos) << "what a bound left out";
+  EXPECT_NE(html.find("&lt;persistent&gt;"), std::string::npos) << "the account, escaped";
+  EXPECT_NE(html.find("headcrash replay &#39;btrfs"), std::string::npos);
+  EXPECT_EQ(html.find("<h2>Lateness"), std::string::npos) << "a stage has no clock to be late by";
+  const auto json = must(report_summary(*database_, run_));
+  EXPECT_EQ(json["unexpected"], 1) << "btrfs, and no control";
+  EXPECT_EQ(json["valid"], true);
+  ASSERT_EQ(json["exploration"]["cells"].size(), 5U);
+  EXPECT_EQ(json["exploration"]["cells"][0]["filesystem"], "ext4-nobarrier");
+  EXPECT_EQ(json["exploration"]["failures"].size(), 3U);
+  EXPECT_EQ(json["exploration"]["failures"][0]["key"], "btrfs+/stage/ace-seq1/0")
+      << "before those of controls";
+  EXPECT_EQ(json["exploration"]["steps"][0]["step"], "mount");
+  EXPECT_EQ(
+      json["controls"],
+      "All 3 controls came out as they must: ext4-nobarrier and xfs (write-through) lost data; xfs kept "
+      "everything.");
+}
+
+/// The rule of controls, in the one place that knows it.
+TEST_F(ExplorationReport, EachControlIsJudgedByWhatItMustShow) {
+  struct Rule {
+    const char *filesystem, *control, *verdict;
+    int met;
+  };
+  const std::vector<Rule> rules = {
+      {"a", "lose", "replayed", 0},        {"b", "lose", "repaired-by-fsck", 0},
+      {"c", "lose", "stale-data", 1},      {"d", "damage", "repaired-by-fsck", 1},
+      {"e", "damage", "replayed", 0},      {"f", "damage", "harness-error", 0},
+      {"g", "keep", "replayed", 1},        {"h", "keep", "repaired-by-fsck", 0},
+      {"i", "keep", "wrong-data", 0},      {"j", "keep-after-fsck", "repaired-by-fsck", 1},
+      {"k", "keep-after-fsck", "hang", 0}, {"l", "keep-after-fsck", "silent-loss", 0}};
+  for (const Rule& rule : rules) add({rule.filesystem, "any", rule.verdict, rule.control, ""});
+  const auto table = must(run_query(*database_, "cells", run_));
+  ASSERT_EQ(table.size(), rules.size());
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    EXPECT_EQ(table.row(i).maybe_integer("met"), rules[i].met) << rules[i].filesystem;
+    EXPECT_EQ(table.row(i).integer("unexpected") == 0, rules[i].met == 1) << rules[i].filesystem;
+  }
+  const std::string html = page();
+  EXPECT_LT(html.find("This report is invalid."), html.find("<h1>"));
+  EXPECT_NE(html.find("The control i on stage with ace-seq1 must keep everything"), std::string::npos);
+}
+
+TEST_F(ExplorationReport, OneLosingWorkloadOfManyIsEnoughForAControl) {
+  for (int i = 0; i < 5; ++i) add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});
+  EXPECT_EQ(must(run_query(*database_, "cells", run_)).row(0).maybe_integer("met"), 1);
+}
+
+TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
+  add({"ext4", "clean", "replayed", {}, ""});
+  auto trial = db::some_explored_trial("ext4/stage/x/1");
+  trial.verdict = "harness-error";
+  trial.states[1].failure->confirmed = false;
+  trial.states[1].failure->disagreement = "clean on the second look";
+  must(database_->record_trial(run_, trial));
+  const std::string html = page();
+  EXPECT_NE(html.find("Not seen again on a fresh guest: clean on the second look"), std::string::npos);
+  EXPECT_NE(html.find("1 failing state was not seen again"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headcrash::report

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# A campaign that explores: its control is caught, ext4 is clean, it can be killed and resumed, sharded and merged; an adapter
+# whose command the guest has not, and an agent that is killed in the middle, cost their own trial only.
+source "$(dirname "$0")/lib.sh"
+cd "$scratch"
+export TMPDIR=$scratch
+ask() { sqlite3 "$1" "$2"; }
+
+status=0
+"$headcrash" campaign smoke --db smoke.db >out 2>err || status=$?
+[ "$status" -eq 0 ] || failed "smoke exited with $status: $(cat out err)"
+grep -q "states/s" out || failed "no speed: $(cat out)"
+grep -q "The control came out as it must: ext4-nobarrier lost data" out || failed "the control is not told: $(cat out)"
+[ "$(ask smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||
+  failed "ext4: $(ask smoke.db "SELECT verdict, summary FROM trial WHERE filesystem = 'ext4'")"
+[ "$(ask smoke.db "SELECT count(*) > 0 FROM failure WHERE confirmed AND replay LIKE 'headcrash replay %' AND account <> ''")" = 1 ] ||
+  failed "no failure of the control was confirmed and told"
+[ "$(ask smoke.db "SELECT sum(checked) = (SELECT count(*) FROM crash_state) FROM coverage")" = 1 ] || failed "coverage and states do not agree"
+[ "$(ask smoke.db 'PRAGMA foreign_key_check' | wc -l)" = 0 ] || failed "foreign keys"
+# what failed can be looked at again, what was clean takes no room
+recording=$(ask smoke.db "SELECT path FROM artefact WHERE kind = 'recording'")
+[ -e "$recording" ] || failed "the control's recording is not there: $recording"
+[ ! -e smoke.artefacts/run-1/ext4.stage.overwrite ] || failed "the recording of a clean trial was kept"
+"$headcrash" report --db smoke.db -o report >/dev/null || failed "report"
+grep -q "<h3>Controls</h3>" report/report.html || failed "the report does not begin with the controls"
+
+# shards, one of them killed and resumed, then merged: all is there once
+"$headcrash" campaign smoke --db one.db --shard 1/2 >out 2>err || failed "shard 1/2: $(cat out err)"
+"$headcrash" campaign smoke --db two.db --shard 2/2 >out 2>err &
+server=$!
+sleep 3
+kill -KILL "$server" 2>/dev/null || true
+wait "$server" 2>/dev/null || true
+server=
+sleep 1
+! pgrep -f "$scratch" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch")"
+status=0
+"$headcrash" campaign smoke --db two.db --shard 2/2 --resume >out 2>err || status=$?
+[ "$status" -eq 0 ] || failed "the resumed shard exited with $status: $(cat out err)"
+"$headcrash" merge one.db two.db -o both.db >out || failed "merge: $(cat out)"
+[ "$(ask both.db "SELECT count(*) FROM run WHERE finished_at IS NOT NULL")" = 1 ] || failed "not one finished run: $(cat out)"
+[ "$(ask both.db "SELECT count(DISTINCT key) FROM trial")" = 2 ] || failed "not two trials after merging"
+
+# an adapter whose command is missing, and one that kills the agent: each costs its own trial
+cat >missing.toml <<'EOF'
+base = "ext4"
+[mkfs]
+command = ["mkfs.nosuchthing", "{device}"]
+EOF
+cat >killer.toml <<'EOF'
+base = "ext4"
+[mkfs]
+command = ["sh", "-c", "kill -KILL 1; busybox poweroff -f"]
+EOF
+cat >bad.toml <<EOF
+trials = 1
+filesystems = ["$scratch/missing.toml", "$scratch/killer.toml", "ext4"]
+[device]
+size = "64M"
+[workload]
+name = "short"
+operations = """
+create f
+fsync f
+"""
+[explore]
+strategies = ["lose-all"]
+budget = 3
+[guest]
+step-timeout-s = 15
+EOF
+status=0
+"$headcrash" campaign bad.toml --db bad.db >out 2>err || status=$?
+[ "$status" -eq 1 ] || failed "trials that could not be done gave exit code $status: $(cat out err)"
+[ "$(ask bad.db "SELECT verdict FROM trial WHERE filesystem = 'missing'")" = harness-error ] || failed "missing command: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
+ask bad.db "SELECT summary FROM trial WHERE filesystem = 'missing'" | grep -q mkfs.nosuchthing || failed "the missing command is not named"
+[ "$(ask bad.db "SELECT verdict IN ('hang', 'oops', 'harness-error') FROM trial WHERE filesystem = 'killer'")" = 1 ] || failed "killed agent: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
+[ "$(ask bad.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] || failed "the good one suffered: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
+shopt -s nullglob
+left=("$scratch"/headcrash-*)
+[ ${#left[@]} -eq 0 ] || failed "left behind: ${left[*]}"
+echo "exploring: all as it should be"
