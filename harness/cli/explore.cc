@@ -50,7 +50,8 @@ struct Explored {
   double cpu_s = 0;
 };
 
-/// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of /proc/PID/stat).
+/// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of
+/// /proc/PID/stat).
 double cpu_seconds() {
   double total = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -68,16 +69,18 @@ double cpu_seconds() {
     unsigned long user = 0, system = 0;
     const std::size_t at = line.rfind(')');
     if (at == std::string::npos ||
-        std::sscanf(line.c_str() + at + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &parent, &user,
-                    &system) != 3) {
+        std::sscanf(line.c_str() + at + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &parent,
+                    &user, &system) != 3) {
       continue;
     }
-    if (parent == ::getpid()) total += static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    if (parent == ::getpid())
+      total += static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
   return total;
 }
 
-Result<std::uint64_t> disk_bytes(const ExploreArguments& arguments, const adapters::LinuxAdapter& filesystem) {
+Result<std::uint64_t> disk_bytes(const ExploreArguments& arguments,
+                                 const adapters::LinuxAdapter& filesystem) {
   if (!arguments.recording.empty()) {
     const auto reader = record::RecordingReader::open(arguments.recording);
     if (!reader) return pass_on(reader);
@@ -109,7 +112,8 @@ Result<void> as_result(const crash::Judgement& judgement, const std::string& sub
 Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   const auto operations = operations_of(arguments);
   if (!operations) return pass_on(operations);
-  const fs::path folder = arguments.keep.empty() ? explored.scratch->path() / "recordings" : fs::path(arguments.keep);
+  const fs::path folder =
+      arguments.keep.empty() ? explored.scratch->path() / "recordings" : fs::path(arguments.keep);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
@@ -262,8 +266,8 @@ json describe(const Explored& explored) {
 }
 
 void print_coverage(const lab::ExplorationResult& result) {
-  fmt::print("{:<12} {:>12} {:>10} {:>9} {:>9}  {}\n", "strategy", "space", "generated", "distinct", "explored",
-             "left out");
+  fmt::print("{:<12} {:>12} {:>10} {:>9} {:>9}  {}\n", "strategy", "space", "generated", "distinct",
+             "explored", "left out");
   for (const states::Coverage& part : result.coverage) {
     const double fraction = part.space > 0 ? static_cast<double>(part.generated) / part.space : 1;
     fmt::print("{:<12} {:>12.6g} {:>10} {:>9} {:>7.2f} %  {}\n", states::name(part.strategy), part.space,
@@ -295,8 +299,10 @@ void print_text(const Explored& explored) {
   fmt::print("{}: {} operations, {}\n", explored.filesystem.name, explored.workload.operations.size(),
              explored.workload.recording.string());
   if (!result.judged)
-    fmt::print("the recording does not tell its operations: recovery, mount and second recovery are checked, content "
-               "is not (give --workload)\n");
+    fmt::print(
+        "the recording does not tell its operations: recovery, mount and second recovery are checked, "
+        "content "
+        "is not (give --workload)\n");
   if (explored.workload.failure) fmt::print("the workload ended early: {}\n", *explored.workload.failure);
   print_coverage(result);
   fmt::print("verdicts:");
@@ -308,15 +314,17 @@ void print_text(const Explored& explored) {
     fmt::print(" {} {:.1f} ms ({:.0f} %)", lab::name(static_cast<lab::StepKind>(i)),
                result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
                100 * share(result, i));
-  fmt::print("\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
-             result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
-             explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
-             per_second(result.checked, result.generate_ms));
+  fmt::print(
+      "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
+      result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
+      explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
+      per_second(result.checked, result.generate_ms));
   fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n", result.sampled,
              result.disagreements, result.restores);
 }
 
-/// Without --record the recordings go with the scratch folder, but not when somebody will want to look at them.
+/// Without --record the recordings go with the scratch folder, but not when somebody will want to look at
+/// them.
 void keep_recordings(Explored& explored) {
   const fs::path from = explored.workload.recording.parent_path();
   for (int number = 1; number < 10'000; ++number) {
@@ -350,33 +358,44 @@ int run(const ExploreArguments& arguments) {
 }  // namespace
 
 void add_explore(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
+  CLI::App* command =
+      app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
   const auto arguments = std::make_shared<ExploreArguments>();
-  command->add_option("RECORDING", arguments->recording,
-                      "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
-  command->add_option("--fs", arguments->filesystem, "File system: a name (headcrash list filesystems) or .toml file")
+  command->add_option(
+      "RECORDING", arguments->recording,
+      "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
+  command
+      ->add_option("--fs", arguments->filesystem,
+                   "File system: a name (headcrash list filesystems) or .toml file")
       ->required();
   command->add_option("--workload", arguments->workload,
                       "Records this workload first; with RECORDING: the workload that it is of");
-  command->add_option("--strategy", arguments->strategies,
-                      "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery")
+  command
+      ->add_option("--strategy", arguments->strategies,
+                   "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--budget", arguments->budget, "Distinct states at most")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "Of the workload, the file system's identifier and every draw")
+  command
+      ->add_option("--seed", arguments->seed, "Of the workload, the file system's identifier and every draw")
       ->capture_default_str();
   command->add_option("--rounds", arguments->rounds, "Of a workload that has rounds")->capture_default_str();
-  command->add_option("--size", arguments->size, "Of the disk, for a new recording; default: the least that serves");
+  command->add_option("--size", arguments->size,
+                      "Of the disk, for a new recording; default: the least that serves");
   command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
-  command->add_option("--jobs", arguments->jobs, "Guests side by side")->check(CLI::Range(1, 64))->capture_default_str();
+  command->add_option("--jobs", arguments->jobs, "Guests side by side")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
-      "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record here\n"
+      "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
+      "here\n"
       "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n\n"
-      "Exit code 1: a failure was seen, and again on a fresh guest. 2 also: a failure was not seen again, so that the "
+      "Exit code 1: a failure was seen, and again on a fresh guest. 2 also: a failure was not seen again, so "
+      "that the "
       "laboratory is at fault.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

@@ -204,10 +204,10 @@ struct Command {
   std::string_view name;
   Answer (*act)(const json& request, const Sender& send);
 };
-constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock}, Command{"disk", disk},
-                               Command{"exec", exec},   Command{"mount", mount}, Command{"unmount", unmount},
-                               Command{"run", run},     Command{"dump", dump},   Command{"log", log},
-                               Command{"inspect", inspect_disk}};
+constexpr std::array kCommands{
+    Command{"hello", hello}, Command{"clock", clock},         Command{"disk", disk}, Command{"exec", exec},
+    Command{"mount", mount}, Command{"unmount", unmount},     Command{"run", run},   Command{"dump", dump},
+    Command{"log", log},     Command{"inspect", inspect_disk}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

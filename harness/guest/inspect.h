@@ -17,8 +17,8 @@ struct InspectRefusal {
   Errno error;
 };
 
-/// `request` as PROTOCOL.md has it; events go to `send`. A file system that cannot be mounted is an answer; a refusal
-/// is a disk that is not the one meant, or a tree that has no end.
+/// `request` as PROTOCOL.md has it; events go to `send`. A file system that cannot be mounted is an answer; a
+/// refusal is a disk that is not the one meant, or a tree that has no end.
 tl::expected<nlohmann::json, InspectRefusal> inspect(const nlohmann::json& request,
                                                      const std::function<void(nlohmann::json)>& send);
 

@@ -28,8 +28,8 @@ double ms_since(steady_clock::time_point start) {
 }  // namespace
 
 std::string_view name(StepKind step) {
-  constexpr std::array<std::string_view, kStepKinds> kNames{"load", "replay", "check",   "repair",         "mount",
-                                                            "dump", "judge",  "unmount", "second-recovery"};
+  constexpr std::array<std::string_view, kStepKinds> kNames{
+      "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
@@ -42,7 +42,11 @@ class StateCheck {
  public:
   StateCheck(const StateChecker& checker, StageGuest& guest, const states::CrashState& state,
              const CheckOptions& options)
-      : checker_(checker), filesystem_(*checker.filesystem_), guest_(guest), state_(state), options_(options) {
+      : checker_(checker),
+        filesystem_(*checker.filesystem_),
+        guest_(guest),
+        state_(state),
+        options_(options) {
     outcome_.state = states::format(state);
     outcome_.recording = checker.run_->path();
     outcome_.recovery_of = checker.recovery_of_;
@@ -126,8 +130,9 @@ Step<void> StateCheck::go() {
 
 Step<void> StateCheck::load() {
   const auto began = steady_clock::now();
-  const auto loaded = guest_.load({.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state},
-                                  options_.fresh_guest);
+  const auto loaded =
+      guest_.load({.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state},
+                  options_.fresh_guest);
   ms(StepKind::load) = ms_since(began);
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;
@@ -144,7 +149,10 @@ bool StateCheck::check_on_host() {
   Result<HostCheck> found = fail("", "");
   if (image && copy) found = host_check(filesystem_, *copy);
   if (!image || !copy || !found) {
-    log(fmt::format("not checked on the host: {}\n", (!image ? image.error() : !copy ? copy.error() : found.error()).message()));
+    log(fmt::format("not checked on the host: {}\n", (!image  ? image.error()
+                                                      : !copy ? copy.error()
+                                                              : found.error())
+                                                         .message()));
     return false;
   }
   ms(StepKind::replay) += copy_ms + found->replay_ms;
@@ -196,7 +204,8 @@ Step<void> StateCheck::replay_in_guest() {
   if (!seen) return tl::unexpected(seen.error());
   ms(StepKind::replay) += ms_since(began);
   outcome_.recovery.replayed = shows_replay(seen->log);
-  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal, seen->log));
+  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
+                  seen->log));
   if (seen->first.mounted) first_tree_ = std::move(seen->tree);
   return {};
 }
@@ -229,7 +238,8 @@ Step<void> StateCheck::look() {
   if (!seen) return tl::unexpected(seen.error());
   const double whole_ms = ms_since(began);
   add_times(seen->first);
-  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal, seen->log));
+  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
+                  seen->log));
   outcome_.recovery.mounted = seen->first.mounted;
   tree_ = std::move(seen->tree);
   double again_ms = 0;
@@ -240,12 +250,13 @@ Step<void> StateCheck::look() {
     if (!seen->difference.empty()) not_idempotent("after a second recovery " + seen->difference);
   }
   // What the two spend on messages is the dump's: nearly all of them are its entries.
-  ms(StepKind::dump) +=
-      std::max(whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
+  ms(StepKind::dump) += std::max(
+      whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
   if (is_second && options_.second_recovery) {
     if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
     if (seen->first.mounted && tree_ != *first_tree_) not_idempotent("the second mount shows another tree");
-    if (outcome_.recovery.replayed && shows_replay(seen->log)) not_idempotent("the second mount replayed the log again");
+    if (outcome_.recovery.replayed && shows_replay(seen->log))
+      not_idempotent("the second mount replayed the log again");
   }
   return {};
 }
@@ -289,7 +300,8 @@ void StateCheck::judge() {
   ms(StepKind::judge) += ms_since(began);
 }
 
-Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesystem,
+                                          const RecordedWorkload& workload,
                                           std::shared_ptr<const states::RunHistory> run) {
   StateChecker checker;
   checker.filesystem_ = &filesystem;

@@ -4,22 +4,24 @@
 //   load -> replay -> read-only check (repair if it found something) -> mount -> dump -> unmount
 //        -> oracle, on the host -> second recovery must change nothing
 //
-// Replay and check run on the host where that can be (host_check.h: unprivileged, limited, on a private copy of the
-// state), else in the guest; mounts are always in the guest. `wholly_in_guest` does all of it there: a sample of all
-// states and every failure are done that way again.
+// Replay and check run on the host where that can be (host_check.h: unprivileged, limited, on a private copy
+// of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does all of it there: a
+// sample of all states and every failure are done that way again.
 //
-//                    replay                 check         tree that is judged         second recovery
-//   checked on host  on a copy; the mount   on the copy   of the mount of the         mount, dump, unmount
-//                    replays as well (1)                  original state
-//   replay command   in the guest           in the guest  of the mount after it       the same; wholly_in_guest also
-//   replay by mount  mount, dump, unmount   of the stage, of a second mount           replay and check once more
-//                                           host or guest (also the second recovery)
+//            replay               check         judged: tree of     second recovery
+//   on host  on a copy; by mount  on the copy   the mount of the    mount, dump, unmount
+//            as well (1)                        state as cut
+//   command  in the guest         in the guest  the mount after it  the same (2)
+//   by mount mount, dump,         of the stage  a second mount      that mount (2)
+//            unmount
 //
-// (1) A file system without a journal has nothing that the mount would replay: there the command is run once more in the guest,
-// when it changed anything on the host.
+// (1) A file system without a journal has nothing that the mount would replay: there the command is run once
+// more in the guest, when it changed anything on the host.
+// (2) `wholly_in_guest` replays and checks once more.
 //
-// On the host's path kernel and e2fsck recover the same state independently and must both be content. The second recovery is
-// the kernel's own there: another mount must replay nothing, say nothing and show the same tree.
+// On the host's path kernel and e2fsck recover the same state independently and must both be content. The
+// second recovery is the kernel's own there: another mount must replay nothing, say nothing and show the same
+// tree.
 
 #include <array>
 
@@ -29,7 +31,17 @@
 
 namespace headcrash::lab {
 
-enum class StepKind : std::uint8_t { load, replay, check, repair, mount, dump, judge, unmount, second_recovery };
+enum class StepKind : std::uint8_t {
+  load,
+  replay,
+  check,
+  repair,
+  mount,
+  dump,
+  judge,
+  unmount,
+  second_recovery
+};
 inline constexpr std::size_t kStepKinds = 9;
 std::string_view name(StepKind step);
 
@@ -41,7 +53,7 @@ struct CheckOptions {
 
 struct StateOutcome {
   std::string state;        ///< its name, in `recording`
-  std::string recovery_of;  ///< the state whose recovery `recording` is of; empty: a state of the workload itself
+  std::string recovery_of;  ///< `recording` is of the recovery of this state; empty: of the workload itself
   std::filesystem::path recording;
   states::Strategy strategy = states::Strategy::prefix;  ///< which found it; the caller's business
   std::uint64_t digest = 0;
@@ -63,12 +75,14 @@ bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// `filesystem` must outlive it. A workload without operations has no oracle: recovery, mount and second recovery are
-  /// checked, content is not. Errors: operations that the oracle cannot follow.
-  static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+  /// `filesystem` must outlive it. A workload without operations has no oracle: recovery, mount and second
+  /// recovery are checked, content is not. Errors: operations that the oracle cannot follow.
+  static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
+                                     const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// The same oracle for states of a recording of a recovery: what must be there is what had been persistent before it.
+  /// The same oracle for states of a recording of a recovery: what must be there is what had been persistent
+  /// before it.
   StateChecker for_recovery(const StateOutcome& of, std::shared_ptr<const states::RunHistory> recovery) const;
 
   /// Never fails: what goes wrong is a verdict.

@@ -30,12 +30,14 @@ double ms_since(steady_clock::time_point start) {
 /// What differs between two looks at one state; empty: nothing that matters.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
-    return fmt::format("first {} ({}), then, wholly in the guest, {} ({})", crash::name(first.judgement.verdict),
-                       first.judgement.summary, crash::name(second.judgement.verdict), second.judgement.summary);
+    return fmt::format("first {} ({}), then, wholly in the guest, {} ({})",
+                       crash::name(first.judgement.verdict), first.judgement.summary,
+                       crash::name(second.judgement.verdict), second.judgement.summary);
   }
   const auto keys = [](const StateOutcome& outcome) {
     std::vector<std::tuple<crash::Verdict, crash::Tier, std::string>> list;
-    for (const crash::Finding& finding : outcome.findings) list.emplace_back(finding.kind, finding.tier, finding.path);
+    for (const crash::Finding& finding : outcome.findings)
+      list.emplace_back(finding.kind, finding.tier, finding.path);
     std::sort(list.begin(), list.end());
     return list;
   };
@@ -48,7 +50,8 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
 /// States that the threads take their turns with.
 class Source {
  public:
-  Source(states::Explorer explorer, StateChecker checker) : explorer_(std::move(explorer)), checker_(std::move(checker)) {}
+  Source(states::Explorer explorer, StateChecker checker)
+      : explorer_(std::move(explorer)), checker_(std::move(checker)) {}
 
   Result<std::optional<states::FoundState>> next() {
     const std::lock_guard lock(mutex_);
@@ -87,7 +90,8 @@ class Exploration {
   bool drawn(std::uint64_t digest) const;
   void confirm(StageGuest& guest, const StateChecker& checker, const states::CrashState& state,
                const StateOutcome& outcome);
-  void explore_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number, std::uint64_t budget);
+  void explore_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number,
+                        std::uint64_t budget);
   Result<fs::path> record_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number);
   template <typename Work>
   void on_all_guests(Work work);
@@ -192,7 +196,8 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const 
     if (!crash::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Those that are kept are spread over all that were seen: each number that is a power of two takes a place.
+      // Those that are kept are spread over all that were seen: each number that is a power of two takes a
+      // place.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -217,17 +222,18 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker, const 
                           const StateOutcome& outcome) {
   {
     const std::lock_guard lock(mutex_);
-    const crash::Tier tier = outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier;
+    const crash::Tier tier =
+        outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier;
     if (++failures_of_kind_[{outcome.judgement.verdict, tier}] > options_.failures_confirmed) {
       ++result_.unconfirmed;
       return;
     }
   }
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
-  ConfirmedFailure failure{.outcome = outcome,
-                           .confirmed = is_failure(second) &&
-                                        second.judgement.verdict != crash::Verdict::harness_error,
-                           .disagreement = disagreement(outcome, second)};
+  ConfirmedFailure failure{
+      .outcome = outcome,
+      .confirmed = is_failure(second) && second.judgement.verdict != crash::Verdict::harness_error,
+      .disagreement = disagreement(outcome, second)};
   failure.outcome.log += "== again, wholly in a fresh guest\n" + second.log;
   const std::lock_guard lock(mutex_);
   if (!failure.confirmed) ++result_.disagreements;
@@ -249,15 +255,17 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
       explore_recovery(guest, bases[number], number, each);
     }
   });
-  recovery_.bound = fmt::format("recovery cut for {} of {} states that had something to replay{}", bases.size(),
-                                replayed_seen_, recovery_.bound);
+  recovery_.bound = fmt::format("recovery cut for {} of {} states that had something to replay{}",
+                                bases.size(), replayed_seen_, recovery_.bound);
   if (bases.empty()) recovery_.bound = "no state had anything to replay";
   result_.coverage.push_back(recovery_);
 }
 
 /// Beside the workload's recording: what the base of the new one is, is told by a path relative to it.
-Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number) {
-  const fs::path recording = fs::path(workload_.recording).replace_extension(fmt::format(".recovery-{}.hcrec", number));
+Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
+                                              std::size_t number) {
+  const fs::path recording =
+      fs::path(workload_.recording).replace_extension(fmt::format(".recovery-{}.hcrec", number));
   std::error_code error;
   fs::remove(recording, error);
   const auto failed = [&](const crash::Judgement& judgement) {
@@ -310,8 +318,9 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
 
 }  // namespace
 
-Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests, const adapters::LinuxAdapter& filesystem,
-                                  const RecordedWorkload& workload, const ExplorationOptions& options) {
+Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
+                                  const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                                  const ExplorationOptions& options) {
   return Exploration(guests, filesystem, workload, options).run();
 }
 

@@ -3,9 +3,10 @@
 //
 //   Explorer --next()--> one thread a guest: check --> a failure? again on a fresh guest, wholly in the guest
 //                                                  --> drawn?     again wholly in the guest, must agree
-//   recovery strategy: of some states that had something to replay the recovery is recorded, and its states follow
+//   recovery strategy: of some states that had to replay, the recovery is recorded; its states follow
 //
-// A thread that restores a guest takes it with it when it ends (vm/guest.h); StageGuest::load notices and restores.
+// A thread that restores a guest takes it with it when it ends (vm/guest.h); StageGuest::load notices and
+// restores.
 
 #include <atomic>
 #include <functional>
@@ -23,8 +24,8 @@ struct ExplorationOptions {
   std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
 };
 
-/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is no failure of the
-/// file system but of the lab, and said to be so).
+/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is no failure of
+/// the file system but of the lab, and said to be so).
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
@@ -37,7 +38,8 @@ struct ExplorationResult {
   std::vector<StateOutcome> outcomes;    ///< of those that are not clean or replayed
   std::vector<ConfirmedFailure> failures;
   std::uint64_t unconfirmed = 0;                ///< failures beyond failures_confirmed of their kind
-  std::uint64_t sampled = 0, disagreements = 0; ///< checked wholly in the guest as well; with another outcome
+  std::uint64_t sampled = 0;                    ///< checked wholly in the guest as well ...
+  std::uint64_t disagreements = 0;              ///< ... with another outcome
   std::array<double, kStepKinds> step_ms = {};  ///< sums over `checked`
   double wall_ms = 0, generate_ms = 0;
   std::size_t restores = 0;  ///< guests used
@@ -45,7 +47,8 @@ struct ExplorationResult {
 };
 
 /// One thread for each guest. Errors: a recording that cannot be explored in the ways asked for.
-Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests, const adapters::LinuxAdapter& filesystem,
-                                  const RecordedWorkload& workload, const ExplorationOptions& options);
+Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
+                                  const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                                  const ExplorationOptions& options);
 
 }  // namespace headcrash::lab

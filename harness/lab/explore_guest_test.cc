@@ -1,5 +1,5 @@
-// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every state, the same one
-// without flushes is found out, and what was found is found again on a fresh guest.
+// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every state, the
+// same one without flushes is found out, and what was found is found again on a fresh guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -65,8 +65,8 @@ class LabGuest : public testing::Test {
     StageGuest& guest = lab_->guest(0);
     const auto operations = workload::parse_operations(kOperations, "test");
     EXPECT_TRUE(operations) << operations.error().message();
-    const auto disk = format_disk(guest, filesystem, scratch_->path() / (filesystem.name + "-formatted.hcrec"),
-                                  uuid_from(3));
+    const auto disk = format_disk(guest, filesystem,
+                                  scratch_->path() / (filesystem.name + "-formatted.hcrec"), uuid_from(3));
     EXPECT_TRUE(disk) << disk.error().summary;
     auto recorded = record_workload(guest, filesystem, *disk, *operations,
                                     scratch_->path() / (filesystem.name + ".hcrec"));
@@ -75,7 +75,8 @@ class LabGuest : public testing::Test {
     return std::move(*recorded);
   }
 
-  static ExplorationResult explore_all(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+  static ExplorationResult explore_all(const adapters::LinuxAdapter& filesystem,
+                                       const RecordedWorkload& workload,
                                        std::vector<states::Strategy> strategies, std::uint64_t budget) {
     auto result = explore(lab_->guests(), filesystem, workload,
                           {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
@@ -131,7 +132,8 @@ TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
   }
 }
 
-/// What goes wrong in the laboratory is told as such, and the next state is checked by a guest that knows nothing of it.
+/// What goes wrong in the laboratory is told as such, and the next state is checked by a guest that knows
+/// nothing of it.
 TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -145,7 +147,8 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   broken.check.argv = {"no-such-program"};
   const auto refused = StateChecker::create(broken, workload, *run);
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->check(guest, last, {.wholly_in_guest = true}).judgement.verdict, crash::Verdict::harness_error);
+  EXPECT_EQ(refused->check(guest, last, {.wholly_in_guest = true}).judgement.verdict,
+            crash::Verdict::harness_error);
   const auto checker = StateChecker::create(ext4, workload, *run);
   ASSERT_TRUE(checker);
   const StateOutcome fine = checker->check(guest, last, {.wholly_in_guest = true});

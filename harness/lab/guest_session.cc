@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is told apart
-// from an agent that does.
+// The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
+// told apart from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 
 json mount_request(const char* command, const adapters::LinuxAdapter& filesystem) {
@@ -86,8 +86,8 @@ tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, c
     return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
   if (error.failure == vm::CallFailure::guest_died)
     return stop(crash::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
-  return stop(crash::Verdict::hang,
-              fmt::format("\"{}\" did not end within {} s", what, static_cast<double>(timeout_.count()) / 1000));
+  return stop(crash::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
+                                                static_cast<double>(timeout_.count()) / 1000));
 }
 
 Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
@@ -116,8 +116,8 @@ Step<void> GuestSession::verify_disks(std::uint64_t disk_bytes, const std::strin
 }
 
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  const auto answer = guest_.call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}},
-                                  timeout_ + kExecGrace);
+  const auto answer =
+      guest_.call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
   if (!answer) return failed(argv.at(0), answer.error());
   if (answer->value("timed_out", false)) {
     return stop(crash::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),
@@ -137,9 +137,9 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
 }
 
 Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  const auto mounted =
-      exec(adapters::fill_in(filesystem.mount.argv, {.device = kStageDisk, .log = {}, .uuid = {}, .target = kMountPoint},
-                             filesystem.mount_options));
+  const auto mounted = exec(adapters::fill_in(
+      filesystem.mount.argv, {.device = kStageDisk, .log = {}, .uuid = {}, .target = kMountPoint},
+      filesystem.mount_options));
   if (!mounted) return tl::unexpected(mounted.error());
   if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
   return filesystem.mount.good(mounted->exit_code);
@@ -161,9 +161,8 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
     if (kind == "skipped") outcome.mishaps.push_back({index, workload::Outcome::skipped});
     if (kind == "partial") outcome.mishaps.push_back({index, workload::Outcome::partial});
     if (kind == "failed" && index < operations.size()) {
-      outcome.failure =
-          fmt::format("operation {} ({}) failed with errno {}", index,
-                      workload::format(operations[index]), event.value("errno", 0));
+      outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,
+                                    workload::format(operations[index]), event.value("errno", 0));
     }
   };
   const auto answer =
@@ -187,7 +186,7 @@ Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
 Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
   Inspection seen;
   std::vector<crash::ObservedObject> second;
-  const auto look = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
+  const auto look_once = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
     StepClock clock;
     const auto mounted = mount(filesystem, &look.refusal);
     if (!mounted) return tl::unexpected(mounted.error());
@@ -202,9 +201,10 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
     look.unmount_ms = clock.lap();
     return unmounted;
   };
-  if (const auto looked = look(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
+  if (const auto looked = look_once(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
   if (again && seen.first.mounted) {
-    if (const auto looked = look(seen.again.emplace(), second); !looked) return tl::unexpected(looked.error());
+    if (const auto looked = look_once(seen.again.emplace(), second); !looked)
+      return tl::unexpected(looked.error());
     if (second != seen.tree) seen.difference = "the tree has changed";
   }
   auto log = kernel_log();

@@ -1,5 +1,6 @@
 #pragma once
-// What every driver of a guest does with it: requests to the agent, whose failures are told apart once and for all.
+// What every driver of a guest does with it: requests to the agent, whose failures are told apart once and
+// for all.
 //
 //   the agent refuses            harness error (or, for mount, an answer)
 //   no answer in time            hang
@@ -60,7 +61,8 @@ inline constexpr const char* kMountPoint = "/mnt";
 class GuestSession {
  public:
   /// The guest must outlive this.
-  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout) : guest_(guest), timeout_(step_timeout) {}
+  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout)
+      : guest_(guest), timeout_(step_timeout) {}
 
   Step<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
 

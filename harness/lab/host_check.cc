@@ -1,6 +1,7 @@
 // The tools on an anonymous file (host_check.h).
 //
-// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may not enter.
+// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may not
+// enter.
 #include "harness/lab/host_check.h"
 
 #include <fmt/format.h>
@@ -74,7 +75,8 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const proc
 }
 
 bool host_has(const std::string& program) {
-  for (const char* folder : {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
+  for (const char* folder :
+       {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
     if (::access((folder + program).c_str(), X_OK) == 0) return true;
   return false;
 }
@@ -131,8 +133,8 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
   if (!filesystem.replay_by_mount && !filesystem.replay.argv.empty()) {
     const Result<ProgramEnd> replayed = run(filesystem.replay.argv, found.replay_ms);
     if (!replayed) return pass_on(replayed);
-    found.replayed = !filesystem.replay_sign.empty() &&
-                     replayed->output.find(filesystem.replay_sign) != std::string::npos;
+    found.replayed =
+        !filesystem.replay_sign.empty() && replayed->output.find(filesystem.replay_sign) != std::string::npos;
   }
   const Result<ProgramEnd> checked = run(filesystem.check.argv, found.check_ms);
   if (!checked) return pass_on(checked);

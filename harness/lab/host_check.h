@@ -1,12 +1,13 @@
 #pragma once
-// Replay and read-only check of a crash state on the host, for the file systems whose tools can work on a private copy.
+// Replay and read-only check of a crash state on the host, for the file systems whose tools can work on a
+// private copy.
 //
 //   StateImage ----------------what is not zeroes--> anonymous file in memory --> replay --> check -n
 //   stage, after the kernel's replay (stage_copy.h)--> anonymous file in memory -------------> check -n
 //
-// e2fsck takes some 90 ms inside an emulated guest and 2.5 ms here. The tools see untrusted bytes: they run as nobody (or as
-// the plain user that headcrash is), without an environment, with limits on time, memory and what they write, and
-// never on the state itself. Nothing is mounted on the host.
+// e2fsck takes some 90 ms inside an emulated guest and 2.5 ms here. The tools see untrusted bytes: they run
+// as nobody (or as the plain user that headcrash is), without an environment, with limits on time, memory and
+// what they write, and never on the state itself. Nothing is mounted on the host.
 
 #include <chrono>
 
@@ -23,15 +24,15 @@ struct HostCheck {
   double replay_ms = 0, check_ms = 0;
 };
 
-/// The adapter says that replay and check may run there (`host = true`), they need nothing but the device, and the host has
-/// the programs.
+/// The adapter says that replay and check may run there (`host = true`), they need nothing but the device,
+/// and the host has the programs.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// A sparse file in memory that nobody else sees.
 Result<process::Descriptor> private_copy(const states::StateImage& image);
 
-/// Works on `copy` and changes it. Errors: a program that could not be run, was killed or took too long: then the check
-/// has to be done in a guest.
+/// Works on `copy` and changes it. Errors: a program that could not be run, was killed or took too long: then
+/// the check has to be done in a guest.
 Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const process::Descriptor& copy,
                              std::chrono::milliseconds limit = std::chrono::seconds(30));
 

@@ -38,9 +38,11 @@ Result<Bounds> find_bounds(const fs::path& recording) {
     if (!event) return pass_on(event);
     if (!*event) break;
     // The power cut of a campaign's trial ends its workload; what follows is the recovery.
-    if ((*event)->kind == record::Kind::power && (*event)->detail == 0 && bounds.from > 0 && !end) end = ordinal;
+    if ((*event)->kind == record::Kind::power && (*event)->detail == 0 && bounds.from > 0 && !end)
+      end = ordinal;
     if ((*event)->kind != record::Kind::mark) continue;
-    const std::string_view text(reinterpret_cast<const char*>((*event)->payload.data()), (*event)->payload.size());
+    const std::string_view text(reinterpret_cast<const char*>((*event)->payload.data()),
+                                (*event)->payload.size());
     if (text == kBeginMark) bounds.from = ordinal + 1;
     if (text == kEndMark && !end) end = ordinal;
   }
@@ -113,7 +115,8 @@ Result<void> write_operations(const RecordedWorkload& workload) {
     file << fmt::format("{}{} {}\n", kMishapWord, mishap.operation,
                         mishap.outcome == workload::Outcome::partial ? "partial" : "skipped");
   }
-  for (const workload::Operation& operation : workload.operations) file << workload::format(operation) << '\n';
+  for (const workload::Operation& operation : workload.operations)
+    file << workload::format(operation) << '\n';
   file.close();
   if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
   return {};
@@ -149,9 +152,8 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
                                        const std::vector<workload::Operation>& operations,
                                        const fs::path& recording) {
   clear_way(recording);
-  const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
-                                  .state = disk.state,
-                                  .record = fs::absolute(recording)});
+  const auto loaded = guest.load(
+      {.recording = fs::absolute(disk.recording), .state = disk.state, .record = fs::absolute(recording)});
   if (!loaded) return tl::unexpected(loaded.error());
   std::string why;
   const auto mounted = guest.mount(filesystem, &why);
@@ -174,15 +176,16 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
   const Result<Bounds> bounds = find_bounds(recording);
   if (!bounds) return broken(bounds.error());
   // What follows a failed operation was not executed.
-  RecordedWorkload workload{.recording = recording,
-                            .operations = {operations.begin(),
-                                           operations.begin() +
-                                               static_cast<std::ptrdiff_t>(std::min(ran->done, operations.size()))},
-                            .mishaps = ran->mishaps,
-                            .from_event = bounds->from,
-                            .to_event = bounds->to,
-                            .failure = ran->failure};
-  if (const auto written = as_step(write_operations(workload)); !written) return tl::unexpected(written.error());
+  RecordedWorkload workload{
+      .recording = recording,
+      .operations = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(
+                                                                  std::min(ran->done, operations.size()))},
+      .mishaps = ran->mishaps,
+      .from_event = bounds->from,
+      .to_event = bounds->to,
+      .failure = ran->failure};
+  if (const auto written = as_step(write_operations(workload)); !written)
+    return tl::unexpected(written.error());
   return workload;
 }
 

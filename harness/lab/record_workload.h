@@ -2,11 +2,11 @@
 // A workload run on a fresh file system on a stage, recorded.
 //
 //   empty disk --mkfs--> formatted.hcrec          once for a file system and size; kept and used again
-//   formatted  --mount, operations, marks, seal--> workload.hcrec (its base is the formatted disk's last state)
+//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: the last state of the former)
 //
-// Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one operation a line
-// (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file system could not do. A
-// recording without it can be explored, but not judged by the oracle.
+// Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one
+// operation a line (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file
+// system could not do. A recording without it can be explored, but not judged by the oracle.
 
 #include "harness/lab/stage_guest.h"
 
@@ -37,8 +37,8 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 
-/// A recording that exists: made by the lab, by a trial of a campaign, or imported. Its operations come from the
-/// file beside it, if that is there. Errors: a file that cannot be read or understood.
+/// A recording that exists: made by the lab, by a trial of a campaign, or imported. Its operations come from
+/// the file beside it, if that is there. Errors: a file that cannot be read or understood.
 Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording);
 
 /// Version 4, from a seed: mkfs would draw one of its own, and runs would not repeat.

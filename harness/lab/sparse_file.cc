@@ -39,18 +39,21 @@ std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
 
 Result<process::Descriptor> make_sparse_file(std::uint64_t bytes) {
   process::Descriptor file(::memfd_create("crash-state", MFD_CLOEXEC));
-  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return no_copy("cannot be made");
+  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    return no_copy("cannot be made");
   return file;
 }
 
-Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset, std::span<const std::byte> bytes) {
+Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset,
+                        std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t hole = run_length(bytes, true);
     bytes = bytes.subspan(hole);
     offset += hole;
     const std::size_t length = run_length(bytes, false);
     if (length == 0) continue;
-    if (::pwrite(file.get(), bytes.data(), length, static_cast<off_t>(offset)) != static_cast<ssize_t>(length))
+    if (::pwrite(file.get(), bytes.data(), length, static_cast<off_t>(offset)) !=
+        static_cast<ssize_t>(length))
       return no_copy("cannot be written");
     bytes = bytes.subspan(length);
     offset += length;

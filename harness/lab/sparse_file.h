@@ -1,5 +1,6 @@
 #pragma once
-// An anonymous file in memory (memfd) that nobody else sees and that goes with its descriptor, even when headcrash is killed.
+// An anonymous file in memory (memfd) that nobody else sees and that goes with its descriptor, even when
+// headcrash is killed.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@ namespace headcrash::lab {
 Result<process::Descriptor> make_sparse_file(std::uint64_t bytes);
 
 /// Into a file that holds zeroes there: blocks of zeroes stay holes.
-Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset, std::span<const std::byte> bytes);
+Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset,
+                        std::span<const std::byte> bytes);
 
 }  // namespace headcrash::lab

@@ -50,8 +50,8 @@ Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   while (seen.next < bytes) {
     const std::uint64_t before = seen.next;
     seen.end = std::min(bytes, seen.next + kStatusBytes);
-    const auto on_extents = [](void* user, const char*, std::uint64_t, std::uint32_t* entries, std::size_t count,
-                               int*) -> int {
+    const auto on_extents = [](void* user, const char*, std::uint64_t, std::uint32_t* entries,
+                               std::size_t count, int*) -> int {
       auto& into = *static_cast<Seen*>(user);
       for (std::size_t i = 0; i + 1 < count && into.next < into.end; i += 2) {
         const std::uint64_t length = std::min<std::uint64_t>(entries[i], into.end - into.next);
@@ -74,7 +74,8 @@ StageCopier::StageCopier(StageCopier&&) noexcept = default;
 StageCopier& StageCopier::operator=(StageCopier&&) noexcept = default;
 StageCopier::~StageCopier() = default;
 
-Result<StageCopier> StageCopier::connect(const std::filesystem::path& socket, const std::string& export_name) {
+Result<StageCopier> StageCopier::connect(const std::filesystem::path& socket,
+                                         const std::string& export_name) {
   auto connection = std::make_unique<Connection>();
   connection->nbd = ::nbd_create();
   if (connection->nbd == nullptr) return nbd_failed("no client");

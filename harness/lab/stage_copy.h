@@ -1,8 +1,9 @@
 #pragma once
 // What a stage holds now, copied into an anonymous file: the state with everything that its recovery wrote.
 //
-// Where only the kernel can replay (xfs, btrfs, f2fs), the check has to look at what the guest's mount has left; the host
-// does that some ten times faster than the emulated guest. Nothing of the stage may be mounted meanwhile.
+// Where only the kernel can replay (xfs, btrfs, f2fs), the check has to look at what the guest's mount has
+// left; the host does that some ten times faster than the emulated guest. Nothing of the stage may be mounted
+// meanwhile.
 
 #include <filesystem>
 #include <memory>

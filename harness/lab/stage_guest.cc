@@ -17,7 +17,8 @@ using nlohmann::json;
 
 constexpr std::uint64_t kMarkExportBytes = 4096;
 constexpr std::uint64_t kStageSectorBytes = 512;
-// What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be switched.
+// What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
+// switched.
 constexpr int kSwitchTries = 40;
 constexpr std::chrono::milliseconds kSwitchPause{25};
 
@@ -67,23 +68,22 @@ StageGuest::~StageGuest() = default;
 
 Result<void> StageGuest::State::restore() {
   drop();
-  const vm::GuestSpec spec{
-      .image = options.image,
-      .accelerator = options.accelerator,
-      .memory_mib = options.memory_mib,
-      .disks = {{.socket = server.socket(),
-                 .export_name = device::StateServer::disk_export(stage),
-                 .size_bytes = options.disk_bytes},
-                {.socket = server.socket(),
-                 .export_name = device::StateServer::mark_export(stage),
-                 .size_bytes = kMarkExportBytes}}};
+  const vm::GuestSpec spec{.image = options.image,
+                           .accelerator = options.accelerator,
+                           .memory_mib = options.memory_mib,
+                           .disks = {{.socket = server.socket(),
+                                      .export_name = device::StateServer::disk_export(stage),
+                                      .size_bytes = options.disk_bytes},
+                                     {.socket = server.socket(),
+                                      .export_name = device::StateServer::mark_export(stage),
+                                      .size_bytes = kMarkExportBytes}}};
   auto started = vm::Guest::start(spec, options.cache, options.scratch);
   if (!started) return pass_on(started);
   guest = std::move(*started);
   session.emplace(*guest, options.step_timeout);
   ++restores;
-  for (const auto& ready : {session->set_clock(seed_digits(stage + 1)),
-                            session->kernel_log().map([](const std::string&) {})}) {
+  for (const auto& ready :
+       {session->set_clock(seed_digits(stage + 1)), session->kernel_log().map([](const std::string&) {})}) {
     if (!ready) return fail("guest", ready.error().summary);
   }
   trusted = true;
@@ -122,8 +122,8 @@ Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool f
   if (!loaded) return loaded;
   if (loaded->sectors * kStageSectorBytes != state.options.disk_bytes) {
     return stop(crash::Verdict::harness_error,
-                fmt::format("the state has {} bytes and the guest's disk {}", loaded->sectors * kStageSectorBytes,
-                            state.options.disk_bytes));
+                fmt::format("the state has {} bytes and the guest's disk {}",
+                            loaded->sectors * kStageSectorBytes, state.options.disk_bytes));
   }
   if (!state.trusted) {
     if (const auto restored = state.restore(); !restored) return broken(restored.error());
@@ -187,7 +187,8 @@ Step<std::string> StageGuest::kernel_log() {
 
 Result<process::Descriptor> StageGuest::copy_stage() {
   if (!state_->copier) {
-    auto copier = StageCopier::connect(state_->server.socket(), device::StateServer::disk_export(state_->stage));
+    auto copier =
+        StageCopier::connect(state_->server.socket(), device::StateServer::disk_export(state_->stage));
     if (!copier) return pass_on(copier);
     state_->copier.emplace(std::move(*copier));
   }

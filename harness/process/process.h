@@ -20,8 +20,8 @@ namespace headcrash::process {
 /// The first entry of ProcessSpec::inherit is this descriptor in the child, the next one more, ...
 inline constexpr int kFirstInherited = 3;
 
-/// For a program that works on what nobody trusts (a checker on a damaged image): no privileges, no environment but
-/// PATH and LC_ALL=C, and limits.
+/// For a program that works on what nobody trusts (a checker on a damaged image): no privileges, no
+/// environment but PATH and LC_ALL=C, and limits.
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
