@@ -8,16 +8,16 @@
 // of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does all of it there: a
 // sample of all states and every failure are done that way again.
 //
-//                    replay                 check         tree that is judged         second recovery
-//   checked on host  on a copy; the mount   on the copy   of the mount of the         mount, dump, unmount
-//                    replays as well (1)                  original state
-//   replay command   in the guest           in the guest  of the mount after it       the same;
-//   wholly_in_guest also replay by mount  mount, dump, unmount   of the stage, of a second mount replay and
-//   check once more
-//                                           host or guest (also the second recovery)
+//            replay               check         judged: tree of     second recovery
+//   on host  on a copy; by mount  on the copy   the mount of the    mount, dump, unmount
+//            as well (1)                        state as cut
+//   command  in the guest         in the guest  the mount after it  the same (2)
+//   by mount mount, dump,         of the stage  a second mount      that mount (2)
+//            unmount
 //
 // (1) A file system without a journal has nothing that the mount would replay: there the command is run once
 // more in the guest, when it changed anything on the host.
+// (2) `wholly_in_guest` replays and checks once more.
 //
 // On the host's path kernel and e2fsck recover the same state independently and must both be content. The
 // second recovery is the kernel's own there: another mount must replay nothing, say nothing and show the same
@@ -52,9 +52,8 @@ struct CheckOptions {
 };
 
 struct StateOutcome {
-  std::string state;  ///< its name, in `recording`
-  std::string
-      recovery_of;  ///< the state whose recovery `recording` is of; empty: a state of the workload itself
+  std::string state;        ///< its name, in `recording`
+  std::string recovery_of;  ///< `recording` is of the recovery of this state; empty: of the workload itself
   std::filesystem::path recording;
   states::Strategy strategy = states::Strategy::prefix;  ///< which found it; the caller's business
   std::uint64_t digest = 0;

@@ -3,8 +3,7 @@
 //
 //   Explorer --next()--> one thread a guest: check --> a failure? again on a fresh guest, wholly in the guest
 //                                                  --> drawn?     again wholly in the guest, must agree
-//   recovery strategy: of some states that had something to replay the recovery is recorded, and its states
-//   follow
+//   recovery strategy: of some states that had to replay, the recovery is recorded; its states follow
 //
 // A thread that restores a guest takes it with it when it ends (vm/guest.h); StageGuest::load notices and
 // restores.
@@ -38,9 +37,9 @@ struct ExplorationResult {
   std::uint64_t checked = 0, clean = 0;  ///< clean: or replayed
   std::vector<StateOutcome> outcomes;    ///< of those that are not clean or replayed
   std::vector<ConfirmedFailure> failures;
-  std::uint64_t unconfirmed = 0;  ///< failures beyond failures_confirmed of their kind
-  std::uint64_t sampled = 0,
-                disagreements = 0;              ///< checked wholly in the guest as well; with another outcome
+  std::uint64_t unconfirmed = 0;                ///< failures beyond failures_confirmed of their kind
+  std::uint64_t sampled = 0;                    ///< checked wholly in the guest as well ...
+  std::uint64_t disagreements = 0;              ///< ... with another outcome
   std::array<double, kStepKinds> step_ms = {};  ///< sums over `checked`
   double wall_ms = 0, generate_ms = 0;
   std::size_t restores = 0;  ///< guests used

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/lab/account.h"
 #include "harness/lab/lost_writes.h"
 #include "harness/lab/minimise.h"
+#include "plugin/record/recording.h"
 
 namespace headcrash::lab {
 namespace {
@@ -254,6 +256,29 @@ Result<FailureReport> FailureReporter::run() {
 }
 
 }  // namespace
+
+Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload) {
+  const auto reader = record::RecordingReader::open(workload.recording);
+  if (!reader) return pass_on(reader);
+  if (!reader->header().base) return Recorder();
+  const FormattedDisk disk{workload.recording.parent_path() / reader->header().base->recording,
+                           reader->header().base->state};
+  return [&filesystem, disk](StageGuest& guest, const std::vector<workload::Operation>& operations,
+                             const fs::path& recording) {
+    return record_workload(guest, filesystem, disk, operations, recording);
+  };
+}
+
+std::vector<std::size_t> first_of_each_kind(const std::vector<ConfirmedFailure>& failures) {
+  std::vector<std::size_t> firsts;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const StateOutcome& outcome = failures[i].outcome;
+    if (failures[i].confirmed && seen.insert(format(kind_of(outcome.judgement, outcome.findings))).second)
+      firsts.push_back(i);
+  }
+  return firsts;
+}
 
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload, const ConfirmedFailure& failure,

@@ -2,8 +2,7 @@
 // A workload run on a fresh file system on a stage, recorded.
 //
 //   empty disk --mkfs--> formatted.hcrec          once for a file system and size; kept and used again
-//   formatted  --mount, operations, marks, seal--> workload.hcrec (its base is the formatted disk's last
-//   state)
+//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: the last state of the former)
 //
 // Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one
 // operation a line (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file
