@@ -54,6 +54,23 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
+/// A campaign that explores has a stage in place of a device: it has a size and nothing else.
+Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefill) {
+  const auto table = root.table("device");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  for (const char* key : {"profiles", "write-cache", "faults", "clock", "setup-clock"}) {
+    if ((*table)->has(key)) {
+      return fail((*table)->subject(key),
+                  "a campaign that explores has no use for it: its workloads are recorded on a stage",
+                  "leave it out, or leave [explore] out for power cuts under way");
+    }
+  }
+  if (const auto known = (*table)->only({"size", "prefill"}); !known) return known;
+  if (const auto taken = take_prefill(**table, prefill); !taken) return taken;
+  return (*table)->take_size("size", campaign.size_bytes);
+}
+
 Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("device");
   if (!table) return pass_on(table);
@@ -129,7 +146,12 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("guest");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"memory-mib", "step-timeout-s"}); !known) return known;
+  if (const auto known = (*table)->only({"memory-mib", "step-timeout-s", "write-cache"}); !known)
+    return known;
+  if ((*table)->has("write-cache") && !root.has("explore")) {
+    return fail((*table)->subject("write-cache"), "is told to the guests of campaigns that explore only",
+                "use device.write-cache for the drive's own, or add [explore]");
+  }
   if (const auto taken = (*table)->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536});
       !taken)
     return taken;
@@ -139,6 +161,7 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
 Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
   std::vector<std::string> names;
   if (const auto taken = root.take("filesystems", names); !taken) return taken;
+  if (names.empty() && root.has("controls")) return {};
   if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
   for (const std::string& name : names) {
     Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
@@ -160,6 +183,50 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
   return {};
 }
 
+Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
+  if (root.has("controls")) {
+    return fail(root.subject("controls"), "stand in campaigns that explore only",
+                "add [explore], or list file systems that are expected to lose among the others");
+  }
+  for (const auto& read :
+       {root.take("trials", campaign.trials, {.least = 1, .most = 1'000'000}), read_device(root, campaign),
+        read_workload(root, campaign), read_cut(root, campaign), read_filesystems(root, campaign)}) {
+    if (!read) return read;
+  }
+  return {};
+}
+
+Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
+  if (root.has("cut")) {
+    return fail(root.subject("cut"), "a campaign that explores cuts everywhere",
+                "leave it out, or leave [explore] out for power cuts under way");
+  }
+  ExplorationDefaults defaults;
+  ExploredCell& cell = defaults.cell;
+  for (const auto& read : {take_trials(root, cell.trials), read_stage(root, campaign, cell.prefill),
+                           read_filesystems(root, campaign)}) {
+    if (!read) return read;
+  }
+  if (const auto guest = root.table("guest"); guest && *guest) {
+    if (const auto taken = take_write_cache(**guest, cell.write_through); !taken) return taken;
+  }
+  if (const auto table = root.table("workload"); table && *table) {
+    if (const auto known = (*table)->only({"name", "rounds", "operations"}); !known) return known;
+    for (const auto& read : {(*table)->take("name", cell.workload),
+                             (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
+                             (*table)->take("operations", cell.operations)}) {
+      if (!read) return read;
+    }
+    if (const auto good = check_workload(**table, "name", cell); !good) return good;
+  }
+  defaults.size_bytes = campaign.size_bytes;
+  campaign.workload = cell.workload;
+  auto exploration = read_exploration(root, defaults, campaign.filesystems);
+  if (!exploration) return pass_on(exploration);
+  campaign.explore = std::move(*exploration);
+  return {};
+}
+
 /// In a trial's key, where a '/' parts its places.
 std::string key_name(const std::string& workload) {
   if (workload.ends_with(".txt")) return std::filesystem::path(workload).stem();
@@ -168,13 +235,44 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
+/// The cells take turns, controls first in each round.
+std::vector<TrialPlan> plan_explored(const Campaign& campaign) {
+  std::vector<std::vector<std::string>> workloads;
+  std::size_t longest = 0;
+  for (const ExploredCell& cell : campaign.explore->cells) {
+    workloads.push_back(workloads_of(cell, campaign.seed));
+    longest = std::max(longest, workloads.back().size());
+  }
+  std::vector<TrialPlan> plans;
+  for (std::size_t turn = 0; turn < longest; ++turn) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (turn >= workloads[i].size()) continue;
+      const ExploredCell& cell = campaign.explore->cells[i];
+      const std::string& workload = workloads[i][turn];
+      const std::string differing = variant(cell);
+      const bool numbered = workload != cell.workload;
+      TrialPlan plan{.key = fmt::format("{}{}{}/stage/{}", cell.filesystem.name, differing.empty() ? "" : "+",
+                                        differing, numbered ? workload : key_name(workload)),
+                     .filesystem = &cell.filesystem,
+                     .profile = "stage",
+                     .number = turn,
+                     .cell = &cell,
+                     .workload = workload};
+      if (!numbered && workloads[i].size() > 1) plan.key += fmt::format("/{}", turn + 1);
+      plan.seed = hash_text(plan.key, campaign.seed) >> 1;  // positive in SQLite
+      plans.push_back(std::move(plan));
+    }
+  }
+  return plans;
+}
+
 }  // namespace
 
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
   const Result<StrictTable> root = StrictTable::parse(text, file_name);
   if (!root) return pass_on(root);
-  if (const auto known =
-          root->only({"title", "seed", "trials", "filesystems", "device", "workload", "cut", "guest"});
+  if (const auto known = root->only({"title", "takes", "seed", "trials", "filesystems", "device", "workload",
+                                     "cut", "guest", "explore", "controls"});
       !known) {
     return pass_on(known);
   }
@@ -182,14 +280,15 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
       .name = std::filesystem::path(file_name).stem(), .text = text, .size_bytes = std::uint64_t{512} << 20};
   std::int64_t seed = 1;
   for (const auto& read :
-       {root->take("title", campaign.title), root->take("seed", seed, {.least = 0, .most = INT64_MAX}),
-        root->take("trials", campaign.trials, {.least = 1, .most = 1'000'000}), read_device(*root, campaign),
-        read_workload(*root, campaign), read_cut(*root, campaign), read_guest(*root, campaign),
-        read_filesystems(*root, campaign)}) {
+       {root->take("title", campaign.title), root->take("takes", campaign.takes),
+        root->take("seed", seed, {.least = 0, .most = INT64_MAX}), read_guest(*root, campaign)}) {
     if (!read) return pass_on(read);
   }
   campaign.seed = static_cast<std::uint64_t>(seed);
   if (campaign.title.empty()) campaign.title = campaign.name;
+  const Result<void> rest =
+      root->has("explore") ? read_explored(*root, campaign) : read_cuts(*root, campaign);
+  if (!rest) return pass_on(rest);
   return campaign;
 }
 
@@ -213,12 +312,17 @@ std::vector<CampaignSummary> built_in_campaigns() {
   std::vector<CampaignSummary> summaries;
   for (const EmbeddedFile& file : embedded_files()) {
     const Result<Campaign> campaign = parse_campaign(std::string(file.text), std::string(file.name));
-    if (campaign) summaries.push_back({campaign->name, campaign->title, plan_trials(*campaign).size()});
+    if (!campaign) continue;
+    const std::vector<TrialPlan> plans = plan_trials(*campaign);
+    summaries.push_back({campaign->name, campaign->title, campaign->takes, plans.size()});
+    for (const TrialPlan& plan : plans)
+      summaries.back().states += plan.cell == nullptr ? 0 : static_cast<std::uint64_t>(plan.cell->budget);
   }
   return summaries;
 }
 
 std::vector<TrialPlan> plan_trials(const Campaign& campaign) {
+  if (campaign.explore) return plan_explored(campaign);
   std::vector<TrialPlan> plans;
   for (std::int64_t cut = 1; cut <= campaign.trials; ++cut) {
     for (const std::string& profile : campaign.profiles) {
@@ -239,7 +343,14 @@ std::vector<TrialPlan> plan_trials(const Campaign& campaign) {
 
 std::string campaign_digest(const Campaign& campaign) {
   std::string shape = campaign.name + "\n" + campaign.text;
-  for (const adapters::LinuxAdapter& filesystem : campaign.filesystems) {
+  std::vector<const adapters::LinuxAdapter*> filesystems;
+  for (const adapters::LinuxAdapter& each : campaign.filesystems) filesystems.push_back(&each);
+  for (std::size_t i = 0; campaign.explore && i < campaign.explore->cells.size(); ++i) {
+    const ExploredCell& cell = campaign.explore->cells[i];
+    if (cell.control) filesystems.push_back(&cell.filesystem);
+  }
+  for (const adapters::LinuxAdapter* each : filesystems) {
+    const adapters::LinuxAdapter& filesystem = *each;
     shape += fmt::format("\n{} {} {}", filesystem.name, filesystem.type, filesystem.mount_options);
     for (const auto* command :
          {&filesystem.mkfs, &filesystem.replay, &filesystem.check, &filesystem.repair}) {

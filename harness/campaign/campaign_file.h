@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/campaign/exploration_file.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::campaign {
@@ -15,7 +16,8 @@ namespace headcrash::campaign {
 /// Keys and defaults are explained in campaigns/demo.toml.
 struct Campaign {
   std::string name, title;
-  std::string text;  ///< the file itself, kept in the database
+  std::string takes;  ///< how long, roughly and on what, in words
+  std::string text;   ///< the file itself, kept in the database
   std::uint64_t seed = 1;
   std::int64_t trials = 5;  ///< power cuts for each file system on each device
   std::vector<adapters::LinuxAdapter> filesystems;
@@ -31,6 +33,9 @@ struct Campaign {
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
+  /// Trials are recorded workloads whose crash states are explored; profiles, faults, clocks and cut are
+  /// unused.
+  std::optional<Exploration> explore;
 };
 
 /// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml).
@@ -38,8 +43,9 @@ Result<Campaign> load_campaign(const std::string& name_or_path);
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name);
 
 struct CampaignSummary {
-  std::string name, title;
+  std::string name, title, takes;
   std::size_t trials = 0;
+  std::uint64_t states = 0;  ///< at most, of those that explore
 };
 std::vector<CampaignSummary> built_in_campaigns();
 
@@ -49,7 +55,9 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< in the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  std::uint64_t number = 0;  ///< of the cut in its cell, from 0: which workload of an enumerator
+  std::uint64_t number = 0;            ///< of the cut in its cell, from 0: which workload of an enumerator
+  const ExploredCell* cell = nullptr;  ///< in the campaign; null for a power cut under way
+  std::string workload;                ///< of an explored trial, with its number: "ace-seq1/17"
 };
 
 /// In the order they are run: the cuts of one cell are spread over the whole campaign, so that an interrupted

@@ -25,7 +25,11 @@ void add_serve(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_campaign(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_merge(CLI::App& app, int& exit_code);
 void add_recording(CLI::App& app, int& exit_code);
+void add_explore(CLI::App& app, int& exit_code);
+void add_replay(CLI::App& app, int& exit_code);
+void add_extract(CLI::App& app, int& exit_code);
 
 /// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
 int tell(const Error& error, bool as_json);

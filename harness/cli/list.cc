@@ -71,7 +71,11 @@ json workloads() {
 json campaigns() {
   json rows = json::array();
   for (const campaign::CampaignSummary& summary : campaign::built_in_campaigns()) {
-    rows.push_back({{"name", summary.name}, {"title", summary.title}, {"trials", summary.trials}});
+    rows.push_back({{"name", summary.name},
+                    {"title", summary.title},
+                    {"trials", summary.trials},
+                    {"states", unless_zero(static_cast<double>(summary.states))},
+                    {"takes", summary.takes}});
   }
   return rows;
 }

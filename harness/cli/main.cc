@@ -26,7 +26,11 @@ int main(int argc, char** argv) {
     add_simulate(app, exit_code);
     add_campaign(app, exit_code);
     add_report(app, exit_code);
+    add_merge(app, exit_code);
     add_recording(app, exit_code);
+    add_explore(app, exit_code);
+    add_replay(app, exit_code);
+    add_extract(app, exit_code);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

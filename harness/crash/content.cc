@@ -52,9 +52,10 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
 }
 
 /// True if a write of the first few bytes of a stamp over another version of it changes nothing: the versions
-/// differ only from byte 12 on (stamp.h).
+/// differ only from byte 12 on (stamp.h). Nor does its first byte, which is zero, over zeroes.
 bool leaves_no_trace(const BlockEvent& event, const Held& before) {
-  if (event.kind != BlockEvent::Kind::stamp || before.zero || event.bytes >= 16) return false;
+  if (event.kind != BlockEvent::Kind::stamp || event.bytes >= 16) return false;
+  if (before.zero) return event.bytes == 1;
   const std::uint32_t shown_bits = event.bytes <= 12 ? 0 : (event.bytes - 12) * 8;
   return ((event.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
 }
@@ -99,7 +100,7 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   }
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   for (BlockEvent event : object.blocks) {
-    if (block < event.first || block >= event.end || event.operation > terms.horizon.reached) continue;
+    if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation)) continue;
     if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
     apply(event, permitted, cover && event.operation <= *cover);
   }
@@ -215,7 +216,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
   std::uint64_t least = 0, most = 0;
   bool changing = false;
   for (const auto& [operation, size] : object.sizes) {
-    if (operation > terms.horizon.reached) break;
+    if (!terms.horizon.may_have_run(operation)) break;
     if (cover && operation <= *cover) {
       least = most = size;
     } else {
@@ -229,7 +230,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     if (each.end == kEndless || !terms.horizon.knows(each.operation) || (cover && each.operation < *cover))
       continue;
     const bool shrunk_since = std::any_of(object.sizes.begin(), object.sizes.end(), [&](const auto& size) {
-      return size.first > each.operation && size.first <= terms.horizon.reached &&
+      return size.first > each.operation && terms.horizon.may_have_run(size.first) &&
              size.second < each.end_bytes;
     });
     if (!shrunk_since) least = std::max(least, std::min(most, each.end_bytes));
@@ -347,7 +348,7 @@ std::vector<Finding> judge_attributes(const ObjectHistory& object, const Observe
     const auto at = observed.attributes.find(name);
     const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
     for (const auto& [operation, value] : states) {
-      if (operation > horizon.reached) break;
+      if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();
       permitted.push_back(value);
       was_there |= shown && value == shown;

@@ -11,14 +11,6 @@
 
 namespace headcrash::crash {
 
-/// The operations that may or must have happened when the power went.
-struct Horizon {
-  std::optional<std::size_t> persisted;  ///< the last known persistence point, P
-  std::size_t reached = 0;               ///< the last operation that may have run, Q
-
-  bool knows(std::size_t operation) const { return persisted && operation <= *persisted; }
-};
-
 struct ContentTerms {
   Horizon horizon;
   /// The operation that renamed the file over another one, where the file system promises its content then.

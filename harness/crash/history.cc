@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/crash/ownership.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::crash {
@@ -23,9 +24,10 @@ class Follower {
     token_of_.push_back(std::nullopt);
   }
 
-  Result<void> step(std::size_t index, const Operation& operation);
+  Result<void> step(const Operation& operation);
   /// An operation that was skipped or found no room.
   void step_over(const Operation& operation, workload::Outcome outcome) {
+    begin(operation, true);
     disturbed_ = true;
     if (outcome != workload::Outcome::partial) return;
     if (const auto file = find(operation.path)) object(*file).unclear = true;
@@ -51,12 +53,35 @@ class Follower {
   ObjectHistory& object(TokenId token) { return history_.objects[history_.tokens[token].object]; }
   SlotHistory& slot(const Place& place) { return history_.objects[place.directory].entries[place.name]; }
 
+  void begin(const Operation& operation, bool skipped) {
+    index_ = history_.timeline.operations();
+    history_.timeline.add(operation, skipped);
+    owners_.act_as(operation.thread);
+  }
+  Result<void> act(const Operation& operation);
+
+  // The first thing that another thread has is remembered; it fails the step.
+  void need(bool granted, const std::string& path) {
+    if (!granted && !conflict_) conflict_ = path;
+  }
+  void claim(const Place& place, const std::string& path) {
+    need(owners_.claim(Ownership::Name(place.directory, place.name)), path);
+  }
+  void claim(TokenId token, const std::string& path) {
+    need(owners_.claim(history_.tokens[token].object), path);
+  }
+  void pass(ObjectId directory, const std::string& name, const std::string& path) {
+    need(owners_.pass(Ownership::Name(directory, name)), path);
+  }
+
   /// The directory of `path` must exist.
-  std::optional<Place> look_up(const std::string& path) const {
+  std::optional<Place> look_up(const std::string& path) {
     ObjectId directory = kRoot;
     std::size_t start = 0;
     for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', start)) {
-      const auto next = live_[directory].find(path.substr(start, slash - start));
+      const std::string name = path.substr(start, slash - start);
+      pass(directory, name, path);
+      const auto next = live_[directory].find(name);
       if (next == live_[directory].end()) return std::nullopt;
       directory = history_.tokens[next->second].object;
       if (history_.objects[directory].type != FileType::directory) return std::nullopt;
@@ -69,23 +94,29 @@ class Follower {
     return place;
   }
 
-  std::optional<TokenId> find(const std::string& path) const {
+  std::optional<TokenId> find(const std::string& path) {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
   std::optional<TokenId> find_file(const std::string& path) {
     const auto token = find(path);
-    return token && object(*token).type == FileType::regular ? token : std::nullopt;
+    if (!token || object(*token).type != FileType::regular) return std::nullopt;
+    claim(*token, path);
+    return token;
   }
   std::optional<ObjectId> find_directory(const std::string& path) {
     if (path.empty()) return kRoot;
-    const auto token = find(path);
-    if (!token || object(*token).type != FileType::directory) return std::nullopt;
-    return history_.tokens[*token].object;
+    const auto place = look_up(path);
+    if (!place || !place->token || object(*place->token).type != FileType::directory) return std::nullopt;
+    pass(place->directory, place->name, path);
+    return history_.tokens[*place->token].object;
   }
 
   void bind(const Place& place, const std::string& path, std::optional<TokenId> token, bool by_rename = false,
             bool replaced = false) {
+    claim(place, path);
+    if (token) claim(*token, path);
+    if (place.token) claim(*place.token, path);
     SlotHistory& history = slot(place);
     if (history.bindings.empty()) history.path = path;
     history.bindings.push_back({index_, token, by_rename, replaced});
@@ -124,6 +155,7 @@ class Follower {
 
   Result<void> sync_file(const Operation& operation);
   Result<void> sync_directory(const std::string& path);
+  void cover_entries(ObjectId directory);
   void sync_everything();
   void cover_path(const std::string& path);
   void cover_links(ObjectId id);
@@ -133,6 +165,8 @@ class Follower {
   WorkloadHistory history_;
   std::vector<std::map<std::string, TokenId>> live_;  // by object: the entries of directories
   std::vector<std::optional<TokenId>> token_of_;      // by object: its newest token
+  Ownership owners_;
+  std::optional<std::string> conflict_;
   std::size_t index_ = 0;
   bool disturbed_ = false;
 };
@@ -281,6 +315,7 @@ Result<void> Follower::change_attribute(const Operation& operation) {
     if (!token) return missing(operation.path);
     id = history_.tokens[*token].object;
   }
+  need(owners_.claim(id), operation.path);
   ObjectHistory& holder = history_.objects[id];
   if (holder.type == FileType::symlink) return wrong("a symbolic link has no user attributes");
   auto& states = holder.attributes[operation.attribute];
@@ -309,19 +344,27 @@ Result<void> Follower::sync_file(const Operation& operation) {
 Result<void> Follower::sync_directory(const std::string& path) {
   const auto directory = find_directory(path);
   if (!directory) return wrong(fmt::format("there is no directory \"{}\"", path));
-  for (auto& [name, entry] : history_.objects[*directory].entries)
-    entry.covers.push_back({index_, NameTier::posix});
-  history_.objects[*directory].attribute_covers.push_back(index_);
+  cover_entries(*directory);
+  if (!owners_.is_foreign(*directory)) history_.objects[*directory].attribute_covers.push_back(index_);
   if (promises_.fsync_keeps_name) cover_path(path);
   if (promises_.fsync_keeps_new_name) cover_new_path(path);
   return {};
 }
 
+/// What another thread has changed since the last join may or may not have been there when the call began.
+void Follower::cover_entries(ObjectId directory) {
+  for (auto& [name, entry] : history_.objects[directory].entries) {
+    if (!owners_.is_foreign(Ownership::Name(directory, name)))
+      entry.covers.push_back({index_, NameTier::posix});
+  }
+}
+
 void Follower::sync_everything() {
-  for (ObjectHistory& each : history_.objects) {
-    each.data_covers.push_back({.operation = index_});
-    each.attribute_covers.push_back(index_);
-    for (auto& [name, entry] : each.entries) entry.covers.push_back({index_, NameTier::posix});
+  for (ObjectId id = 0; id < history_.objects.size(); ++id) {
+    cover_entries(id);
+    if (owners_.is_foreign(id)) continue;
+    history_.objects[id].data_covers.push_back({.operation = index_});
+    history_.objects[id].attribute_covers.push_back(index_);
   }
 }
 
@@ -365,9 +408,17 @@ void Follower::cover_links(ObjectId id) {
   }
 }
 
-Result<void> Follower::step(std::size_t index, const Operation& operation) {
-  index_ = index;
-  if (workload::is_persistence_point(operation)) history_.persistence_points.push_back(index);
+Result<void> Follower::step(const Operation& operation) {
+  begin(operation, false);
+  if (const auto acted = act(operation); !acted) return acted;
+  if (!conflict_) return {};
+  return fail(
+      fmt::format("operation {}", index_),
+      fmt::format("another thread uses \"{}\" or a directory on its path since the last join", *conflict_),
+      "give each thread files and names of its own, or put a join between");
+}
+
+Result<void> Follower::act(const Operation& operation) {
   if (workload::is_write(operation.kind)) return write(operation);
   switch (operation.kind) {
     case Kind::mkdir:
@@ -401,6 +452,9 @@ Result<void> Follower::step(std::size_t index, const Operation& operation) {
     case Kind::syncfs:
       sync_everything();
       return {};
+    case Kind::join:
+      owners_.join();
+      return {};
     default:
       return reshape(operation);
   }
@@ -419,11 +473,9 @@ Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
       follower.step_over(operations[i], mishap->outcome);
       continue;
     }
-    if (const auto stepped = follower.step(i, operations[i]); !stepped) return pass_on(stepped);
+    if (const auto stepped = follower.step(operations[i]); !stepped) return pass_on(stepped);
   }
-  WorkloadHistory history = follower.take();
-  history.operations = operations.size();
-  return history;
+  return follower.take();
 }
 
 }  // namespace headcrash::crash

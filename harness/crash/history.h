@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fs-adapters/promises.h"
+#include "harness/crash/horizon.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::crash {
@@ -92,8 +93,7 @@ struct TokenHistory {
 struct WorkloadHistory {
   std::vector<ObjectHistory> objects;  ///< kRoot first
   std::vector<TokenHistory> tokens;
-  std::vector<std::size_t> persistence_points;
-  std::size_t operations = 0;
+  Timeline timeline;
 };
 
 /// Operations that did not happen are left out; the content of files whose write was partial is unclear.

@@ -85,7 +85,7 @@ class Promised {
     std::set<TokenId> found;
     for (const auto& [token, cover] : last) {
       const auto& removed_by = history_.tokens[token].removed_by;
-      const bool removed = removed_by && *removed_by <= horizon_.reached;
+      const bool removed = removed_by && horizon_.may_have_run(*removed_by);
       if (!removed && !may_be_lost(cover, token)) found.insert(token);
     }
     return found;
@@ -124,7 +124,7 @@ class Promised {
   bool may_be_lost(const LastCover& cover, TokenId token) const {
     bool renamed = false, name_taken = false;
     for (const Binding& since : cover.slot->bindings) {
-      if (since.operation <= cover.operation || since.operation > horizon_.reached) continue;
+      if (since.operation <= cover.operation || !horizon_.may_have_run(since.operation)) continue;
       renamed |= since.by_rename;
       name_taken |= since.token && *since.token != token;
     }
@@ -151,7 +151,7 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
   }
   Binding at_cover{.operation = 0, .token = std::nullopt};
   for (const Binding& binding : slot.bindings) {
-    if (binding.operation > horizon.reached) break;
+    if (!horizon.may_have_run(binding.operation)) break;
     if (permitted.cover && binding.operation <= permitted.cover->operation) {
       at_cover = binding;
     } else {

@@ -21,6 +21,7 @@ struct ContentRun {
   std::uint32_t file = 0, version = 0;  ///< stamp, moved
   std::uint64_t stamped_block = 0;      ///< moved: the block number in the stamp
   std::vector<std::byte> head;          ///< foreign: the first bytes, at most 32
+  bool operator==(const ContentRun&) const = default;
 };
 
 struct ObservedObject {
@@ -33,6 +34,7 @@ struct ObservedObject {
   std::vector<ContentRun> runs;
   std::string link_target;                        ///< of a symbolic link
   std::map<std::string, std::string> attributes;  ///< those that begin with "user."
+  bool operator==(const ObservedObject&) const = default;
 };
 
 /// One `entry` event. Errors name the field.

@@ -1,8 +1,6 @@
 // The oracle's face: history, horizon, judge (oracle.h).
 #include "harness/crash/oracle.h"
 
-#include <algorithm>
-
 #include "harness/crash/history.h"
 #include "harness/crash/judge.h"
 
@@ -27,10 +25,7 @@ Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations, c
 std::vector<Finding> Oracle::judge(std::optional<std::size_t> persisted,
                                    const std::vector<ObservedObject>& tree) const {
   const WorkloadHistory& workload = history_->workload;
-  const auto& points = workload.persistence_points;
-  const auto next = persisted ? std::upper_bound(points.begin(), points.end(), *persisted) : points.begin();
-  const std::size_t last = workload.operations == 0 ? 0 : workload.operations - 1;
-  const Horizon horizon{.persisted = persisted, .reached = next != points.end() ? *next : last};
+  const Horizon horizon = workload.timeline.at(persisted);
   return Judge(workload, history_->promises, horizon, tree).judge();
 }
 

@@ -46,6 +46,13 @@ std::vector<Verdict> kinds(const std::vector<std::string>& lines, std::optional<
 }
 using Kinds = std::vector<Verdict>;
 
+/// A stamp begins with a zero byte: a write of one byte cannot be told from none, wherever the file ends
+/// later.
+TEST(Oracle, OneByteLeavesNoTrace) {
+  const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
+  EXPECT_EQ(kinds(list, 3, {file("a", {zero(0, 2)})}), Kinds{});
+}
+
 const std::vector<std::string> kOverwrite{
     "create a", "write a 0 1024 1 1", "fsync a", "write a 512 512 1 2", "write a 0 512 1 3", "fsync a",
     "unlink a"};

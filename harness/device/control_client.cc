@@ -31,6 +31,12 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket
 
 Result<nlohmann::json> ControlClient::request(const nlohmann::json& message,
                                               std::chrono::milliseconds timeout) {
+  auto answer = exchange(message, timeout);
+  return answer ? accepted(std::move(*answer)) : answer;
+}
+
+Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
+                                               std::chrono::milliseconds timeout) {
   const process::Deadline deadline = process::after(timeout);
   const auto sent = conversation_.send(message, deadline);
   auto answer = sent ? conversation_.receive(deadline) : tl::unexpected(sent.error());
@@ -48,10 +54,12 @@ Result<nlohmann::json> ControlClient::request(const nlohmann::json& message,
     return fail(socket_.string(), "the answer is not of headcrash's control protocol",
                 "is this the control socket of another program?");
   }
-  if (!(*answer)["ok"].get<bool>()) {
-    return fail(socket_.string(), answer->value("error", "refused without a reason"));
-  }
   return std::move(*answer);
+}
+
+Result<nlohmann::json> ControlClient::accepted(nlohmann::json answer) const {
+  if (answer["ok"].get<bool>()) return answer;
+  return fail(socket_.string(), answer.value("error", "refused without a reason"));
 }
 
 }  // namespace headcrash::device

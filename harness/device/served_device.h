@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/device/control_client.h"
+#include "harness/device/nbdkit_child.h"
 
 namespace headcrash::device {
 
@@ -30,9 +30,6 @@ struct ServedDeviceSpec {
   std::optional<std::filesystem::path> socket;          ///< of NBD; default: nbd.sock in the scratch folder
   std::optional<std::filesystem::path> control_socket;  ///< default: control.sock in the scratch folder
 };
-
-/// The plugin of this build; $HEADCRASH_PLUGIN overrides it.
-std::filesystem::path plugin_path();
 
 class ServedDevice {
  public:

@@ -15,7 +15,9 @@
 
 #include "harness/guest/dump.h"
 #include "harness/guest/exec.h"
+#include "harness/guest/inspect.h"
 #include "harness/guest/kernel.h"
+#include "harness/guest/kernel_log.h"
 #include "harness/guest/posix_vfs.h"
 #include "harness/workload/operation.h"
 
@@ -181,13 +183,31 @@ Answer dump(const json& request, const Sender& send) {
   return json{{"entries", *entries}};
 }
 
+// One reader for all requests: it remembers how far it has read.
+KernelLog& kernel_log() {
+  static KernelLog log;
+  return log;
+}
+
+Answer log(const json&, const Sender&) {
+  return json{{"text", kernel_log().take()}};
+}
+
+Answer inspect_disk(const json& request, const Sender& send) {
+  auto seen = inspect(request, send);
+  if (!seen) return refuse(seen.error().what, seen.error().error);
+  (*seen)["log"] = kernel_log().take();
+  return std::move(*seen);
+}
+
 struct Command {
   std::string_view name;
   Answer (*act)(const json& request, const Sender& send);
 };
-constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock}, Command{"disk", disk},
-                               Command{"exec", exec},   Command{"mount", mount}, Command{"unmount", unmount},
-                               Command{"run", run},     Command{"dump", dump}};
+constexpr std::array kCommands{
+    Command{"hello", hello}, Command{"clock", clock},         Command{"disk", disk}, Command{"exec", exec},
+    Command{"mount", mount}, Command{"unmount", unmount},     Command{"run", run},   Command{"dump", dump},
+    Command{"log", log},     Command{"inspect", inspect_disk}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

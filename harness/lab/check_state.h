@@ -4,9 +4,24 @@
 //   load -> replay -> read-only check (repair if it found something) -> mount -> dump -> unmount
 //        -> oracle, on the host -> second recovery must change nothing
 //
-// Replay and check run on the host where the adapter has a host checker (host_check.h: unprivileged, limited,
-// on a private copy of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does
-// all of it there: a sample of all states and every failure are done that way again.
+// Replay and check run on the host where that can be (host_check.h: unprivileged, limited, on a private copy
+// of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does all of it there: a
+// sample of all states and every failure are done that way again.
+//
+//            replay               check         judged: tree of     second recovery
+//   on host  on a copy; by mount  on the copy   the mount of the    mount, dump, unmount
+//            as well (1)                        state as cut
+//   command  in the guest         in the guest  the mount after it  the same (2)
+//   by mount mount, dump,         of the stage  a second mount      that mount (2)
+//            unmount
+//
+// (1) A file system without a journal has nothing that the mount would replay: there the command is run once
+// more in the guest, when it changed anything on the host.
+// (2) `wholly_in_guest` replays and checks once more.
+//
+// On the host's path kernel and e2fsck recover the same state independently and must both be content. The
+// second recovery is the kernel's own there: another mount must replay nothing, say nothing and show the same
+// tree.
 
 #include <array>
 
@@ -37,26 +52,57 @@ struct CheckOptions {
 };
 
 struct StateOutcome {
-  std::string state;
+  std::string state;        ///< its name, in `recording`
+  std::string recovery_of;  ///< `recording` is of the recovery of this state; empty: of the workload itself
+  std::filesystem::path recording;
+  states::Strategy strategy = states::Strategy::prefix;  ///< which found it; the caller's business
   std::uint64_t digest = 0;
   std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
   crash::Recovery recovery;
   crash::Judgement judgement;
   std::vector<crash::Finding> findings;
   std::array<double, kStepKinds> step_ms = {};
+  double wall_ms = 0;
   std::string log;  ///< commands, their output, the kernel's words
   bool in_guest_only = false;
+
+  /// "w1234-", or "w1234-/w12" for a state of the recovery of w1234-.
+  std::string full_name() const { return recovery_of.empty() ? state : recovery_of + "/" + state; }
 };
+
+/// Something to confirm and to report: neither clean nor replayed.
+bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// All must outlive it. Errors: operations that the oracle cannot follow.
+  /// `filesystem` must outlive it. A workload without operations has no oracle: recovery, mount and second
+  /// recovery are checked, content is not. Errors: operations that the oracle cannot follow.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
+
+  /// The same oracle for states of a recording of a recovery: what must be there is what had been persistent
+  /// before it.
+  StateChecker for_recovery(const StateOutcome& of, std::shared_ptr<const states::RunHistory> recovery) const;
+
   /// Never fails: what goes wrong is a verdict.
   StateOutcome check(StageGuest& guest, const states::CrashState& state, const CheckOptions& options) const;
-  /* ... */
+
+  bool has_oracle() const { return oracle_ != nullptr; }
+  bool checks_on_host() const { return on_host_; }
+
+ private:
+  friend class StateCheck;
+  StateChecker() = default;
+  std::optional<std::size_t> persisted_before(std::uint64_t event) const;
+
+  const adapters::LinuxAdapter* filesystem_ = nullptr;
+  std::shared_ptr<const crash::Oracle> oracle_;
+  std::shared_ptr<const states::RunHistory> run_;
+  std::vector<std::pair<std::uint64_t, std::size_t>> persisted_;  // event of the mark, operation
+  std::string recovery_of_;
+  std::optional<std::size_t> persisted_at_start_;  // of a recovery
+  bool on_host_ = false;
 };
 
 }  // namespace headcrash::lab

@@ -2,8 +2,11 @@
 // A workload run on a fresh file system on a stage, recorded.
 //
 //   empty disk --mkfs--> formatted.hcrec          once for a file system and size; kept and used again
-//   formatted  --mount, operations, marks, seal--> workload.hcrec (its base is the formatted disk's last
-//   state)
+//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: the last state of the former)
+//
+// Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one
+// operation a line (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file
+// system could not do. A recording without it can be explored, but not judged by the oracle.
 
 #include "harness/lab/stage_guest.h"
 
@@ -13,13 +16,13 @@ struct FormattedDisk {
   std::filesystem::path recording;
   std::string state;  ///< its last one, all writes there
 };
-/// `image_variant`: "" or a variant of harness/workload/aged_image.h (aged, tiny-journal).
+/// Replaces the recording if there is one. `uuid`: of the file system, so that runs repeat.
 Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const std::filesystem::path& recording, const std::string& uuid);
 
 struct RecordedWorkload {
   std::filesystem::path recording;
-  std::vector<workload::Operation> operations;
+  std::vector<workload::Operation> operations;  ///< empty: not known, no oracle
   std::vector<workload::Mishap> mishaps;
   std::uint64_t from_event = 0;  ///< the mark "phase workload": cuts before it are of no interest
   std::uint64_t to_event = 0;    ///< the mark "phase end", before the unmount
@@ -29,5 +32,16 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
                                        const FormattedDisk& disk,
                                        const std::vector<workload::Operation>& operations,
                                        const std::filesystem::path& recording);
+
+/// Where the operations of a recording are kept.
+std::filesystem::path operations_file(const std::filesystem::path& recording);
+Result<void> write_operations(const RecordedWorkload& workload);
+
+/// A recording that exists: made by the lab, by a trial of a campaign, or imported. Its operations come from
+/// the file beside it, if that is there. Errors: a file that cannot be read or understood.
+Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording);
+
+/// Version 4, from a seed: mkfs would draw one of its own, and runs would not repeat.
+std::string uuid_from(std::uint64_t seed);
 
 }  // namespace headcrash::lab

@@ -7,30 +7,14 @@
 // After a hang, an oops, a refused unmount or any doubt the guest is thrown away and a fresh one restored
 // from the saved state (0.15 to 0.7 s); the caller need not care.
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "fs-adapters/linux/adapter.h"
-#include "harness/crash/observed_tree.h"
-#include "harness/crash/verdict.h"
 #include "harness/device/state_server.h"
-#include "harness/vm/guest.h"
-#include "harness/workload/operation.h"
+#include "harness/lab/guest_session.h"
+#include "harness/process/descriptor.h"
 
 namespace headcrash::lab {
-
-/// Goes on, or ends the work at hand with this judgement: hang, oops, harness error.
-template <typename T>
-using Step = tl::expected<T, crash::Judgement>;
-
-struct GuestOutcome {
-  int exit_code = 0;
-  std::string output;  ///< standard output, then standard error
-};
 
 struct StageGuestOptions {
   vm::GuestImage image;
@@ -38,7 +22,7 @@ struct StageGuestOptions {
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::filesystem::path cache, scratch;  ///< saved guest states; existing folder of this guest's own
-  std::chrono::seconds step_timeout{60};
+  std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
 };
 
 class StageGuest {
@@ -49,23 +33,26 @@ class StageGuest {
   ~StageGuest();
 
   /// Puts a state under the guest and makes sure that it sees it. Restores a fresh guest first when told to,
-  /// or when the last one cannot be trusted.
+  /// or when the last one cannot be trusted. `load.stage` is this guest's own.
   Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
+  // As GuestSession's; each failure makes the next load() begin with a fresh guest.
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
-  /// False: the kernel refused; its words are in `why`.
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
-  struct RunOutcome {
-    std::size_t done = 0;  ///< operations
-    std::vector<workload::Mishap> mishaps;
-    std::optional<std::string> failure;  ///< an operation failed: the file system broke its word
-  };
+  using RunOutcome = lab::RunOutcome;
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
   Step<std::vector<crash::ObservedObject>> dump();
+  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
+  /// On every level, since the last call, inspection or load.
+  Step<std::string> kernel_log();
+
+  /// What the stage holds now; nothing of it may be mounted.
+  Result<process::Descriptor> copy_stage();
 
   device::StateServer& server();
   std::size_t stage() const;
+  std::uint64_t disk_bytes() const;
   std::optional<std::string> complaint() const;  ///< the file system's own words about damage, since load()
   std::string console_tail(std::size_t lines) const;
   std::size_t restores() const;  ///< guests used so far

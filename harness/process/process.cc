@@ -2,13 +2,16 @@
 #include "harness/process/process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -26,9 +29,34 @@ struct Preparation {
   std::vector<int> moved;  // copies above every number that dup2 will overwrite
   int null = -1, output = -1, errors = -1, failure = -1;
   pid_t parent = -1;
+  const Confinement* confinement = nullptr;
 };
 
+constexpr unsigned kNobody = 65534;
+constexpr std::array<const char*, 3> kBareEnvironment{
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", nullptr};
+
+/// False: it must not be run.
+bool confine(const Confinement& confinement) {
+  const auto limit = [](auto resource, std::uint64_t most) {
+    const rlimit both{most, most};
+    return ::setrlimit(resource, &both) == 0;
+  };
+  if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
+      !limit(RLIMIT_AS, confinement.memory_bytes) || !limit(RLIMIT_FSIZE, confinement.file_bytes) ||
+      !limit(RLIMIT_CORE, 0)) {
+    return false;
+  }
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (::geteuid() != 0) return true;
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+         ::setresuid(kNobody, kNobody, kNobody) == 0;
+}
+
 [[noreturn]] void become(const Preparation& prepared) {
+  // Before prctl: a change of user forgets the signal.
+  const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
+  const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != prepared.parent) ::_exit(127);  // it died before prctl
   ::dup2(prepared.null, STDIN_FILENO);
@@ -42,8 +70,12 @@ struct Preparation {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  ::execvp(prepared.argv[0], prepared.argv.data());
-  const int error = errno;
+  if (confined && prepared.confinement != nullptr) {
+    ::execvpe(prepared.argv[0], prepared.argv.data(), const_cast<char* const*>(kBareEnvironment.data()));
+  } else if (confined) {
+    ::execvp(prepared.argv[0], prepared.argv.data());
+  }
+  const int error = confined ? errno : confining;
   [[maybe_unused]] const ssize_t told = ::write(next, &error, sizeof error);
   ::_exit(127);
 }
@@ -78,6 +110,7 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   prepared.failure = failure_write.get();
   for (const int fd : spec.inherit) prepared.moved.push_back(copy(fd));
   prepared.parent = ::getpid();
+  prepared.confinement = spec.confinement ? &*spec.confinement : nullptr;
 
   const pid_t pid = ::fork();
   if (pid < 0) return fail(program, "cannot start a process: " + reason(errno));

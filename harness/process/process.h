@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,19 @@ namespace headcrash::process {
 /// The first entry of ProcessSpec::inherit is this descriptor in the child, the next one more, ...
 inline constexpr int kFirstInherited = 3;
 
+/// For a program that works on what nobody trusts (a checker on a damaged image): no privileges, no
+/// environment but PATH and LC_ALL=C, and limits.
+struct Confinement {
+  std::chrono::seconds cpu{30};
+  std::uint64_t memory_bytes = 1ULL << 30;
+  std::uint64_t file_bytes = 1ULL << 32;  ///< of one file that it writes
+};
+
 struct ProcessSpec {
   std::vector<std::string> argv{};  ///< argv[0] is looked up in PATH
   int output = -1, errors = -1;     ///< descriptors for stdout and stderr; -1 is /dev/null
   std::vector<int> inherit{};       ///< all others are closed in the child
+  std::optional<Confinement> confinement{};
 };
 
 class Process {

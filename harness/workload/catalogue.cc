@@ -17,6 +17,7 @@
 namespace headcrash::workload {
 namespace {
 
+constexpr std::uint8_t kRandomThreads = 4;
 constexpr std::string_view kAcePrefix = "ace-seq";
 
 struct AceName {
@@ -47,6 +48,8 @@ std::uint64_t number_of(const AceName& name, std::uint64_t count, const Workload
 Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
   if (request.name == "small-files") return small_files({.seed = request.seed, .rounds = request.rounds});
   if (request.name == "random") return random_operations({.seed = request.seed, .rounds = request.rounds});
+  if (request.name == "random-threads")
+    return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   if (auto list = pattern(request.name, {.seed = request.seed, .rounds = request.rounds})) return *list;
   if (const auto name = read_ace_name(request.name)) {
     const Ace ace(name->length);
@@ -103,7 +106,8 @@ std::vector<WorkloadSummary> known_workloads() {
   std::vector<WorkloadSummary> list{
       {"small-files",
        "creates, overwrites, renames, replaces and removes small files, half of it made persistent"},
-      {"random", "every operation there is, drawn with weights"}};
+      {"random", "every operation there is, drawn with weights"},
+      {"random-threads", fmt::format("the same in {} threads side by side", kRandomThreads)}};
   for (const Pattern& each : patterns()) list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {
     list.push_back({fmt::format("{}{}", kAcePrefix, length),

@@ -1,7 +1,7 @@
 #pragma once
 // Workloads by name, as campaigns and `headcrash list workloads` know them.
 //
-//   small-files, random, replace-by-rename, ...   made from the trial's seed
+//   small-files, random, random-threads, replace-by-rename, ...   made from the trial's seed
 //   ace-seq1, ace-seq2                            a trial's number is its workload's, from 0 and around again
 //   ace-seq3                                      a trial's seed draws it
 //   ace-seq1/17                                   always number 17

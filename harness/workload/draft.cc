@@ -110,6 +110,7 @@ bool Draft::possible(const Operation& operation) const {
       return is(operation.path, FileType::directory);
     case Kind::sync:
     case Kind::syncfs:
+    case Kind::join:
       return true;
     default:  // fsync, fdatasync, truncate and fallocate
       return is(operation.path, FileType::regular);

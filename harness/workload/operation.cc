@@ -48,7 +48,8 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::fdatasync, "fdatasync", "p"},
                                                     {Kind::fsync_directory, "fsyncdir", "p"},
                                                     {Kind::sync, "sync", ""},
-                                                    {Kind::syncfs, "syncfs", ""}}};
+                                                    {Kind::syncfs, "syncfs", ""},
+                                                    {Kind::join, "join", ""}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -139,17 +140,34 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   return {};
 }
 
+/// Takes "@2" off the front. The error is the whole message.
+tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view>& words) {
+  if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
+  std::uint8_t thread = 0;
+  if (!parse_number(words[0].substr(1), thread) || thread >= kThreadsMost) {
+    return tl::unexpected(
+        fmt::format("\"{}\" is no thread; threads are @0 to @{}", words[0].substr(0, 20), kThreadsMost - 1));
+  }
+  words.erase(words.begin());
+  if (!words.empty() && words[0] == "join")
+    return tl::unexpected<std::string>("a join is of all threads: it has no @");
+  return thread;
+}
+
 }  // namespace
 
 std::string format(const Operation& operation) {
   const Word& word = word_of(operation.kind);
-  std::string line(word.name);
+  std::string line = operation.thread == 0 ? "" : fmt::format("@{} ", operation.thread);
+  line += word.name;
   for (const char letter : word.signature) line += " " + format_argument(letter, operation);
   return line;
 }
 
 Result<Operation> parse_operation(std::string_view line, const std::string& subject) {
-  const std::vector<std::string_view> words = split(line);
+  std::vector<std::string_view> words = split(line);
+  const auto thread = take_thread(words);
+  if (!thread) return fail(subject, thread.error());
   const auto word = std::find_if(kWords.begin(), kWords.end(),
                                  [&](const Word& w) { return !words.empty() && w.name == words[0]; });
   if (word == kWords.end()) {
@@ -163,6 +181,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   }
   Operation operation;
   operation.kind = word->kind;
+  operation.thread = *thread;
   for (std::size_t i = 0; i < word->signature.size(); ++i) {
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has a number that is none", line.substr(0, 80)));
@@ -190,6 +209,12 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
 
 bool is_write(Kind kind) {
   return word_of(kind).signature == "polfv";
+}
+
+std::size_t threads_of(std::span<const Operation> operations) {
+  std::size_t threads = 1;
+  for (const Operation& each : operations) threads = std::max<std::size_t>(threads, each.thread + 1U);
+  return threads;
 }
 
 bool is_persistence_point(const Operation& operation) {

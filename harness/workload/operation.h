@@ -14,6 +14,20 @@
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   setxattr PATH NAME VALUE                  removexattr PATH NAME
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
+//   join                                      all threads meet
+//
+// Threads. "@2 write ..." is an operation of thread 2; without a prefix it is thread 0's. The operations of
+// one thread run in order, those of different threads side by side; a join waits until all before it are
+// done:
+//
+//   mkdir d | join | create d/a      write d/a ..     fsync d/a (5)  | join | ...
+//                  | @1 create d/b   @1 write d/b ..  @1 fsync d/b (8)
+//
+// Two rules keep the oracle simple. Between two joins a file, and a name, belongs to the one thread that
+// touches it (reading the directories on a path is no touch; ownership.h of the oracle checks). And
+// persistence points are reported in the order of the list: a thread whose point has succeeded goes on only
+// when all points before it in the list have been reported, so that "persisted N" alone tells where every
+// thread is. The calls themselves do overlap, and so do the commits behind them.
 //
 // A workload is a list of operations made from a seed before anything runs. The agent executes it, the oracle
 // follows the same list on the host: neither needs to be told what the other did. Paths are those of vfs.h,
@@ -21,6 +35,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +75,7 @@ struct Operation {
     fsync_directory,
     sync,
     syncfs,
+    join,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -70,9 +86,11 @@ struct Operation {
   std::uint64_t length = 0;   ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
   std::uint32_t file = 0;     ///< writes: the file's number
   std::uint32_t version = 0;  ///< writes: rises with every write of the workload
+  std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 28;
+inline constexpr std::size_t kOperationKinds = 29;
+inline constexpr std::uint8_t kThreadsMost = 8;
 
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
 inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;  ///< what a dump describes of a file
@@ -91,6 +109,9 @@ bool is_persistence_point(const Operation& operation);
 
 /// Writes stamps, in whichever way.
 bool is_write(Operation::Kind kind);
+
+/// How many threads the list needs: one more than its highest thread number.
+std::size_t threads_of(std::span<const Operation> operations);
 
 /// Does it. A write opens, writes and closes; nothing is kept open between operations.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs);

@@ -24,7 +24,7 @@ const char* const kOneOfEach =
     "append foo 8192 512 1 6\ntruncate foo 700\nallocate foo 0 4096\nallocate-keep foo 4096 4096\n"
     "punch foo 0 4096\nzero foo 0 4096\nzero-keep foo 8192 512\nlink foo bar\nsymlink ../foo A/s\n"
     "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nsetxattr . user.x one\n"
-    "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\n";
+    "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -41,6 +41,21 @@ TEST(Operation, EveryWordIsReadAndWritten) {
   EXPECT_EQ((*list)[21].path, "");
   EXPECT_NE(parse_operations("sync\r\n\nfly a", "all.txt").error().message().find("all.txt:3"),
             std::string::npos);
+}
+
+TEST(Operation, AThreadIsAPrefix) {
+  const auto list = parse_operations("create a\n@0 fsync a\n@7 rename b c\njoin\n", "threads.txt").value();
+  EXPECT_EQ(list[1].thread, 0);
+  EXPECT_EQ(format(list[1]), "fsync a");
+  EXPECT_EQ(list[2].thread, 7);
+  EXPECT_EQ(format(list[2]), "@7 rename b c");
+  EXPECT_EQ(threads_of(list), 8U);
+  EXPECT_EQ(threads_of({}), 1U);
+  for (const char* line : {"@8 sync", "@ sync", "@-1 sync", "@1x sync", "@1", "@1 join", "@1 @2 sync"}) {
+    const auto read = parse_operation(line, "list:7");
+    ASSERT_FALSE(read) << line;
+    EXPECT_NE(read.error().message().find("list:7"), std::string::npos);
+  }
 }
 
 TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {

@@ -10,6 +10,7 @@
 
 #include "harness/workload/draft.h"
 #include "harness/workload/stamp.h"
+#include "plugin/model/invariant.h"
 
 namespace headcrash::workload {
 namespace {
@@ -22,18 +23,27 @@ constexpr std::uint64_t kLargestBytes = 1 << 20;
 
 class Dice {
  public:
-  explicit Dice(const RandomOptions& options) : options_(options), random_(options.seed) {}
+  explicit Dice(const RandomOptions& options) : options_(options), random_(options.seed) {
+    model::invariant(options.threads >= 1 && options.threads <= kThreadsMost, "threads within bounds");
+  }
 
   std::vector<Operation> roll() {
     for (std::uint32_t i = 0; i < options_.directories; ++i)
       draft_.add({.kind = Kind::mkdir, .path = directory(i)});
+    for (std::uint8_t set = 0; side_by_side() && set < options_.threads; ++set)
+      draft_.add({.kind = Kind::mkdir, .path = set_name(set) + "dir"});
     draft_.add({.kind = Kind::sync});
+    meet();
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      if (side_by_side() && below(options_.rounds_to_a_join) == 0) meet();
+      thread_ = static_cast<std::uint8_t>(side_by_side() ? below(options_.threads) : 0);
       for (std::uint32_t draw = 0; draw < kDrawsMost; ++draw) {
         const Operation operation = draw_one();
-        if (draft_.size(operation.path) < kLargestBytes && draft_.try_add(operation)) break;
+        if (draft_.size(operation.path) < kLargestBytes && is_own(operation) && draft_.try_add(operation))
+          break;
       }
     }
+    meet();
     draft_.add({.kind = Kind::sync});
     return draft_.take();
   }
@@ -41,6 +51,42 @@ class Dice {
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   static std::string directory(std::uint64_t index) { return fmt::format("dir{}", index); }
+  static std::string set_name(std::uint64_t set) { return fmt::format("s{}", set); }
+
+  bool side_by_side() const { return options_.threads > 1; }
+  void meet() {
+    if (!side_by_side()) return;
+    draft_.add({.kind = Kind::join});
+    ++turn_;
+  }
+  std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
+  /// True for what lies in the thread's own set: a component of the path begins with its name.
+  bool is_own(const std::string& path) const {
+    return !side_by_side() || path.starts_with(own_set()) || path.find("/" + own_set()) != std::string::npos;
+  }
+  /// The root and the directories of the set-up, which stay where they are.
+  static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
+  bool is_own(const Operation& operation) const {
+    switch (operation.kind) {
+      case Kind::sync:
+      case Kind::syncfs:
+        return true;
+      case Kind::fsync_directory:
+        return is_own(operation.path) || is_shared(operation.path);
+      case Kind::link:
+      case Kind::rename:
+      case Kind::rename_noreplace:
+      case Kind::rename_exchange:
+        return is_own(operation.path) && is_own(operation.target);
+      default:
+        return is_own(operation.path);
+    }
+  }
+  std::vector<std::string> own(FileType type) const {
+    std::vector<std::string> paths = draft_.all(type);
+    std::erase_if(paths, [&](const std::string& path) { return !is_own(path); });
+    return paths;
+  }
 
   Kind draw_kind() {
     const bool persist = below(100) < options_.persistence_percent;
@@ -60,11 +106,15 @@ class Dice {
   /// Any name, or one that exists.
   std::string name() {
     const std::uint64_t index = below(options_.directories + 1);
-    const std::string base = fmt::format("file{}", below(options_.names));
+    const std::string base = fmt::format("{}file{}", side_by_side() ? own_set() : "", below(options_.names));
+    if (side_by_side() && below(4) == 0) {
+      const std::vector<std::string> mine = own(FileType::directory);
+      if (!mine.empty()) return mine[below(mine.size())] + "/" + base;
+    }
     return index == options_.directories ? base : directory(index) + "/" + base;
   }
   std::string file() {
-    const std::vector<std::string> files = draft_.all(FileType::regular);
+    const std::vector<std::string> files = own(FileType::regular);
     return files.empty() ? name() : files[below(files.size())];
   }
   std::string any_directory() {
@@ -93,7 +143,7 @@ class Dice {
   }
 
   Operation draw_one() {
-    Operation operation{.kind = draw_kind()};
+    Operation operation{.kind = draw_kind(), .thread = thread_};
     switch (operation.kind) {
       case Kind::sync:
       case Kind::syncfs:
@@ -149,6 +199,8 @@ class Dice {
   std::mt19937_64 random_;
   Draft draft_;
   std::uint32_t next_text_ = 0;
+  std::uint8_t thread_ = 0;
+  std::uint64_t turn_ = 0;  // how often the threads have met
 };
 
 }  // namespace

@@ -1,6 +1,11 @@
 #pragma once
 // Everything the operation language can say, drawn from a seed with weights: the fuzzer among the workloads.
-// One thread only: the oracle follows one order of operations.
+//
+// With threads, the names fall into as many sets ("s1file2", and a directory "s1dir" each), and every thread
+// works on one set until the next join, after which the sets go round: files are handed from thread to
+// thread, but never used by two at once (operation.h). All sets meet in the same directories, so that the
+// file system's locks, directory blocks and commits are shared although the oracle can tell the threads
+// apart.
 
 #include <array>
 #include <cstdint>
@@ -17,6 +22,8 @@ struct RandomOptions {
   std::uint32_t names = 4;            ///< in each directory
   std::uint32_t largest_blocks = 32;  ///< of a write, 512 bytes each
   std::uint32_t persistence_percent = 30;
+  std::uint8_t threads = 1;             ///< 1 to kThreadsMost
+  std::uint32_t rounds_to_a_join = 16;  ///< on average; with threads
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 

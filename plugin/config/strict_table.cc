@@ -149,4 +149,20 @@ Result<std::optional<StrictTable>> StrictTable::table(const std::string& key) co
       StrictTable(std::make_unique<State>(State{state_->file, state_->prefix + key + ".", *inner})));
 }
 
+Result<std::vector<StrictTable>> StrictTable::tables(const std::string& key) const {
+  std::vector<StrictTable> list;
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return list;
+  const toml::array* array = node->as_array();
+  if (array == nullptr || array->empty() || !array->is_homogeneous<toml::table>()) {
+    return fail(subject(key), "must be a list of tables that is not empty",
+                fmt::format("write [[{}{}]]", state_->prefix, key));
+  }
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    list.push_back(StrictTable(std::make_unique<State>(
+        State{state_->file, fmt::format("{}{}.{}.", state_->prefix, key, i), *(*array)[i].as_table()})));
+  }
+  return list;
+}
+
 }  // namespace headcrash::config

@@ -51,6 +51,9 @@ class StrictTable {
   /// The table under a key; nothing when it is absent.
   Result<std::optional<StrictTable>> table(const std::string& key) const;
 
+  /// The tables of a list of tables ([[key]]), their keys told as key.0, key.1, ...; none when it is absent.
+  Result<std::vector<StrictTable>> tables(const std::string& key) const;
+
   /// "file: a.b.key", for an Error.
   std::string subject(const std::string& key) const;
 

@@ -7,27 +7,21 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "plugin/config/strict_json.h"
+
 namespace headcrash::nbd {
 namespace {
 
+using config::number_of;
+using config::optional_text;
+using config::text_of;
 using nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kTimeoutMsMax = 24ULL * 3600 * 1000;
 
-/// Refuses keys beyond `allowed`.
 Result<void> only_keys(const json& object, std::initializer_list<const char*> allowed) {
-  for (const auto& [key, value] : object.items())
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
-      return fail(key.substr(0, 64), "is not a key of this request", "see CONTROL.md or the man page");
-  return {};
-}
-
-Result<std::string> text_of(const json& object, const char* key, const char* remedy) {
-  const auto found = object.find(key);
-  if (found == object.end()) return fail(key, "is missing", remedy);
-  if (!found->is_string()) return fail(key, "is not a text", remedy);
-  return found->get<std::string>();
+  return config::only_keys(object, allowed, "see CONTROL.md or the man page");
 }
 
 Result<Command> parse_cut(const json& object) {
@@ -91,13 +85,6 @@ Result<Command> parse_statistics(const json& object) {
   return fail("stats", fmt::format("\"{}\" is not a statistics command", verb->substr(0, 64)), kRemedy);
 }
 
-Result<std::optional<std::string>> optional_text(const json& object, const char* key, const char* remedy) {
-  if (!object.contains(key)) return std::nullopt;
-  auto text = text_of(object, key, remedy);
-  if (!text) return pass_on(text);
-  return std::optional(std::move(*text));
-}
-
 std::optional<model::FaultKind> kind_of(std::string_view name) {
   for (auto kind = model::FaultKind::latent_error; kind <= model::FaultKind::battery_dead;
        kind = static_cast<model::FaultKind>(static_cast<int>(kind) + 1))
@@ -138,13 +125,6 @@ Result<Command> parse_fault_command(const json& object) {
   auto fault = model::parse_fault(*spec);
   if (!fault) return fail("spec", fault.error().message());
   return AddFault{std::move(*fault)};
-}
-
-Result<std::uint64_t> number_of(const json& object, const char* key, std::uint64_t most) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
-    return fail(key, "is missing or not a whole number", fmt::format("give 0 to {}", most));
-  return found->get<std::uint64_t>();
 }
 
 Result<Command> parse_array_command(const json& object) {
@@ -196,6 +176,9 @@ Result<Command> parse_command(std::string_view line) {
   if (object.contains("stats")) return parse_statistics(object);
   if (object.contains("fault")) return parse_fault_command(object);
   if (object.contains("array")) return parse_array_command(object);
+  if (object.contains("state"))
+    return fail("state", "is for a server of crash states, and this one emulates hardware",
+                "start another one with states=N");
   return fail("request", "has no command in it", "use power, clock, mark, stats, fault or array");
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "plugin/nbd/transport_floor.h"
+#include "plugin/profiles/park.h"
 
 namespace headcrash::nbd {
 namespace {
@@ -66,7 +67,7 @@ void Emulation::make_written_maps(bool fresh) {
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
     // Behind an array, unwritten sectors may come to hold something: a wrong parity, rebuilt from.
-    written_.push_back(fresh && device.leaf ? std::make_unique<WrittenMap>(device.sectors) : nullptr);
+    written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors) : nullptr);
   }
 }
 
@@ -111,60 +112,12 @@ void Emulation::stop() {
   stopped_ = true;
   if (calibration_.joinable()) calibration_.join();
   pacer_->stop();
-  park();
+  profiles::park(plan_, built_);
   static_cast<void>(backing_->flush());
 }
 
-void Emulation::park() {
-  struct : model::Initiator {
-    void completed(const model::Completion&) override { done = true; }
-    bool done = false;
-  } owner;
-  model::Machine& machine = *built_.machine;
-  if (machine.power() == model::PowerState::off) return;
-  machine.disarm();
-  for (std::size_t index = 0; index < machine.device_count(); ++index) {
-    if (!machine.device(index).characteristics().volatile_cache) continue;
-    model::Request flush;
-    flush.op = model::Op::flush;
-    owner.done = false;
-    machine.submit(index, flush, owner);
-    while (!owner.done && machine.simulation().run_next()) {
-    }
-  }
-  write_back_caches();
-  for (const profiles::BuiltDevice& device : built_.all)
-    if (auto* array = dynamic_cast<model::Array*>(device.device)) array->stop();
-}
-
-/// What a battery-backed memory holds would end with this process. A low battery makes the cache write
-/// everything back; it notices at its next request.
-void Emulation::write_back_caches() {
-  static struct : model::Initiator {  // outlives what is still on its way
-    void completed(const model::Completion&) override {}
-  } nobody;
-  model::Machine& machine = *built_.machine;
-  std::vector<const model::Nvram*> caches;
-  for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
-    const auto* cache = dynamic_cast<const model::Nvram*>(built_.all[id].device);
-    if (cache == nullptr || cache->nvram_counters().dirty_sectors == 0) continue;
-    machine.witness().incident(id, machine.simulation().now(), "the server ends: the cache is written back");
-    const bool added = built_.all[id]
-                           .faults->add({.kind = model::FaultKind::battery_low, .device = plan_.all[id].name})
-                           .has_value();
-    if (added) caches.push_back(cache);
-  }
-  if (caches.empty()) return;
-  model::Request look;
-  look.sectors = 1;
-  for (std::size_t index = 0; index < machine.device_count(); ++index) machine.submit(index, look, nobody);
-  const auto dirty = [](const model::Nvram* cache) { return cache->nvram_counters().dirty_sectors > 0; };
-  while (std::any_of(caches.begin(), caches.end(), dirty) && machine.simulation().run_next()) {
-  }
-}
-
 int Emulation::serve(std::size_t device_index, const model::Request& request) {
-  WrittenMap* written = written_[device_index].get();
+  media::WrittenMap* written = written_[device_index].get();
   if (written != nullptr && request.op == model::Op::write) written->mark(request.lba, request.sectors);
   const Served served = pacer_->serve(device_index, request);
   if (served.shut_down) return ESHUTDOWN;

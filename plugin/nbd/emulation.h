@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/media/written_map.h"
 #include "plugin/nbd/hardware.h"
 #include "plugin/nbd/pacer.h"
 #include "plugin/nbd/settings.h"
 #include "plugin/nbd/statistics.h"
-#include "plugin/nbd/written_map.h"
 #include "plugin/record/backing.h"
 
 namespace headcrash::nbd {
@@ -67,7 +67,7 @@ class Emulation {
   const std::string& title(std::size_t index) const { return plan_.devices.at(index).stack->title; }
   const std::string& instance() const { return instance_; }  ///< 16 hex digits, new for each server
   /// Where a device may hold something else than zeroes; null when nobody knows.
-  const WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
+  const media::WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
   /// Serves one request in the clock's time; 0 or an errno.
   int serve(std::size_t device_index, const model::Request& request);
@@ -104,8 +104,6 @@ class Emulation {
   Emulation() = default;
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
-  void park();
-  void write_back_caches();
   Result<model::TimeNs> add_fault_now(const model::FaultSpec& fault);
   Result<model::DeviceId> find_array(const std::optional<std::string>& device) const;
   DeviceStatistics device_statistics(model::DeviceId id, const DeviceTotals& totals);
@@ -115,7 +113,7 @@ class Emulation {
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
   std::vector<std::size_t> machine_index_;  ///< by id: which of the machine's devices, or kMember
-  std::vector<std::unique_ptr<WrittenMap>> written_;
+  std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
   std::optional<WallNs> lead_ns_;  ///< none: to be calibrated
   std::thread calibration_;

@@ -12,6 +12,7 @@
 #include "plugin/nbd/server.h"
 #include "plugin/nbd/thread_count.h"
 #include "plugin/profiles/profile.h"
+#include "plugin/stages/order.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
@@ -57,8 +58,10 @@ int on_config_complete() noexcept {
   return guarded([] {
     Settings& settings = server->settings;
     if (auto complete = settings.check(); !complete) return refuse(complete.error());
-    for (auto* path : {&settings.store, &settings.record, &settings.control, &settings.machine})
+    for (auto* path :
+         {&settings.store, &settings.record, &settings.control, &settings.machine, &settings.recording})
       if (*path && !make_absolute(**path)) return -1;
+    if (settings.states) return 0;
     auto hardware = load_hardware(settings);
     if (!hardware) return refuse(hardware.error());
     server->hardware = std::move(*hardware);
@@ -82,6 +85,30 @@ void warn_of_few_threads() {
   }
 }
 
+int open_emulation() {
+  auto emulation = Emulation::create(server->settings, std::move(*server->hardware));
+  if (!emulation) return refuse(emulation.error());
+  server->emulation = std::move(*emulation);
+  server->exports = exports_of(*server->emulation);
+  warn_of_few_threads();
+  return 0;
+}
+
+int open_stages() {
+  const Settings& settings = server->settings;
+  auto stages = stages::StageServer::create({.stages = *settings.states,
+                                             .overlay_bytes_max = settings.overlay_bytes_max,
+                                             .recording = settings.recording});
+  if (!stages) {
+    Error error = stages.error();
+    error.subject = "recording=" + error.subject;
+    return refuse(error);
+  }
+  server->stages = std::move(*stages);
+  server->exports = exports_of(*server->stages);
+  return 0;
+}
+
 int on_get_ready() noexcept {
   return guarded([] {
     const Settings& settings = server->settings;
@@ -94,14 +121,9 @@ int on_get_ready() noexcept {
       }
       server->control = std::move(*control);
     }
-    auto emulation = Emulation::create(settings, std::move(*server->hardware));
-    if (!emulation) {
-      server->control.reset();
-      return refuse(emulation.error());
-    }
-    server->emulation = std::move(*emulation);
-    warn_of_few_threads();
-    return 0;
+    const int opened = settings.states ? open_stages() : open_emulation();
+    if (opened != 0) server->control.reset();
+    return opened;
   });
 }
 
@@ -137,6 +159,13 @@ class SignalsBlocked {
 int on_after_fork() noexcept {
   return guarded([] {
     const SignalsBlocked blocked;
+    if (server->stages) {
+      if (server->control)
+        server->control->start([](std::string_view line, const std::function<bool()>&) {
+          return stages::answer(*server->stages, line);
+        });
+      return 0;
+    }
     server->emulation->start();
     server->watcher = std::thread(watch_for_the_end);
     if (server->control)
@@ -152,7 +181,9 @@ void on_cleanup() noexcept {
     server->control.reset();
     if (server->emulation) server->emulation->stop();
     if (server->watcher.joinable()) server->watcher.join();
+    server->exports.reset();
     server->emulation.reset();
+    server->stages.reset();
   });
 }
 
@@ -165,6 +196,8 @@ void on_dump_plugin() noexcept {
     }
     std::printf("\nheadcrash_clocks=real real:K off\n");
     std::printf("headcrash_exports=disk/hd0 mark\n");
+    std::printf("headcrash_state_exports=stage/N mark/N state/ID\n");
+    std::printf("headcrash_stages_max=%zu\n", stages::kStagesMax);
     std::printf("headcrash_recording_version=2\n");
   });
 }
@@ -186,6 +219,9 @@ constexpr const char* kHelp =
     "fault=KIND:DEVICE,...    Something that goes wrong, for example dead:hd0.2,after-ms=5000; may be "
     "repeated.\n"
     "seed=N                   Decides what chance decides (default: 1).\n"
+    "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"
+    "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
+    "overlay-max=SIZE         With states=: what may be written onto a medium of a state (default: 256M).\n"
     "Use nbdkit -t with at least the client's queue depth (default 16).";
 
 struct nbdkit_plugin make_plugin() noexcept {

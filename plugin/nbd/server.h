@@ -12,14 +12,18 @@
 
 #include "plugin/nbd/control_socket.h"
 #include "plugin/nbd/emulation.h"
+#include "plugin/nbd/export.h"
 #include "plugin/nbd/settings.h"
+#include "plugin/stages/stage_server.h"
 
 namespace headcrash::nbd {
 
 struct Server {
   Settings settings;
-  std::optional<Hardware> hardware;  ///< until the emulation takes it
-  std::unique_ptr<Emulation> emulation;
+  std::optional<Hardware> hardware;             ///< until the emulation takes it
+  std::unique_ptr<Emulation> emulation;         ///< either this
+  std::unique_ptr<stages::StageServer> stages;  ///< or these
+  std::unique_ptr<ExportTable> exports;
   std::unique_ptr<ControlSocket> control;
   std::thread watcher;
 };

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <limits>
+#include <sstream>
 
 namespace headcrash::nbd {
 namespace {
@@ -28,14 +29,38 @@ std::optional<bool> parse_switch(std::string_view text) {
   return std::nullopt;
 }
 
-Result<void> set_size(Settings& settings, std::string_view value) {
-  settings.size_bytes = parse_size(value);
-  if (!settings.size_bytes)
-    return fail("size", fmt::format("\"{}\" is not a size", value),
-                "write a number with an optional k, M, G or T: size=1G");
-  if (*settings.size_bytes == 0 || *settings.size_bytes % model::kSectorBytes != 0)
-    return fail("size", fmt::format("{} bytes are not a whole number of sectors", *settings.size_bytes),
+/// Whole sectors, at least one.
+Result<std::uint64_t> size_of(std::string_view key, std::string_view value) {
+  const auto bytes = parse_size(value);
+  if (!bytes)
+    return fail(std::string(key), fmt::format("\"{}\" is not a size", value),
+                fmt::format("write a number with an optional k, M, G or T: {}=1G", key));
+  if (*bytes == 0 || *bytes % model::kSectorBytes != 0)
+    return fail(std::string(key), fmt::format("{} bytes are not a whole number of sectors", *bytes),
                 "give a multiple of 512, at least 512");
+  return *bytes;
+}
+
+Result<void> set_size(Settings& settings, std::string_view value) {
+  const auto bytes = size_of("size", value);
+  if (!bytes) return pass_on(bytes);
+  settings.size_bytes = *bytes;
+  return {};
+}
+
+Result<void> set_overlay_max(Settings& settings, std::string_view value) {
+  const auto bytes = size_of("overlay-max", value);
+  if (!bytes) return pass_on(bytes);
+  settings.overlay_bytes_max = *bytes;
+  return {};
+}
+
+Result<void> set_states(Settings& settings, std::string_view value) {
+  const auto stages = parse_number(value);
+  if (!stages || *stages == 0 || *stages > stages::kStagesMax)
+    return fail("states", fmt::format("\"{}\" is not a number of stages", value),
+                fmt::format("give 1 to {}", stages::kStagesMax));
+  settings.states = *stages;
   return {};
 }
 
@@ -105,7 +130,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 }
 
 std::string_view Settings::keys() {
-  return "profile machine size store clock lead write-cache record control seed cut fault ";
+  return "profile machine size store clock lead write-cache record control seed cut fault states recording "
+         "overlay-max ";
 }
 
 Result<void> Settings::set(std::string_view key, std::string_view value) {
@@ -124,6 +150,9 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "machine") return set_path(machine, key, value);
   if (key == "fault") return add_fault(*this, value);
   if (key == "lead") return set_lead(*this, value);
+  if (key == "states") return set_states(*this, value);
+  if (key == "recording") return set_path(recording, key, value);
+  if (key == "overlay-max") return set_overlay_max(*this, value);
   if (key == "cut") return set_cut(*this, value);
   if (key == "write-cache") {
     write_cache = parse_switch(value);
@@ -144,11 +173,29 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   return {};
 }
 
+/// Hardware and crash states have nothing but the control socket in common.
+Result<void> Settings::check_states() const {
+  std::istringstream given(seen_);
+  for (std::string key; given >> key;) {
+    const bool of_states = key == "states" || key == "recording" || key == "overlay-max";
+    if (states && !of_states && key != "control")
+      return fail(key, "is for emulated hardware, and states= serves crash states",
+                  key == "record" ? R"(leave it out; a load with "record" makes a recording)"
+                                  : "leave one of them out");
+    if (!states && of_states)
+      return fail(
+          key, "is for a server of crash states",
+          key == "recording" ? "add states=N, or write record=FILE to make a recording" : "add states=N");
+  }
+  return {};
+}
+
 Result<void> Settings::check() const {
+  if (auto one_kind = check_states(); !one_kind || states) return one_kind;
   if (profile.empty() && !machine)
     return fail("profile", "is missing",
-                "name one, for example profile=hp-c2447, or a machine=FILE; nbdkit headcrash --dump-plugin "
-                "lists them");
+                "name one, for example profile=hp-c2447, or a machine=FILE (nbdkit headcrash --dump-plugin "
+                "lists them), or states=N to serve crash states");
   if (!machine) return {};
   constexpr const char* kInFile = "write it into the machine file, for each device";
   if (!profile.empty()) return fail("profile", "and machine exclude each other", "give one of them");

@@ -12,6 +12,7 @@
 #include "plugin/model/faults.h"
 #include "plugin/model/machine.h"
 #include "plugin/nbd/clock.h"
+#include "plugin/stages/stage_server.h"
 
 namespace headcrash::nbd {
 
@@ -29,6 +30,11 @@ struct Settings {
   std::optional<std::string> cut;  ///< text of a trigger that parses
   std::vector<model::FaultSpec> faults;
 
+  // A server of crash states instead of hardware:
+  std::optional<std::size_t> states;  ///< stages
+  std::optional<std::filesystem::path> recording;
+  std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
+
   /// One `key=value`. Errors name the key and say what to give; each key but `fault` may be given once.
   Result<void> set(std::string_view key, std::string_view value);
   /// All keys there are, each followed by a space.
@@ -37,6 +43,7 @@ struct Settings {
   Result<void> check() const;
 
  private:
+  Result<void> check_states() const;
   std::string seen_;  ///< keys so far, each followed by a space
 };
 

@@ -13,6 +13,7 @@
 //   80   the text, padded with zeroes       {"origin":..,"seed":..,"media":..,"devices":[{"name":..,
 //                                            "profile":..,"sectors":..,"physical_sector_sectors":..,
 //                                            "medium":..}]}
+//                                            and "base":{"recording":..,"state":..} if it has one
 //   ..   event, event, ...
 //
 //        0      4    5     6      8       16   24  32      36     40       48          52

@@ -32,6 +32,16 @@ bool take(const json& object, const char* key, bool& value) {
   return true;
 }
 
+/// Both must be there, and fit where they go: a path of the host, a name of a state.
+bool take_base(const json& object, RecordingHeader::Base& base) {
+  constexpr std::size_t kPathBytesMax = 4095;
+  constexpr std::size_t kNameBytesMax = 2000;
+  return object.is_object() && take(object, "recording", base.recording) &&
+         take(object, "state", base.state) && !base.recording.empty() &&
+         base.recording.size() <= kPathBytesMax && !base.state.empty() &&
+         base.state.size() <= kNameBytesMax && base.recording.find('\0') == std::string::npos;
+}
+
 }  // namespace
 
 std::string header_text(const RecordingHeader& header) {
@@ -42,8 +52,9 @@ std::string header_text(const RecordingHeader& header) {
                        {"sectors", device.sectors},
                        {"physical_sector_sectors", device.physical_sector_sectors},
                        {"medium", device.medium}});
-  const json text = {
+  json text = {
       {"origin", header.origin}, {"seed", header.seed}, {"media", header.media}, {"devices", devices}};
+  if (header.base) text["base"] = {{"recording", header.base->recording}, {"state", header.base->state}};
   return text.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -56,6 +67,10 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   if (!take(object, "seed", header.seed) || !take(object, "origin", header.origin) ||
       !take(object, "media", header.media))
     return std::nullopt;
+  if (object.contains("base")) {
+    header.base.emplace();
+    if (!take_base(object["base"], *header.base)) return std::nullopt;
+  }
   for (const json& entry : object["devices"]) {
     RecordedDevice device;
     if (!entry.is_object() || !take(entry, "name", device.name) || !take(entry, "profile", device.profile) ||

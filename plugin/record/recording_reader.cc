@@ -176,7 +176,8 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
   if (!padding || model::crc32c(std::as_bytes(std::span(text))) != sizes[1])
     return fail(path, "the header is broken", kNotOneOfOurs);
   auto header = parse_header_text(text);
-  if (!header) return fail(path, "the header lacks a key", "use the program that wrote it");
+  if (!header)
+    return fail(path, "the header lacks a key, or has an odd value for one", "use the program that wrote it");
   state->header = std::move(*header);
   state->first_event_at = state->whole_bytes = state->offset;
   return RecordingReader(std::move(state));

@@ -1,10 +1,19 @@
 #pragma once
 // A recording as the crash lab sees it: who wrote what when, what was flushed, which marks were set, and the
 // image of any crash state.
+//
+//   events   |-------- power on -------|off|on|-------- power on --------|
+//   states by writes: zeroes or the     the medium as MEDIA events left it
+//   base, and writes of this stretch    at `off`, and writes of this stretch
+//
+// What the host knew tells nothing about what a power cut inside the recording left of the loose writes
+// before it, but the medium does: a stretch in which the power stayed on begins with it, and only its own
+// writes are loose. All functions may be called from several threads.
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +48,10 @@ struct RecordedMark {
 
 class RunHistory {
  public:
+  ~RunHistory();
+  RunHistory(const RunHistory&) = delete;
+  RunHistory& operator=(const RunHistory&) = delete;
+
   /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot
   /// be read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
   /// incomplete tail is told by complaint() and left out.
@@ -60,12 +73,28 @@ class RunHistory {
                                     std::optional<model::RequestId> lies_from = {}) const;
 
   /// The image of a medium in a state. Errors: a state that does not fit this recording (event beyond the
-  /// end, a request that is not loose there), `physical` or `members` of a recording without media events.
+  /// end, a request that is not loose there), `physical` or `members` of a recording without media events. By
+  /// what the host knew, a device without a medium of its own (an array) has an image, too: what the host
+  /// wrote to it. Without MEDIA events the media that the state is not about hold everything that was
+  /// submitted.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
+
+  /// Bytes of a write's payload, from sector `skip` of it on. Errors: made without data; cannot be read.
+  Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip, std::span<std::byte> into) const;
+
+  /// What was on a medium before the first event; null: zeroes.
+  std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
+  /// First events of the stretches: 0, and those after the power went.
+  const std::vector<std::uint64_t>& stretches() const;
+  /// Where the one begins to which a cut at `event` belongs.
+  std::uint64_t stretch_begin(std::uint64_t event) const;
 
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
+  /// `chain`: the recordings that stand on this one.
+  static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording,
+                                                        std::vector<std::filesystem::path>& chain);
   std::unique_ptr<State> state_;
 };
 

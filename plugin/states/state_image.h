@@ -23,23 +23,43 @@ class StateImage {
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
   /// Calls visit(lba, sectors) for every range that is not known to be zeroes, ascending, joined.
-  void visit_written(const std::function<void(std::uint64_t, std::uint64_t)>& visit) const;
+  using Visit = std::function<void(std::uint64_t, std::uint64_t)>;
+  void visit_written(const Visit& visit) const { visit_written(0, sectors(), visit); }
+  void visit_written(std::uint64_t lba, std::uint64_t sectors, const Visit& visit) const;
 
   /// Content hash of the whole medium. The same bytes give the same digest however they came to be there
   /// (a sum over sectors, so that states are compared by their differences: digest.h).
-  Result<std::uint64_t> digest() const;
+  Result<std::uint64_t> digest() const { return digest(0, sectors()); }
+  /// What a range adds to it.
+  Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
 
   const record::MediumState& top() const { return top_; }
+  /// Puts other bytes of the same recording over a range of this copy.
+  void assign(std::uint64_t lba, std::uint64_t sectors, record::Where where) {
+    top_.assign(lba, sectors, where);
+  }
+  /// What a MEDIA event of the same recording does to this copy. The event lies inside the medium.
+  void apply(const record::Event& media) { top_.apply(media.lba, media.sectors, record::media_bytes(media)); }
 
  private:
+  struct Part;
+  /// The parts of a range by where their bytes come from: the top, or what is below it.
+  template <typename Take>
+  void split(std::uint64_t lba, std::uint64_t sectors, Take take) const;
+  Result<std::uint64_t> digest_of(const Part& part, std::span<std::byte> buffer) const;
+
   record::MediumState top_;
   std::shared_ptr<const StateImage> base_;
 };
 
 /// A state under a bounded private overlay in memory: what a guest, a checker or a recovery writes onto it.
+/// For one thread at a time.
 class OverlayStore : public model::SectorStore {
  public:
   OverlayStore(StateImage image, std::uint64_t overlay_bytes_max);
+  ~OverlayStore() override;
+  OverlayStore(const OverlayStore&) = delete;
+  OverlayStore& operator=(const OverlayStore&) = delete;
 
   std::uint64_t sectors() const override;
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
@@ -47,7 +67,9 @@ class OverlayStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  std::uint64_t overlay_bytes() const;
+  /// A sector that cannot be read is readable once it has been written.
+  std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
+  std::uint64_t overlay_bytes() const;  ///< of data; zeroes cost next to nothing
   /// Digest of what is there now; comparable with StateImage::digest().
   Result<std::uint64_t> digest() const;
 

@@ -135,14 +135,15 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
       handle,
       "INSERT INTO trial (run_id, key, filesystem, device, workload, seed, clock, cut, cut_at_ns, "
       "after_persistence_ns, persisted_operation, operations, verdict, expected, summary, started_at, "
-      "wall_ms, late) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "wall_ms, late, control, variant) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
-  const auto done = insert
-                        ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
-                               t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
-                               t.verdict, t.expected, t.summary, t.started_at, t.wall_ms, t.late)
-                        .run();
+  const auto done =
+      insert
+          ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut, t.cut_at_ns,
+                 t.after_persistence_ns, t.persisted_operation, t.operations, t.verdict, t.expected,
+                 t.summary, t.started_at, t.wall_ms, t.late, t.control, t.variant)
+          .run();
   if (!done) return pass_on(done);
   return sqlite3_last_insert_rowid(handle);
 }
@@ -254,6 +255,64 @@ Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecor
   return {};
 }
 
+Result<void> insert_coverage(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
+  auto coverage = Statement::prepare(
+      handle,
+      "INSERT INTO coverage (trial_id, strategy, space, generated, distinct_states, checked, bound) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  if (!coverage) return pass_on(coverage);
+  for (const auto& c : record.coverage) {
+    auto done =
+        coverage->bind(trial, c.strategy, c.space, c.generated, c.distinct_states, c.checked, c.bound).run();
+    if (!done) return done;
+  }
+  auto step = Statement::prepare(
+      handle, "INSERT INTO step_time (trial_id, step, count, total_ms) VALUES (?, ?, ?, ?)");
+  if (!step) return pass_on(step);
+  for (const auto& s : record.steps) {
+    if (auto done = step->bind(trial, s.step, s.count, s.total_ms).run(); !done) return done;
+  }
+  return {};
+}
+
+Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
+  auto state = Statement::prepare(
+      handle,
+      "INSERT INTO crash_state (trial_id, name, strategy, digest, persisted_operation, verdict, summary, "
+      "in_guest, wall_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!state) return pass_on(state);
+  auto finding =
+      Statement::prepare(handle,
+                         "INSERT INTO finding (trial_id, kind, tier, path, expected, found, crash_state_id) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  if (!finding) return pass_on(finding);
+  auto failure = Statement::prepare(
+      handle,
+      "INSERT INTO failure (crash_state_id, confirmed, disagreement, tier, operations, minimised_state, "
+      "account, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!failure) return pass_on(failure);
+  for (const auto& s : record.states) {
+    auto done = state
+                    ->bind(trial, s.name, s.strategy, static_cast<std::int64_t>(s.digest),
+                           s.persisted_operation, s.verdict, s.summary, s.in_guest, s.wall_ms)
+                    .run();
+    const std::int64_t id = sqlite3_last_insert_rowid(handle);
+    for (std::size_t i = 0; done && i < s.findings.size(); ++i) {
+      const auto& f = s.findings[i];
+      done = finding->bind(trial, f.kind, f.tier, f.path, f.expected, f.found, id).run();
+    }
+    if (done && s.failure) {
+      const auto& f = *s.failure;
+      done = failure
+                 ->bind(id, f.confirmed, f.disagreement, f.tier, f.operations, f.minimised_state, f.account,
+                        f.replay)
+                 .run();
+    }
+    if (!done) return done;
+  }
+  return {};
+}
+
 Result<std::optional<std::int64_t>> newest_where(sqlite3* handle, const std::string& condition,
                                                  const std::string& value) {
   auto select =
@@ -338,6 +397,8 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   auto done = insert_phases(handle(), *id, trial.phases);
   if (done) done = insert_machine(handle(), *id, trial);
   if (done) done = insert_leaves(handle(), *id, trial);
+  if (done) done = insert_coverage(handle(), *id, trial);
+  if (done) done = insert_states(handle(), *id, trial);
   if (done) done = transaction->commit();
   if (!done)
     return fail(done.error().subject, "trial " + trial.key + ": " + done.error().problem,
@@ -352,6 +413,12 @@ Result<void> Database::finish_run(std::int64_t run) {
   if (auto done = update->bind(run).run(); !done) return done;
   if (sqlite3_changes(handle()) == 0) return fail(path().string(), fmt::format("has no run {}", run));
   return {};
+}
+
+Result<void> Database::resume_run(std::int64_t run, std::int64_t trials_planned) {
+  auto update = Statement::prepare(handle(), "UPDATE run SET trials_planned = ? WHERE id = ?");
+  if (!update) return pass_on(update);
+  return update->bind(trials_planned, run).run();
 }
 
 }  // namespace headcrash::db

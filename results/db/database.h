@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -87,6 +87,39 @@ struct ArtefactRecord {
   std::int64_t bytes = 0;
 };
 
+/// What a strategy covered (plugin/states/explorer.h).
+struct CoverageRecord {
+  std::string strategy;
+  double space = 0;
+  std::int64_t generated = 0, distinct_states = 0, checked = 0;
+  std::string bound;  ///< what was left out, in words; empty for nothing
+};
+
+/// A failure that was looked at again.
+struct FailureRecord {
+  bool confirmed = false;
+  std::string disagreement, tier, operations, minimised_state, account, replay;
+};
+
+/// A crash state that was checked.
+struct CrashStateRecord {
+  std::string name, strategy;
+  std::uint64_t digest = 0;
+  std::optional<std::int64_t> persisted_operation;
+  std::string verdict, summary;
+  bool in_guest = false;
+  double wall_ms = 0;
+  std::vector<FindingRecord> findings;
+  std::optional<FailureRecord> failure;
+};
+
+/// A step over all states of a trial.
+struct StepTimeRecord {
+  std::string step;
+  std::int64_t count = 0;
+  double total_ms = 0;
+};
+
 struct TrialRecord {
   std::string key, filesystem, device, workload;
   std::int64_t seed = 0;
@@ -102,6 +135,11 @@ struct TrialRecord {
   std::vector<IncidentRecord> incidents;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
+  std::optional<std::string> control;  ///< what it has to show: lose, damage, keep, keep-after-fsck
+  std::string variant;
+  std::vector<CoverageRecord> coverage;  ///< of an explored trial
+  std::vector<CrashStateRecord> states;
+  std::vector<StepTimeRecord> steps;
 };
 
 class Database {
@@ -120,6 +158,8 @@ class Database {
   /// All of a trial in one transaction: either everything is there or nothing.
   Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);
   Result<void> finish_run(std::int64_t run);
+  /// A run that is gone on with plans as many trials: a merged one knows only of the shards it was made of.
+  Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 
   const std::filesystem::path& path() const;

@@ -78,6 +78,39 @@ inline TrialRecord some_trial(const std::string& key) {
   return trial;
 }
 
+/// Two states, the second of which fails.
+inline TrialRecord some_explored_trial(const std::string& key) {
+  TrialRecord trial = some_trial(key);
+  trial.device = "stage";
+  trial.workload = "ace-seq1/17";
+  trial.phases.clear();
+  trial.devices.clear();
+  trial.incidents.clear();
+  trial.io.clear();
+  trial.findings.clear();
+  trial.verdict = "silent-loss";
+  trial.coverage = {{"prefix", 12, 12, 9, 9, ""}, {"reorder", 4096, 40, 31, 1, "28 of 4096 subsets"}};
+  trial.steps = {{"mount", 10, 120.5}, {"dump", 10, 30}};
+  CrashStateRecord clean;
+  clean.name = "w20-";
+  clean.strategy = "prefix";
+  clean.digest = 0xffff'ffff'ffff'fff0;
+  clean.verdict = "replayed";
+  clean.wall_ms = 50;
+  CrashStateRecord bad = clean;
+  bad.name = "w24-7";
+  bad.strategy = "reorder";
+  bad.digest = 8;
+  bad.persisted_operation = 3;
+  bad.verdict = "silent-loss";
+  bad.in_guest = true;
+  bad.findings = {{"lost-synced-data", "posix", "/foo", "4096 bytes", "nothing"}};
+  bad.failure =
+      FailureRecord{true, "", "posix", "create foo\nfsync foo", "w24-7", "one write was lost", "replay"};
+  trial.states = {clean, bad};
+  return trial;
+}
+
 inline std::string contents(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

@@ -50,6 +50,43 @@ TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
             1);
 }
 
+TEST_F(DatabaseTest, AnExploredTrialComesBackWithItsStates) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  auto trial = some_explored_trial("ext4/stage/ace-seq1/17");
+  trial.control = "keep";
+  trial.variant = "write-through";
+  must(db.record_trial(run, trial));
+  auto* handle = db.handle();
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM trial WHERE control = 'keep' AND variant = 'write-through'"),
+            1);
+  EXPECT_EQ(*query_integer(handle, "SELECT sum(checked) FROM coverage WHERE space >= 12"), 10);
+  EXPECT_EQ(*query_integer(handle, "SELECT count FROM step_time WHERE step = 'mount' AND total_ms = 120.5"),
+            10);
+  EXPECT_EQ(*query_integer(handle, "SELECT digest FROM crash_state WHERE name = 'w20-'"), -16);
+  EXPECT_EQ(
+      *query_integer(handle,
+                     "SELECT count(*) FROM failure x JOIN crash_state c ON c.id = x.crash_state_id "
+                     "JOIN finding f ON f.crash_state_id = c.id "
+                     "WHERE c.persisted_operation = 3 AND c.in_guest AND f.tier = 'posix' AND x.confirmed"),
+      1);
+}
+
+TEST_F(DatabaseTest, AFailingStateLeavesNothingOfTheTrial) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  auto trial = some_explored_trial("k");
+  trial.states.push_back(trial.states.front());  // the same name twice
+  EXPECT_FALSE(db.record_trial(run, trial));
+  for (const char* table : {"trial", "coverage", "step_time", "crash_state", "finding", "failure"}) {
+    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
+  }
+  trial.states.pop_back();
+  trial.control = "win";
+  EXPECT_FALSE(db.record_trial(run, trial)) << "no such control";
+}
+
 TEST_F(DatabaseTest, ResumeFindsTheNewestUnfinishedRunOfTheSameDigest) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   EXPECT_FALSE(must(db.unfinished_run("abc")).has_value());

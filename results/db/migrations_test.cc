@@ -58,6 +58,27 @@ TEST_F(MigrationsTest, RowsOfTheFirstSchemaAreKept) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
+TEST_F(MigrationsTest, ControlsOfTheSecondSchemaAreStillControls) {
+  const auto migrations = known_migrations();
+  ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1]}));
+  ASSERT_TRUE(execute(
+      handle_,
+      "INSERT INTO run VALUES (1, 'campaign', 'old', '', 'd', 1, 'then', NULL, 2, '{}', '{}', 'tcg');"
+      "INSERT INTO trial VALUES (3, 1, 'k', 'ext4', 'd', 'w', 1, 'real', 'c', 5, NULL, NULL, 9, 'clean', "
+      "'clean', 's', 'then', 1.5, 0);"
+      "INSERT INTO trial VALUES (4, 1, 'l', 'ext4-nobarrier', 'd', 'w', 1, 'real', 'c', 5, NULL, NULL, 9, "
+      "'silent-loss', 'loss', 's', 'then', 1.5, 0);"
+      "INSERT INTO finding VALUES (9, 4, 'silent-loss', 'posix', '/f', 'a', 'b');"));
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::older);
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  EXPECT_EQ(
+      *query_integer(handle_, "SELECT count(*) FROM trial WHERE id = 3 AND control IS NULL AND variant = ''"),
+      1);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM trial WHERE id = 4 AND control = 'lose'"), 1);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM finding WHERE crash_state_id IS NULL"), 1);
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
+}
+
 TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
   auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), migrations));

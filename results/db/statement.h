@@ -27,6 +27,15 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
+  /// For rows whose columns are only known at run time: begin_binding(), then bind_next() for each parameter.
+  void begin_binding() {
+    sqlite3_reset(statement_.get());
+    next_parameter_ = 0;
+  }
+  template <typename Value>
+  void bind_next(const Value& value) {
+    bind_one(++next_parameter_, value);
+  }
   /// Binds `:name` where the statement has it; queries need not use every parameter.
   Statement& bind_named(const std::string& name, std::int64_t value);
 
@@ -67,6 +76,7 @@ class Statement {
   }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int next_parameter_ = 0;
   int bind_code_ = SQLITE_OK;  ///< the first failed bind, reported by step()
 };
 

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
-for command in doctor list serve simulate campaign report; do
+for command in doctor list serve simulate campaign report merge; do
   "$headcrash" $command --help | grep -q Examples || failed "$command --help has no examples"
 done
 profiles=$("$headcrash" list profiles)
@@ -87,6 +87,12 @@ grep -q "no database" text.db || failed "a file that is no database was changed"
 sqlite3 newer.db 'PRAGMA application_id = 0x68637231; PRAGMA user_version = 99; CREATE TABLE run (id)'
 refuses 2 newer.db newer -- "$headcrash" report --db newer.db
 refuses 2 newer.db newer -- "$headcrash" campaign demo --db newer.db
+
+# merging: nothing is written unless everything can be
+refuses 2 missing.db -- "$headcrash" merge missing.db -o merged.db
+refuses 2 newer.db newer -- "$headcrash" merge newer.db -o merged.db
+refuses 2 "there already" -- "$headcrash" merge newer.db -o text.db
+[ ! -e merged.db ] || failed "merge left a database behind"
 
 # stores and sockets
 refuses 2 store -- "$headcrash" serve --size 64M --store /proc/nowhere

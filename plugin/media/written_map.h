@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headcrash::nbd {
+namespace headcrash::media {
 
 class WrittenMap {
  public:
@@ -54,4 +54,4 @@ class WrittenMap {
   std::vector<std::atomic<std::uint64_t>> words_;
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::media

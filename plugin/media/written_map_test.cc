@@ -1,13 +1,11 @@
 // The map of written parts, against a plain reference.
-#include "plugin/nbd/written_map.h"
+#include "plugin/media/written_map.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "plugin/nbd/thread_count.h"
-
-namespace headcrash::nbd {
+namespace headcrash::media {
 namespace {
 
 constexpr std::uint64_t kGranule = WrittenMap::kGranuleSectorsMin;
@@ -45,16 +43,5 @@ TEST(WrittenMap, StaysSmall) {
   EXPECT_EQ(map.run(0, 1ULL << 40).sectors, 1ULL << 40) << "a count beyond the end is cut";
 }
 
-TEST(ThreadCount, IsReadFromNbdkitsCommandLine) {
-  EXPECT_EQ(threads_of({"-f", "plugin.so"}), 16U);
-  EXPECT_EQ(threads_of({"-t", "48", "plugin.so"}), 48U);
-  EXPECT_EQ(threads_of({"-t48"}), 48U);
-  EXPECT_EQ(threads_of({"--threads", "3"}), 3U);
-  EXPECT_EQ(threads_of({"--threads=5"}), 5U);
-  EXPECT_EQ(threads_of({"--threads=0"}), 16U) << "as nbdkit takes it";
-  EXPECT_EQ(threads_of({"-t", "many"}), 0U);
-  EXPECT_EQ(threads_of({"-t"}), 0U);
-}
-
 }  // namespace
-}  // namespace headcrash::nbd
+}  // namespace headcrash::media

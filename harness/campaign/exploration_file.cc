@@ -1,0 +1,292 @@
+// Reads what a campaign file says about exploring (exploration_file.h).
+#include "harness/campaign/exploration_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "harness/workload/ace.h"
+#include "harness/workload/catalogue.h"
+#include "plugin/config/nearest.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using config::StrictTable;
+
+constexpr std::array kControls{Control::lose, Control::damage, Control::keep, Control::keep_after_fsck};
+constexpr std::int64_t kTrialsMost = 100'000'000;
+constexpr std::int64_t kBudgetMost = 10'000'000;
+
+Result<Control> parse_control(const StrictTable& table, const std::string& word) {
+  std::vector<std::string> known;
+  for (const Control control : kControls) {
+    if (word == name(control)) return control;
+    known.emplace_back(name(control));
+  }
+  return fail(table.subject("must"), fmt::format("\"{}\" is nothing that a control must do", word),
+              config::suggest(word, known));
+}
+
+/// `recovery` records what the others only look at, and is the lab's own.
+const std::vector<std::string>& known_strategies() {
+  static const std::vector<std::string> kKnown{"physical", "prefix",      "reorder", "torn",
+                                               "lose-all", "lying-flush", "member",  "recovery"};
+  return kKnown;
+}
+
+Result<void> take_strategies(const StrictTable& table, std::vector<std::string>& into) {
+  if (const auto taken = table.take("strategies", into); !taken) return taken;
+  std::set<std::string> seen;
+  for (const std::string& word : into) {
+    if (std::ranges::find(known_strategies(), word) == known_strategies().end()) {
+      return fail(table.subject("strategies"), fmt::format("there is no strategy \"{}\"", word),
+                  config::suggest(word, known_strategies()));
+    }
+    if (word == "physical" || word == "member") {
+      return fail(table.subject("strategies"),
+                  fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
+                  "record a trial on a profile and use headcrash explore on its recording");
+    }
+    if (!seen.insert(word).second)
+      return fail(table.subject("strategies"), fmt::format("\"{}\" stands there twice", word));
+  }
+  return {};
+}
+
+/// What a control must do when the file does not say: what its adapter expects.
+std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
+  switch (filesystem.expected) {
+    case adapters::Expectation::loss:
+      return Control::lose;
+    case adapters::Expectation::clean:
+      return Control::keep;
+    case adapters::Expectation::any:
+      break;
+  }
+  return std::nullopt;
+}
+
+Result<void> read_control_role(const StrictTable& table, ExploredCell& cell) {
+  std::string name, must;
+  if (const auto taken = table.take("filesystem", name); !taken) return taken;
+  if (name.empty()) return fail(table.subject("filesystem"), "is missing", "write filesystem = \"ext4\"");
+  auto adapter = adapters::load_adapter(name);
+  if (!adapter) {
+    return fail(table.subject("filesystem") + ": " + adapter.error().subject, adapter.error().problem,
+                adapter.error().remedy);
+  }
+  cell.filesystem = std::move(*adapter);
+  if (const auto taken = table.take("must", must); !taken) return taken;
+  cell.control = control_expected(cell.filesystem);
+  if (!must.empty()) {
+    const auto parsed = parse_control(table, must);
+    if (!parsed) return pass_on(parsed);
+    cell.control = *parsed;
+  }
+  if (!cell.control) {
+    return fail(table.subject("must"), fmt::format("is missing, and nothing is known of {}", name),
+                "write must = \"lose\", \"damage\", \"keep\" or \"keep-after-fsck\"");
+  }
+  return {};
+}
+
+Result<ExploredCell> read_control(const StrictTable& table, const ExplorationDefaults& defaults) {
+  if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "strategies", "workload",
+                                     "operations", "trials", "budget", "rounds"});
+      !known)
+    return pass_on(known);
+  ExploredCell cell = defaults.cell;
+  if (const auto role = read_control_role(table, cell); !role) return pass_on(role);
+  if (table.has("workload") || table.has("operations")) cell.operations.clear();
+  if (table.has("operations")) cell.workload = "operations";
+  for (const auto& read : {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
+                           take_strategies(table, cell.strategies), table.take("workload", cell.workload),
+                           table.take("operations", cell.operations), take_trials(table, cell.trials),
+                           table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}),
+                           table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
+    if (!read) return pass_on(read);
+  }
+  cell.own_strategies = cell.strategies != defaults.cell.strategies;
+  if (const auto good = check_workload(table, "workload", cell); !good) return pass_on(good);
+  return cell;
+}
+
+Result<void> check_cells(const StrictTable& root, const Exploration& exploration,
+                         const ExplorationDefaults& defaults) {
+  std::set<std::string> seen;
+  for (const ExploredCell& cell : exploration.cells) {
+    const std::string called = fmt::format("{} {}", cell.filesystem.name, variant(cell));
+    if (!seen.insert(called + cell.workload).second) {
+      return fail(
+          root.subject(cell.control ? "controls" : "filesystems"),
+          fmt::format("\"{}\" with {} stands there twice", cell.filesystem.name, cell.workload),
+          "what is a control need not be a candidate as well; controls that differ only in operations "
+          "need a `workload` name of their own");
+    }
+    if (cell.filesystem.minimum_size_bytes > defaults.size_bytes) {
+      return fail(root.subject("device.size"),
+                  fmt::format("{} needs at least {} MiB", cell.filesystem.name,
+                              cell.filesystem.minimum_size_bytes >> 20),
+                  "make the device larger or leave the file system out");
+    }
+  }
+  return {};
+}
+
+/// How many numbered workloads there are; 0 for a name without numbers, or with one.
+std::uint64_t numbers_of(const ExploredCell& cell) {
+  if (!cell.operations.empty()) return 0;
+  for (const workload::WorkloadSummary& known : workload::known_workloads())
+    if (known.name == cell.workload) return known.count;
+  return 0;
+}
+
+}  // namespace
+
+std::string_view name(Control control) {
+  switch (control) {
+    case Control::lose:
+      return "lose";
+    case Control::damage:
+      return "damage";
+    case Control::keep:
+      return "keep";
+    case Control::keep_after_fsck:
+      return "keep-after-fsck";
+  }
+  return "?";
+}
+
+std::string variant(const ExploredCell& cell) {
+  std::vector<std::string> words;
+  if (cell.write_through) words.emplace_back("write-through");
+  if (cell.prefill) words.emplace_back("prefill");
+  if (cell.own_strategies) words.insert(words.end(), cell.strategies.begin(), cell.strategies.end());
+  return fmt::format("{}", fmt::join(words, "+"));
+}
+
+Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& trials) {
+  std::string word;
+  if (table.has("trials") && table.take("trials", word)) {
+    if (word != "all")
+      return fail(table.subject("trials"), fmt::format("\"{}\" is no number", word),
+                  "write a number, or \"all\"");
+    trials.reset();
+    return {};
+  }
+  std::int64_t count = trials.value_or(0);
+  if (const auto taken = table.take("trials", count, {.least = 1, .most = kTrialsMost}); !taken) return taken;
+  if (table.has("trials")) trials = count;
+  return {};
+}
+
+Result<void> take_write_cache(const StrictTable& table, bool& write_through) {
+  std::string word;
+  if (const auto taken = table.take("write-cache", word); !taken || word.empty()) return taken;
+  if (word != "write back" && word != "write through") {
+    return fail(table.subject("write-cache"), fmt::format("\"{}\" is no kind of cache", word),
+                "write \"write back\" or \"write through\"");
+  }
+  write_through = word == "write through";
+  return {};
+}
+
+Result<void> take_prefill(const StrictTable& table, bool& prefill) {
+  std::string word;
+  if (const auto taken = table.take("prefill", word); !taken || word.empty()) return taken;
+  if (word != "pattern" && word != "none") {
+    return fail(table.subject("prefill"), fmt::format("\"{}\" is nothing a disk can be filled with", word),
+                "write \"pattern\" or \"none\"");
+  }
+  prefill = word == "pattern";
+  return {};
+}
+
+Result<void> check_workload(const StrictTable& table, const std::string& key, const ExploredCell& cell) {
+  if (!cell.operations.empty()) {
+    const auto list = workload::parse_operations(cell.operations, table.subject("operations"));
+    if (!list) return pass_on(list);
+    if (std::ranges::none_of(*list, workload::is_persistence_point)) {
+      return fail(table.subject("operations"),
+                  "nothing in it is made persistent, so that no loss could be told",
+                  "add fsync, fdatasync, fsyncdir or sync");
+    }
+    return {};
+  }
+  const auto list =
+      workload::make_workload({.name = cell.workload, .rounds = static_cast<std::uint32_t>(cell.rounds)});
+  if (!list) return fail(table.subject(key), list.error().message());
+  const std::uint64_t numbers = numbers_of(cell);
+  if (!cell.trials && numbers == 0) {
+    return fail(table.subject("trials"), fmt::format("\"all\" of {} is no number", cell.workload),
+                "write a number; \"all\" is for ace-seq1 and its like");
+  }
+  if (cell.trials && numbers != 0 && static_cast<std::uint64_t>(*cell.trials) > numbers) {
+    return fail(table.subject("trials"), fmt::format("{} has only {} workloads", cell.workload, numbers),
+                "write a smaller number, or \"all\"");
+  }
+  return {};
+}
+
+std::vector<std::string> workloads_of(const ExploredCell& cell, std::uint64_t seed) {
+  std::vector<std::string> names;
+  const std::uint64_t numbers = numbers_of(cell);
+  if (numbers != 0) {
+    const auto wanted = static_cast<std::uint64_t>(cell.trials.value_or(static_cast<std::int64_t>(numbers)));
+    for (const std::uint64_t number : workload::sample_numbers(numbers, wanted, seed))
+      names.push_back(fmt::format("{}/{}", cell.workload, number));
+    return names;
+  }
+  // Made from the trial's seed, but for lists of operations, one of which is all there is.
+  const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
+  names.assign(fixed ? 1 : static_cast<std::size_t>(cell.trials.value_or(1)), cell.workload);
+  return names;
+}
+
+Result<Exploration> read_exploration(const StrictTable& root, const ExplorationDefaults& defaults,
+                                     const std::vector<adapters::LinuxAdapter>& filesystems) {
+  Exploration exploration;
+  ExplorationDefaults own = defaults;
+  own.cell.strategies = {"prefix", "reorder", "lose-all"};
+  const auto table = root.table("explore");
+  if (!table) return pass_on(table);
+  if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
+  if (const auto known =
+          (*table)->only({"strategies", "budget", "reorder-per-cut", "in-guest-share", "confirm", "keep"});
+      !known)
+    return pass_on(known);
+  for (const auto& read :
+       {take_strategies(**table, own.cell.strategies),
+        (*table)->take("budget", own.cell.budget, {.least = 1, .most = kBudgetMost}),
+        (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
+        (*table)->take("in-guest-share", exploration.in_guest_share),
+        (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
+        (*table)->take("keep", exploration.keep)}) {
+    if (!read) return pass_on(read);
+  }
+  if (exploration.in_guest_share < 0 || exploration.in_guest_share > 1)
+    return fail((*table)->subject("in-guest-share"), "must be a share from 0 to 1",
+                "write in-guest-share = 0.05");
+  const auto controls = root.tables("controls");
+  if (!controls) return pass_on(controls);
+  for (const StrictTable& control : *controls) {
+    auto cell = read_control(control, own);
+    if (!cell) return pass_on(cell);
+    exploration.cells.push_back(std::move(*cell));
+  }
+  for (const adapters::LinuxAdapter& filesystem : filesystems) {
+    ExploredCell cell = own.cell;
+    cell.filesystem = filesystem;
+    if (filesystem.expected == adapters::Expectation::loss) cell.control = Control::lose;
+    exploration.cells.push_back(std::move(cell));
+  }
+  std::ranges::stable_sort(exploration.cells, {}, [](const ExploredCell& cell) { return !cell.control; });
+  if (const auto good = check_cells(root, exploration, own); !good) return pass_on(good);
+  return exploration;
+}
+
+}  // namespace headcrash::campaign

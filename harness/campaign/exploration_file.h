@@ -1,0 +1,84 @@
+#pragma once
+// Campaigns that explore: `[explore]` and `[[controls]]` of a campaign file.
+//
+// A trial is then a workload that is recorded on a stage, and every crash state that the strategies find in
+// its recording. What stands in one row of the report is a cell: a file system, how it is run, and its
+// workloads. Controls are cells of which it is known how they must come out; their keys stand in the place of
+// the campaign's own:
+//
+//   [[controls]]
+//   filesystem = "xfs"
+//   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
+//                                    `keep-after-fsck` (a repair is no fault); left out: as the adapter
+//                                    expects
+//   write-cache = "write through"    the guest is told so, and sends no flushes
+//   prefill = "pattern"              the disk is full of foreign bytes before mkfs
+//   strategies = ["lose-all"]
+//   workload = "ace-seq1"
+//   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is its
+//   name then trials = 10 budget = 50
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/linux/adapter.h"
+#include "plugin/config/strict_table.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::campaign {
+
+enum class Control : std::uint8_t { lose, damage, keep, keep_after_fsck };
+std::string_view name(Control control);
+
+struct ExploredCell {
+  adapters::LinuxAdapter filesystem;
+  std::optional<Control> control;
+  std::string workload = "ace-seq1";       ///< of the catalogue, or what `operations` are called
+  std::string operations;                  ///< in text form; empty: the catalogue's
+  std::optional<std::int64_t> trials = 5;  ///< workloads; nothing: all that have a number
+  std::int64_t rounds = 60;
+  std::vector<std::string> strategies;  ///< plugin/states/explorer.h
+  std::int64_t budget = 1000;           ///< distinct states of one trial
+  bool write_through = false, prefill = false;
+  bool own_strategies = false;  ///< other ones than the campaign's
+};
+
+/// How the cell differs from its adapter: "write-through", "prefill", "lose-all"; joined by '+', empty for
+/// nothing.
+std::string variant(const ExploredCell& cell);
+
+struct Exploration {
+  std::int64_t reorder_per_cut = 16;
+  double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
+  std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
+  bool keep = false;                ///< the recordings of clean trials, too
+  std::vector<ExploredCell> cells;  ///< controls first
+};
+
+/// What a campaign's own tables say about all cells.
+struct ExplorationDefaults {
+  ExploredCell cell;  ///< without a file system
+  std::uint64_t size_bytes = 0;
+};
+
+/// `filesystems`: the candidates. Reads root's `explore` and `controls`.
+Result<Exploration> read_exploration(const config::StrictTable& root, const ExplorationDefaults& defaults,
+                                     const std::vector<adapters::LinuxAdapter>& filesystems);
+
+/// `trials`: a number, or "all".
+Result<void> take_trials(const config::StrictTable& table, std::optional<std::int64_t>& trials);
+/// `write-cache` and `prefill`.
+Result<void> take_write_cache(const config::StrictTable& table, bool& write_through);
+Result<void> take_prefill(const config::StrictTable& table, bool& prefill);
+
+/// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell says.
+Result<void> check_workload(const config::StrictTable& table, const std::string& key,
+                            const ExploredCell& cell);
+
+/// The workloads of a cell, with their numbers where they have any: "ace-seq1/17".
+std::vector<std::string> workloads_of(const ExploredCell& cell, std::uint64_t seed);
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,156 @@
+#include "harness/campaign/exploration_file.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/campaign/campaign_file.h"
+
+namespace headcrash::campaign {
+namespace {
+
+Campaign campaign_of(const std::string& text) {
+  const Result<Campaign> campaign = parse_campaign(text, "mine.toml");
+  if (!campaign) throw std::runtime_error(campaign.error().message());
+  return *campaign;
+}
+
+constexpr const char* kWithControls = R"(
+filesystems = ["ext4"]
+trials = 3
+[device]
+size = "320M"
+[explore]
+strategies = ["prefix", "lose-all"]
+budget = 100
+in-guest-share = 0.5
+[[controls]]
+filesystem = "ext4-nobarrier"
+trials = 1
+[[controls]]
+filesystem = "xfs"
+must = "lose"
+write-cache = "write through"
+strategies = ["lose-all"]
+budget = 7
+workload = "overwrite"
+operations = """
+create f
+write f 0 4096 1 1
+fsync f
+"""
+)";
+
+TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
+  const Campaign campaign = campaign_of(kWithControls);
+  ASSERT_TRUE(campaign.explore);
+  const auto& cells = campaign.explore->cells;
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[0].filesystem.name, "ext4-nobarrier");
+  EXPECT_EQ(cells[0].control, Control::lose) << "as its adapter expects";
+  EXPECT_EQ(cells[0].budget, 100);
+  EXPECT_EQ(cells[0].strategies, (std::vector<std::string>{"prefix", "lose-all"}));
+  EXPECT_EQ(variant(cells[0]), "");
+  EXPECT_EQ(cells[1].control, Control::lose);
+  EXPECT_TRUE(cells[1].write_through);
+  EXPECT_EQ(cells[1].budget, 7);
+  EXPECT_EQ(variant(cells[1]), "write-through+lose-all");
+  EXPECT_FALSE(cells[2].control);
+  EXPECT_EQ(cells[2].trials, 3);
+}
+
+TEST(Exploration, KeysTellFileSystemVariantAndWorkload) {
+  const std::vector<TrialPlan> plans = plan_trials(campaign_of(kWithControls));
+  std::set<std::string> keys;
+  for (const TrialPlan& plan : plans) keys.insert(plan.key);
+  ASSERT_EQ(keys.size(), 5U);
+  ASSERT_EQ(plans.size(), 5U);
+  EXPECT_TRUE(plans[0].key.starts_with("ext4-nobarrier/stage/ace-seq1/")) << plans[0].key;
+  EXPECT_EQ(plans[1].key, "xfs+write-through+lose-all/stage/overwrite");
+  EXPECT_TRUE(plans[2].key.starts_with("ext4/stage/ace-seq1/")) << plans[2].key;
+  EXPECT_EQ("ext4/stage/" + plans[2].workload, plans[2].key);
+}
+
+TEST(Exploration, AllMeansEveryNumberOnce) {
+  const Campaign campaign = campaign_of(
+      "filesystems = ['ext4']\ntrials = 'all'\n[explore]\nbudget = 5\n[workload]\nname = 'ace-seq1'");
+  const std::vector<TrialPlan> plans = plan_trials(campaign);
+  EXPECT_GT(plans.size(), 100U);
+  std::set<std::string> workloads;
+  for (const TrialPlan& plan : plans) workloads.insert(plan.workload);
+  EXPECT_EQ(workloads.size(), plans.size());
+  EXPECT_TRUE(workloads.contains("ace-seq1/0"));
+}
+
+TEST(Exploration, WorkloadsMadeFromSeedsAreNumberedByTrial) {
+  const std::vector<TrialPlan> plans = plan_trials(campaign_of(
+      "filesystems = ['ext4']\ntrials = 2\n[explore]\nbudget = 5\n[workload]\nname = 'small-files'"));
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_EQ(plans[1].key, "ext4/stage/small-files/2");
+  EXPECT_EQ(plans[1].workload, "small-files");
+  EXPECT_NE(plans[0].seed, plans[1].seed);
+}
+
+TEST(Exploration, TheDigestKnowsTheControls) {
+  Campaign campaign = campaign_of(kWithControls);
+  const std::string before = campaign_digest(campaign);
+  campaign.explore->cells[1].filesystem.mount_options = "discard";
+  EXPECT_NE(campaign_digest(campaign), before);
+}
+
+struct BadText {
+  const char* text;
+  const char* word;  ///< must stand in the message
+};
+class BadExploration : public testing::TestWithParam<BadText> {};
+
+TEST_P(BadExploration, IsOneErrorThatNamesFileAndKey) {
+  const Result<Campaign> campaign = parse_campaign(GetParam().text, "mine.toml");
+  ASSERT_FALSE(campaign);
+  const std::string message = campaign.error().message();
+  EXPECT_NE(message.find("mine.toml"), std::string::npos) << message;
+  EXPECT_NE(message.find(GetParam().word), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, BadExploration,
+    testing::Values(
+        BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['reoder']", "did you mean \"reorder\""},
+        BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['member']", "explore.strategies"},
+        BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['prefix', 'prefix']", "twice"},
+        BadText{"filesystems = ['ext4']\n[explore]\nbudget = 0", "explore.budget"},
+        BadText{"filesystems = ['ext4']\n[explore]\nin-guest-share = 2", "explore.in-guest-share"},
+        BadText{"filesystems = ['ext4']\n[explore]\nconfirm = 'all'", "explore.confirm"},
+        BadText{"filesystems = ['ext4']\n[explore]\nbudgets = 5", "did you mean \"budget\""},
+        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']", "device.profiles"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[cut]\nafter-persistence-ms = [0, 1]", "cut"},
+        BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is no number"},
+        BadText{"filesystems = ['ext4']\ntrials = 'all'\n[explore]\n[workload]\nname = 'random'",
+                "workload.trials"},
+        BadText{"filesystems = ['ext4']\ntrials = 999999\n[explore]\n[workload]\nname = 'ace-seq1'",
+                "has only"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'creat f'",
+                "workload.operations"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'create f'", "nothing in it"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprefill = 'zeroes'", "device.prefill"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[guest]\nwrite-cache = 'off'", "guest.write-cache"},
+        BadText{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[guest]\nwrite-cache = 'write "
+                "through'",
+                "guest.write-cache"},
+        BadText{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[[controls]]\nfilesystem = 'ext4'",
+            "controls"},
+        BadText{"filesystems = ['ext4']\ncontrols = ['xfs']\n[explore]", "controls"},
+        BadText{"[explore]\n[[controls]]\nmust = 'lose'", "controls.0.filesystem"},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext5'", "controls.0.filesystem"},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\nmust = 'loose'", "did you mean \"lose\""},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'\nfoo = 1",
+                "controls.1.foo"},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'", "twice"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[[controls]]\nfilesystem = 'xfs'\n[device]\nsize = '64M'",
+                "device.size"},
+        BadText{"[explore]\nbudget = 3", "filesystems"}));
+
+}  // namespace
+}  // namespace headcrash::campaign

@@ -1,0 +1,403 @@
+// headcrash explore: the crash states of one recorded workload, each recovered, mounted and judged in guests.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "harness/campaign/campaign.h"
+#include "harness/cli/command.h"
+#include "harness/lab/exploration.h"
+#include "harness/lab/lab.h"
+#include "harness/process/scratch_folder.h"
+#include "harness/workload/catalogue.h"
+#include "plugin/config/size.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::uint64_t kSmallestDiskBytes = 64ULL << 20;
+constexpr const char* kRecordingName = "workload.hcrec";
+constexpr std::size_t kFailuresShown = 20;
+
+struct ExploreArguments {
+  std::string recording, filesystem, workload, size, keep;
+  std::vector<std::string> strategies{"prefix", "lose-all", "reorder", "torn"};
+  std::uint64_t budget = 1000, seed = 1;
+  std::uint32_t rounds = 60;
+  std::size_t jobs = 2;
+  bool as_json = false;
+};
+
+/// What an exploration needs, in the order in which it goes away again: guests first.
+struct Explored {
+  adapters::LinuxAdapter filesystem;
+  std::optional<process::ScratchFolder> scratch;
+  lab::RecordedWorkload workload;
+  std::unique_ptr<lab::Lab> lab;
+  lab::ExplorationResult result;
+  std::map<std::string, std::uint64_t> verdicts;
+  double cpu_s = 0;
+};
+
+/// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of
+/// /proc/PID/stat).
+double cpu_seconds() {
+  double total = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    ::getrusage(who, &usage);
+    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+      total += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  }
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    long parent = 0;
+    unsigned long user = 0, system = 0;
+    const std::size_t at = line.rfind(')');
+    if (at == std::string::npos ||
+        std::sscanf(line.c_str() + at + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &parent,
+                    &user, &system) != 3) {
+      continue;
+    }
+    if (parent == ::getpid())
+      total += static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+  return total;
+}
+
+Result<std::uint64_t> disk_bytes(const ExploreArguments& arguments,
+                                 const adapters::LinuxAdapter& filesystem) {
+  if (!arguments.recording.empty()) {
+    const auto reader = record::RecordingReader::open(arguments.recording);
+    if (!reader) return pass_on(reader);
+    for (const record::RecordedDevice& device : reader->header().devices)
+      if (device.medium) return device.sectors * model::kSectorBytes;
+    return fail(arguments.recording, "has no medium");
+  }
+  const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
+  if (arguments.size.empty()) return least;
+  const auto bytes = config::parse_size(arguments.size, "--size");
+  if (!bytes) return pass_on(bytes);
+  if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {
+    return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
+                fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
+  }
+  return *bytes;
+}
+
+Result<std::vector<workload::Operation>> operations_of(const ExploreArguments& arguments) {
+  return workload::make_workload(
+      {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
+}
+
+Result<void> as_result(const crash::Judgement& judgement, const std::string& subject) {
+  return fail(subject, fmt::format("{} ({})", judgement.summary, crash::name(judgement.verdict)));
+}
+
+/// mkfs and the workload on the first guest; both recordings lie in one folder.
+Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
+  const auto operations = operations_of(arguments);
+  if (!operations) return pass_on(operations);
+  const fs::path folder =
+      arguments.keep.empty() ? explored.scratch->path() / "recordings" : fs::path(arguments.keep);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
+  lab::StageGuest& guest = explored.lab->guest(0);
+  const auto disk = lab::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
+                                     lab::uuid_from(arguments.seed));
+  if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
+  auto recorded =
+      lab::record_workload(guest, explored.filesystem, *disk, *operations, folder / kRecordingName);
+  if (!recorded) return pass_on(as_result(recorded.error(), arguments.workload));
+  return std::move(*recorded);
+}
+
+Result<lab::RecordedWorkload> open(const ExploreArguments& arguments) {
+  auto opened = lab::open_recorded_workload(arguments.recording);
+  if (!opened || arguments.workload.empty()) return opened;
+  auto operations = operations_of(arguments);
+  if (!operations) return pass_on(operations);
+  opened->operations = std::move(*operations);
+  return opened;
+}
+
+Result<lab::ExplorationOptions> options_of(const ExploreArguments& arguments) {
+  lab::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
+  for (const std::string& word : arguments.strategies) {
+    const auto strategy = states::parse_strategy(word);
+    if (!strategy) return pass_on(strategy);
+    options.explore.strategies.push_back(*strategy);
+  }
+  options.interrupted = &interrupted();
+  return options;
+}
+
+void show_progress(const lab::StateOutcome& outcome, std::uint64_t checked) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r\033[K{} {} {}: {}", checked, states::name(outcome.strategy), outcome.full_name(),
+             crash::name(outcome.judgement.verdict));
+}
+
+Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
+  auto options = options_of(arguments);
+  if (!options) return pass_on(options);
+  auto filesystem = adapters::load_adapter(arguments.filesystem);
+  if (!filesystem) return pass_on(filesystem);
+  explored.filesystem = std::move(*filesystem);
+  if (arguments.recording.empty() && arguments.workload.empty())
+    return fail("headcrash explore", "there is nothing to explore", "give a RECORDING or --workload NAME");
+  if (!arguments.workload.empty())
+    if (const auto made = operations_of(arguments); !made) return pass_on(made);
+  const auto bytes = disk_bytes(arguments, explored.filesystem);
+  if (!bytes) return pass_on(bytes);
+  auto scratch = process::ScratchFolder::make();
+  if (!scratch) return pass_on(scratch);
+  explored.scratch.emplace(std::move(*scratch));
+  const fs::path cache = campaign::default_cache();
+  const auto image = vm::guest_image(cache);
+  if (!image) return pass_on(image);
+  auto lab = lab::Lab::start({.guests = arguments.jobs,
+                              .image = *image,
+                              .accelerator = vm::probe_accelerator(cache).accelerator,
+                              .disk_bytes = *bytes,
+                              .cache = cache,
+                              .scratch = explored.scratch->path()});
+  if (!lab) return pass_on(lab);
+  explored.lab = std::move(*lab);
+  auto workload = arguments.recording.empty() ? record(arguments, explored) : open(arguments);
+  if (!workload) return pass_on(workload);
+  explored.workload = std::move(*workload);
+
+  std::uint64_t checked = 0;
+  options->on_state = [&](const lab::StateOutcome& outcome) {
+    ++explored.verdicts[std::string(crash::name(outcome.judgement.verdict))];
+    show_progress(outcome, ++checked);
+  };
+  const double cpu_before = cpu_seconds();
+  auto result = lab::explore(explored.lab->guests(), explored.filesystem, explored.workload, *options);
+  explored.cpu_s = cpu_seconds() - cpu_before;
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  if (!result) return pass_on(result);
+  explored.result = std::move(*result);
+  return {};
+}
+
+double per_second(std::uint64_t count, double ms) {
+  return ms > 0 ? static_cast<double>(count) * 1000 / ms : 0;
+}
+
+double share(const lab::ExplorationResult& result, std::size_t step) {
+  double whole = 0;
+  for (const double ms : result.step_ms) whole += ms;
+  return whole > 0 ? result.step_ms.at(step) / whole : 0;
+}
+
+json describe(const lab::ConfirmedFailure& failure) {
+  const lab::StateOutcome& outcome = failure.outcome;
+  json findings = json::array();
+  for (const crash::Finding& finding : outcome.findings) {
+    findings.push_back({{"kind", crash::name(finding.kind)},
+                        {"tier", crash::name(finding.tier)},
+                        {"path", finding.path},
+                        {"expected", finding.expected},
+                        {"found", finding.found}});
+  }
+  return {{"state", outcome.full_name()},
+          {"strategy", states::name(outcome.strategy)},
+          {"recording", outcome.recording.string()},
+          {"persisted_operation", outcome.persisted_operation ? json(*outcome.persisted_operation) : json()},
+          {"verdict", crash::name(outcome.judgement.verdict)},
+          {"summary", outcome.judgement.summary},
+          {"confirmed", failure.confirmed},
+          {"disagreement", failure.disagreement},
+          {"findings", findings},
+          {"log", outcome.log}};
+}
+
+json describe(const Explored& explored) {
+  const lab::ExplorationResult& result = explored.result;
+  json coverage = json::array(), failures = json::array(), steps = json::object();
+  for (const states::Coverage& part : result.coverage) {
+    coverage.push_back({{"strategy", states::name(part.strategy)},
+                        {"space", part.space},
+                        {"generated", part.generated},
+                        {"distinct", part.distinct},
+                        {"bound", part.bound}});
+  }
+  for (const lab::ConfirmedFailure& failure : result.failures) failures.push_back(describe(failure));
+  for (std::size_t i = 0; i < lab::kStepKinds; ++i)
+    steps[std::string(lab::name(static_cast<lab::StepKind>(i)))] = {{"ms", result.step_ms.at(i)},
+                                                                    {"share", share(result, i)}};
+  return {{"filesystem", explored.filesystem.name},
+          {"recording", explored.workload.recording.string()},
+          {"operations", explored.workload.operations.size()},
+          {"judged", result.judged},
+          {"workload_failure", explored.workload.failure.value_or("")},
+          {"coverage", coverage},
+          {"checked", result.checked},
+          {"clean", result.clean},
+          {"verdicts", explored.verdicts},
+          {"failures", failures},
+          {"failures_not_confirmed_again", result.unconfirmed},
+          {"checked_in_guest_too", result.sampled},
+          {"disagreements", result.disagreements},
+          {"steps", steps},
+          {"wall_ms", result.wall_ms},
+          {"cpu_ms", explored.cpu_s * 1000},
+          {"generate_ms", result.generate_ms},
+          {"guests_used", result.restores},
+          {"states_per_second", per_second(result.checked, result.wall_ms)},
+          {"interrupted", interrupted().load()}};
+}
+
+void print_coverage(const lab::ExplorationResult& result) {
+  fmt::print("{:<12} {:>12} {:>10} {:>9} {:>9}  {}\n", "strategy", "space", "generated", "distinct",
+             "explored", "left out");
+  for (const states::Coverage& part : result.coverage) {
+    const double fraction = part.space > 0 ? static_cast<double>(part.generated) / part.space : 1;
+    fmt::print("{:<12} {:>12.6g} {:>10} {:>9} {:>7.2f} %  {}\n", states::name(part.strategy), part.space,
+               part.generated, part.distinct, 100 * std::min(fraction, 1.0), part.bound);
+  }
+}
+
+void print_failures(const lab::ExplorationResult& result) {
+  std::size_t shown = 0;
+  for (const lab::ConfirmedFailure& failure : result.failures) {
+    if (++shown > kFailuresShown) break;
+    fmt::print("{} {}: {}\n    {}\n", failure.confirmed ? "FAILURE" : "THE LAB DISAGREES WITH ITSELF",
+               failure.outcome.full_name(), crash::name(failure.outcome.judgement.verdict),
+               failure.outcome.judgement.summary);
+    for (const crash::Finding& finding : failure.outcome.findings) {
+      fmt::print("    [{}] {}: {}: expected {}, found {}\n", crash::name(finding.tier), finding.path,
+                 crash::name(finding.kind), finding.expected, finding.found);
+    }
+    if (!failure.disagreement.empty()) fmt::print("    {}\n", failure.disagreement);
+  }
+  if (result.failures.size() > kFailuresShown)
+    fmt::print("... and {} more (--json tells all)\n", result.failures.size() - kFailuresShown);
+  if (result.unconfirmed > 0)
+    fmt::print("{} more failures of these kinds were counted and not looked at again\n", result.unconfirmed);
+}
+
+void print_text(const Explored& explored) {
+  const lab::ExplorationResult& result = explored.result;
+  fmt::print("{}: {} operations, {}\n", explored.filesystem.name, explored.workload.operations.size(),
+             explored.workload.recording.string());
+  if (!result.judged)
+    fmt::print(
+        "the recording does not tell its operations: recovery, mount and second recovery are checked, "
+        "content "
+        "is not (give --workload)\n");
+  if (explored.workload.failure) fmt::print("the workload ended early: {}\n", *explored.workload.failure);
+  print_coverage(result);
+  fmt::print("verdicts:");
+  for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
+  fmt::print("\n");
+  print_failures(result);
+  fmt::print("steps:");
+  for (std::size_t i = 0; i < lab::kStepKinds; ++i)
+    fmt::print(" {} {:.1f} ms ({:.0f} %)", lab::name(static_cast<lab::StepKind>(i)),
+               result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
+               100 * share(result, i));
+  fmt::print(
+      "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
+      result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
+      explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
+      per_second(result.checked, result.generate_ms));
+  fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n", result.sampled,
+             result.disagreements, result.restores);
+}
+
+/// Without --record the recordings go with the scratch folder, but not when somebody will want to look at
+/// them.
+void keep_recordings(Explored& explored) {
+  const fs::path from = explored.workload.recording.parent_path();
+  for (int number = 1; number < 10'000; ++number) {
+    const fs::path to = fmt::format("explored-{}", number);
+    std::error_code error;
+    if (!fs::create_directory(to, error)) continue;
+    fs::copy(from, to, fs::copy_options::recursive, error);
+    if (!error) fmt::print(stderr, "headcrash: the recordings are kept in {}\n", fs::absolute(to).string());
+    return;
+  }
+}
+
+int run(const ExploreArguments& arguments) {
+  catch_interrupts();
+  Explored explored;
+  if (const auto done = explore(arguments, explored); !done) return tell(done.error(), arguments.as_json);
+  const auto confirmed = std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
+                                     [](const lab::ConfirmedFailure& failure) { return failure.confirmed; });
+  if (arguments.as_json) {
+    print(describe(explored));
+  } else {
+    print_text(explored);
+  }
+  if (!explored.result.failures.empty() && arguments.recording.empty() && arguments.keep.empty())
+    keep_recordings(explored);
+  if (confirmed || explored.workload.failure) return kFound;
+  if (interrupted()) return kInterrupted;
+  return explored.result.disagreements > 0 ? kUsage : kFine;
+}
+
+}  // namespace
+
+void add_explore(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
+  const auto arguments = std::make_shared<ExploreArguments>();
+  command->add_option(
+      "RECORDING", arguments->recording,
+      "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
+  command
+      ->add_option("--fs", arguments->filesystem,
+                   "File system: a name (headcrash list filesystems) or .toml file")
+      ->required();
+  command->add_option("--workload", arguments->workload,
+                      "Records this workload first; with RECORDING: the workload that it is of");
+  command
+      ->add_option("--strategy", arguments->strategies,
+                   "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--budget", arguments->budget, "Distinct states at most")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command
+      ->add_option("--seed", arguments->seed, "Of the workload, the file system's identifier and every draw")
+      ->capture_default_str();
+  command->add_option("--rounds", arguments->rounds, "Of a workload that has rounds")->capture_default_str();
+  command->add_option("--size", arguments->size,
+                      "Of the disk, for a new recording; default: the least that serves");
+  command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
+  command->add_option("--jobs", arguments->jobs, "Guests side by side")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
+  command->footer(
+      "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
+      "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
+      "here\n"
+      "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n\n"
+      "Exit code 1: a failure was seen, and again on a fresh guest. 2 also: a failure was not seen again, so "
+      "that the "
+      "laboratory is at fault.");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,130 @@
+// headcrash extract: the image that a power cut left, with a script that shows the failure without headcrash.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "harness/cli/command.h"
+#include "harness/cli/stored_trial.h"
+#include "harness/lab/account.h"
+#include "harness/lab/record_workload.h"
+#include "harness/lab/reproducer.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExtractArguments {
+  TrialArguments trial;
+  std::string folder, format = "raw";
+  bool as_json = false;
+};
+
+/// The account of the database; else one is written now, from the findings that are there.
+Result<std::string> account_of(const StoredTrial& trial, const OpenedState& opened,
+                               const lab::RecordedWorkload& workload, const lab::StateOutcome& outcome) {
+  if (trial.outcome && !trial.outcome->account.empty()) return trial.outcome->account;
+  return lab::write_account({.filesystem = &trial.filesystem,
+                             .workload = &workload,
+                             .run = opened.run.get(),
+                             .state = opened.state,
+                             .outcome = &outcome,
+                             .kind = lab::kind_of(outcome.judgement, outcome.findings)});
+}
+
+std::optional<std::size_t> last_persisted(const states::RunHistory& run, std::uint64_t event) {
+  std::optional<std::size_t> persisted;
+  for (const states::RecordedMark& mark : run.marks()) {
+    std::size_t operation = 0;
+    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1) persisted = operation;
+  }
+  return persisted;
+}
+
+crash::Verdict verdict_named(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
+    if (crash::name(static_cast<crash::Verdict>(i)) == name) return static_cast<crash::Verdict>(i);
+  return crash::Verdict::harness_error;
+}
+
+Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
+  const auto trial = find_trial(arguments.trial);
+  if (!trial) return pass_on(trial);
+  const auto opened = open_state(*trial);
+  if (!opened) return pass_on(opened);
+  const auto& device = opened->run->header().devices.at(opened->state.device);
+  if (!device.medium) {
+    return fail(trial->key, fmt::format("its disk {} is an array or a cache, which is more than one image", device.name),
+                "look at it with `headcrash replay --shell`");
+  }
+  const auto image = opened->run->image(opened->state, opened->state.device);
+  if (!image) return pass_on(image);
+  const auto workload = lab::open_recorded_workload(trial->recording);
+  if (!workload) return pass_on(workload);
+
+  lab::StateOutcome outcome;
+  outcome.state = states::format(opened->state);
+  outcome.persisted_operation = last_persisted(*opened->run, opened->state.event);
+  outcome.judgement = {crash::Verdict::clean, "never checked by headcrash: only recovery and check are compared"};
+  if (trial->outcome) {
+    outcome.judgement = {verdict_named(trial->outcome->verdict), trial->outcome->summary};
+    outcome.findings = trial->outcome->findings;
+  }
+  const auto account = account_of(*trial, *opened, *workload, outcome);
+  if (!account) return pass_on(account);
+  const fs::path folder = arguments.folder.empty()
+                              ? fs::path(fmt::format("{}-{}", trial->filesystem.name,
+                                                     trial->id != 0 ? std::to_string(trial->id) : "state"))
+                              : fs::path(arguments.folder);
+  return lab::write_reproducer({.filesystem = &trial->filesystem,
+                                .state = outcome.state,
+                                .judgement = outcome.judgement,
+                                .findings = outcome.findings,
+                                .operations = workload->operations,
+                                .account = *account},
+                               *image, folder,
+                               arguments.format == "qcow2" ? lab::ImageFormat::qcow2 : lab::ImageFormat::raw);
+}
+
+int run(const ExtractArguments& arguments) {
+  const auto made = extract(arguments);
+  if (!made) return tell(made.error(), arguments.as_json);
+  if (arguments.as_json) {
+    print({{"image", made->image.string()},
+           {"image_bytes", made->image_bytes},
+           {"script", made->script.string()},
+           {"account", made->account.string()}});
+  } else {
+    fmt::print("{} ({} KiB on this disk)\n{}\n{}\n", made->image.string(), made->image_bytes / 1024,
+               made->account.string(), made->script.string());
+    fmt::print("Read the script before you run it: with --yes it mounts a damaged image.\n");
+  }
+  return kFine;
+}
+
+}  // namespace
+
+void add_extract(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("extract", "Writes a crash image and a script that shows the failure without headcrash");
+  const auto arguments = std::make_shared<ExtractArguments>();
+  command
+      ->add_option("TRIAL", arguments->trial.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      ->required();
+  command->add_option("--db", arguments->trial.database, "Results database")->capture_default_str();
+  command->add_option("--state", arguments->trial.state,
+                      "A crash state by name; default: the first failure's, or the power cut of a trial of one");
+  command->add_option("--fs", arguments->trial.filesystem, "File system; needed for a recording");
+  command->add_option("-o,--output", arguments->folder, "Folder to make; default: named after file system and trial");
+  command->add_option("--format", arguments->format, "Of the image")
+      ->check(CLI::IsMember({"raw", "qcow2"}))
+      ->capture_default_str();
+  command->add_flag("--json", arguments->as_json, "Print what was written as JSON");
+  command->footer(
+      "Examples:\n  headcrash extract 17 --db demo.db -o for-the-mailing-list\n"
+      "  headcrash extract here/workload.hcrec --fs ext4 --state w1234- --format qcow2");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,312 @@
+// headcrash replay: a trial, or one crash state of it, once more; and what it says now against what it said then.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "harness/campaign/campaign.h"
+#include "harness/campaign/trial.h"
+#include "harness/cli/command.h"
+#include "harness/cli/stored_trial.h"
+#include "harness/lab/check_state.h"
+#include "harness/lab/lab.h"
+#include "harness/lab/minimise.h"
+#include "harness/process/scratch_folder.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kCannotTell = 125;  // git bisect skip
+
+struct ReplayArguments {
+  TrialArguments trial;
+  bool shell = false, as_json = false;
+};
+
+/// What came out, then or now.
+struct Replayed {
+  std::string what;  ///< state or key
+  crash::Judgement judgement;
+  std::vector<crash::Finding> findings;
+  std::string log;
+};
+
+bool keeps(const std::string& verdict) {
+  return verdict == crash::name(crash::Verdict::clean) || verdict == crash::name(crash::Verdict::replayed);
+}
+
+/// The same verdict, or the same kind of finding where the tree was judged.
+bool as_recorded(const Replayed& now, const StoredOutcome& then) {
+  if (then.verdict == crash::name(now.judgement.verdict)) return true;
+  if (keeps(then.verdict)) return crash::keeps_promises(now.judgement.verdict);
+  return std::any_of(now.findings.begin(), now.findings.end(),
+                     [&](const crash::Finding& finding) { return crash::name(finding.kind) == then.verdict; });
+}
+
+int exit_code_of(const Replayed& now) {
+  if (now.judgement.verdict == crash::Verdict::harness_error) return kCannotTell;
+  return crash::keeps_promises(now.judgement.verdict) ? kFine : kFound;
+}
+
+json describe(const Replayed& now, const std::optional<StoredOutcome>& then) {
+  json findings = json::array();
+  for (const crash::Finding& finding : now.findings) {
+    findings.push_back({{"kind", crash::name(finding.kind)},
+                        {"tier", crash::name(finding.tier)},
+                        {"path", finding.path},
+                        {"expected", finding.expected},
+                        {"found", finding.found}});
+  }
+  json value = {{"what", now.what},
+                {"verdict", crash::name(now.judgement.verdict)},
+                {"summary", now.judgement.summary},
+                {"findings", findings},
+                {"log", now.log},
+                {"recorded_verdict", nullptr},
+                {"as_recorded", nullptr}};
+  if (then) {
+    value["recorded_verdict"] = then->verdict;
+    value["as_recorded"] = as_recorded(now, *then);
+  }
+  return value;
+}
+
+void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
+  fmt::print("{}: {}\n  {}\n", now.what, crash::name(now.judgement.verdict), now.judgement.summary);
+  for (const crash::Finding& finding : now.findings) {
+    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", crash::name(finding.tier), finding.path,
+               crash::name(finding.kind), finding.expected, finding.found);
+  }
+  if (!then) {
+    fmt::print("no verdict of this state is recorded\n");
+  } else if (as_recorded(now, *then)) {
+    fmt::print("as recorded ({})\n", then->verdict);
+  } else {
+    fmt::print("NOT as recorded: then it was {}: {}\n", then->verdict, then->summary);
+  }
+}
+
+/// A server and one guest whose disk has the size of the recorded one.
+class OneGuest {
+ public:
+  static Result<OneGuest> start(const StoredTrial& trial, const OpenedState& opened) {
+    OneGuest one;
+    auto scratch = process::ScratchFolder::make();
+    if (!scratch) return pass_on(scratch);
+    one.scratch_.emplace(std::move(*scratch));
+    const fs::path cache = campaign::default_cache();
+    const auto image = guest_image_of(trial, cache);
+    if (!image) return pass_on(image);
+    auto lab = lab::Lab::start(
+        {.guests = 1,
+         .image = *image,
+         .accelerator = vm::probe_accelerator(cache).accelerator,
+         .disk_bytes = opened.run->header().devices.at(opened.state.device).sectors * model::kSectorBytes,
+         .cache = cache,
+         .scratch = one.scratch_->path()});
+    if (!lab) return pass_on(lab);
+    one.lab_ = std::move(*lab);
+    return one;
+  }
+  lab::StageGuest& guest() { return lab_->guest(0); }
+
+ private:
+  static Result<vm::GuestImage> guest_image_of(const StoredTrial&, const fs::path& cache) {
+    return vm::guest_image(cache);
+  }
+  std::optional<process::ScratchFolder> scratch_;  // goes after the lab
+  std::unique_ptr<lab::Lab> lab_;
+};
+
+/// A replay that could not be done says nothing about the file system.
+int cannot_tell(const Error& error, bool as_json) {
+  tell(error, as_json);
+  return kCannotTell;
+}
+
+Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {
+  auto workload = lab::open_recorded_workload(trial.recording);
+  if (!workload) return pass_on(workload);
+  if (opened.recovery_of.empty()) return lab::StateChecker::create(trial.filesystem, *workload, opened.run);
+  auto run = states::RunHistory::load(trial.recording);
+  if (!run) return pass_on(run);
+  const auto before = states::parse_crash_state(opened.recovery_of);
+  if (!before) return pass_on(before);
+  auto checker = lab::StateChecker::create(trial.filesystem, *workload, *run);
+  if (!checker) return pass_on(checker);
+  lab::StateOutcome of;
+  of.state = opened.recovery_of;
+  for (const states::RecordedMark& mark : (*run)->marks()) {
+    std::size_t operation = 0;
+    if (mark.event < before->event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
+      of.persisted_operation = operation;
+  }
+  return checker->for_recovery(of, opened.run);
+}
+
+int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
+  const auto checker = checker_of(trial, opened);
+  if (!checker) return tell(checker.error(), arguments.as_json);
+  auto one = OneGuest::start(trial, opened);
+  if (!one) return cannot_tell(one.error(), arguments.as_json);
+  lab::StateOutcome outcome =
+      checker->check(one->guest(), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
+  const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
+  if (arguments.as_json) {
+    print(describe(now, trial.outcome));
+  } else {
+    print_text(now, trial.outcome);
+  }
+  return exit_code_of(now);
+}
+
+/// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same cut after the
+/// same mark; what the guest had sent by then may differ a little, since a real clock runs in it.
+int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
+  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+  if (!campaign) return tell(campaign.error(), arguments.as_json);
+  const auto plans = campaign::plan_trials(*campaign);
+  const auto plan =
+      std::find_if(plans.begin(), plans.end(), [&](const auto& each) { return each.key == trial.key; });
+  if (plan == plans.end()) {
+    return tell({trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
+                 "it was made by another version of headcrash"},
+                arguments.as_json);
+  }
+  auto scratch = process::ScratchFolder::make();
+  if (!scratch) return cannot_tell(scratch.error(), arguments.as_json);
+  const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
+  std::error_code error;
+  fs::create_directories(artefacts, error);
+  const auto image = vm::guest_image(cache);
+  if (!image) return cannot_tell(image.error(), arguments.as_json);
+  const auto record = campaign::run_trial(*plan, {.campaign = &*campaign,
+                                                  .image = *image,
+                                                  .accelerator = vm::probe_accelerator(cache).accelerator,
+                                                  .cache = cache,
+                                                  .scratch = scratch->path(),
+                                                  .artefacts = artefacts,
+                                                  .database_folder = scratch->path(),
+                                                  .interrupted = &interrupted()});
+  if (!record) return cannot_tell(record.error(), arguments.as_json);
+  Replayed now{.what = record->key, .judgement = {crash::Verdict::harness_error, record->summary}};
+  for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
+    if (crash::name(static_cast<crash::Verdict>(i)) == record->verdict)
+      now.judgement.verdict = static_cast<crash::Verdict>(i);
+  for (const db::FindingRecord& finding : record->findings) {
+    crash::Finding each{.path = finding.path, .expected = finding.expected, .found = finding.found};
+    for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
+      if (crash::name(static_cast<crash::Verdict>(i)) == finding.kind) each.kind = static_cast<crash::Verdict>(i);
+    for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
+      if (crash::name(static_cast<crash::Tier>(i)) == finding.tier) each.tier = static_cast<crash::Tier>(i);
+    now.findings.push_back(std::move(each));
+  }
+  if (arguments.as_json) {
+    print(describe(now, trial.outcome));
+  } else {
+    print_text(now, trial.outcome);
+  }
+  return exit_code_of(now);
+}
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return quoted + "'";
+}
+
+/// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own that
+/// begins where the last one ended. There is no terminal in there: no editors, no job control.
+int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
+  auto one = OneGuest::start(trial, opened);
+  if (!one) return cannot_tell(one.error(), arguments.as_json);
+  lab::StageGuest& guest = one->guest();
+  const auto stop = [&](const crash::Judgement& why) {
+    return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
+  };
+  const auto loaded = guest.load({.stage = guest.stage(),
+                                  .recording = opened.recording,
+                                  .state = states::format(opened.state)},
+                                 true);
+  if (!loaded) return stop(loaded.error());
+  if (!trial.filesystem.replay_by_mount && !trial.filesystem.replay.argv.empty()) {
+    const auto argv = adapters::fill_in(trial.filesystem.replay.argv, lab::kStageDisk, "");
+    const auto replayed = guest.exec(argv);
+    if (!replayed) return stop(replayed.error());
+    fmt::print("{}exit {}\n", replayed->output, replayed->exit_code);
+  }
+  std::string why;
+  const auto mounted = guest.mount(trial.filesystem, &why);
+  if (!mounted) return stop(mounted.error());
+  const bool terminal = ::isatty(STDIN_FILENO) != 0;
+  if (*mounted) {
+    fmt::print("{} is mounted on {}", lab::kStageDisk, lab::kMountPoint);
+  } else {
+    fmt::print("the kernel refused to mount {}: {}", lab::kStageDisk, why);
+  }
+  fmt::print("; each line is run by a shell in the guest, `exit` ends\n");
+  std::string folder = *mounted ? lab::kMountPoint : "/";
+  for (std::string line; !interrupted();) {
+    if (terminal) fmt::print("guest:{}# ", folder);
+    std::fflush(stdout);
+    if (!std::getline(std::cin, line) || line == "exit") break;
+    if (line.empty()) continue;
+    const std::string script =
+        fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code", shell_quoted(folder), line);
+    const auto done = guest.exec({"busybox", "sh", "-c", script});
+    if (!done) return stop(done.error());
+    fmt::print("{}", done->output);
+    if (done->exit_code != 0) fmt::print("(exit {})\n", done->exit_code);
+    const auto now = guest.exec({"busybox", "cat", "/.headcrash-folder"});
+    if (now && now->exit_code == 0) folder = now->output.substr(0, now->output.find('\n'));
+  }
+  return kFine;
+}
+
+int run(const ReplayArguments& arguments) {
+  catch_interrupts();
+  const auto trial = find_trial(arguments.trial);
+  if (!trial) return tell(trial.error(), arguments.as_json);
+  if (trial->state.empty() && !arguments.shell) return replay_cut(*trial, arguments);
+  const auto opened = open_state(*trial);
+  if (!opened) return tell(opened.error(), arguments.as_json);
+  if (!opened->run->header().devices.at(opened->state.device).medium) {
+    return tell({trial->key, "its disk is an array or a cache, whose states are replayed as whole trials only",
+                 "leave out --state and --shell"},
+                arguments.as_json);
+  }
+  return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("replay", "Runs one trial, or one crash state of it, once more on a fresh guest");
+  const auto arguments = std::make_shared<ReplayArguments>();
+  command
+      ->add_option("TRIAL", arguments->trial.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      ->required();
+  command->add_option("--db", arguments->trial.database, "Results database")->capture_default_str();
+  command->add_option("--state", arguments->trial.state,
+                      "A crash state by name; default: the first failure's of an exploration, all of a trial of one "
+                      "cut. `cut`: what the medium held when the power went");
+  command->add_option("--fs", arguments->trial.filesystem,
+                      "File system, in place of the trial's; needed for a recording");
+  command->add_flag("--shell", arguments->shell,
+                    "Recover and mount the state, then run lines of standard input in the guest's shell");
+  command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
+  command->footer(
+      "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state w1234-17.21\n"
+      "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n\n"
+      "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be tested, "
+      "2 usage or a missing trial.");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,254 @@
+// Queries, and the way from a row to files (stored_trial.h).
+#include "harness/cli/stored_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/campaign/campaign_file.h"
+#include "plugin/record/recording.h"
+#include "results/db/database.h"
+#include "results/db/statement.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kRecordingEnd = ".hcrec";
+constexpr int kExploringSchema = 3;
+
+bool all_digits(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Findings as they were judged; names come from verdict.h.
+Result<std::vector<crash::Finding>> read_findings(db::Statement& rows) {
+  std::vector<crash::Finding> findings;
+  while (true) {
+    const auto more = rows.step();
+    if (!more) return pass_on(more);
+    if (!*more) return findings;
+    crash::Finding finding{.path = rows.text(2), .expected = rows.text(3), .found = rows.text(4)};
+    for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
+      if (crash::name(static_cast<crash::Verdict>(i)) == rows.text(0)) finding.kind = static_cast<crash::Verdict>(i);
+    for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
+      if (crash::name(static_cast<crash::Tier>(i)) == rows.text(1)) finding.tier = static_cast<crash::Tier>(i);
+    findings.push_back(std::move(finding));
+  }
+}
+
+Result<adapters::LinuxAdapter> filesystem_of(const StoredTrial& trial, const std::string& name) {
+  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+  if (campaign) {
+    for (const adapters::LinuxAdapter& each : campaign->filesystems)
+      if (each.name == name) return each;
+    if (campaign->explore) {
+      for (const campaign::ExploredCell& cell : campaign->explore->cells)
+        if (cell.filesystem.name == name) return cell.filesystem;
+    }
+  }
+  return adapters::load_adapter(name);
+}
+
+class Reader {
+ public:
+  Reader(db::Database database, const TrialArguments& arguments)
+      : database_(std::move(database)), arguments_(arguments) {}
+
+  Result<StoredTrial> read() {
+    if (const auto found = read_trial(); !found) return pass_on(found);
+    if (const auto found = read_recording(); !found) return pass_on(found);
+    const auto schema = db::query_integer(database_.handle(), "PRAGMA user_version");
+    if (!schema) return pass_on(schema);
+    if (*schema >= kExploringSchema) {
+      const auto states = count("SELECT count(*) FROM crash_state WHERE trial_id = ?");
+      const auto strategies = count("SELECT count(*) FROM coverage WHERE trial_id = ?");
+      if (!states || !strategies) return pass_on(!states ? states : strategies);
+      trial_.explored = *states + *strategies > 0;
+    }
+    if (!trial_.explored) {
+      trial_.state = arguments_.state;
+      if (trial_.state.empty() || trial_.state == "cut") return with_own_findings();
+      return std::move(trial_);
+    }
+    if (const auto found = read_state(); !found) return pass_on(found);
+    return std::move(trial_);
+  }
+
+ private:
+  Result<std::int64_t> count(const char* sql) {
+    auto row = db::Statement::prepare(database_.handle(), sql);
+    if (!row) return pass_on(row);
+    const auto more = row->bind(trial_.id).step();
+    if (!more) return pass_on(more);
+    return row->integer(0);
+  }
+
+  Result<void> read_trial() {
+    const bool by_id = all_digits(arguments_.trial);
+    auto row = db::Statement::prepare(
+        database_.handle(), fmt::format("SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
+                                        "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
+                                        "ORDER BY t.id DESC LIMIT 1",
+                                        by_id ? "id" : "key"));
+    if (!row) return pass_on(row);
+    const auto more = row->bind(arguments_.trial).step();
+    if (!more) return pass_on(more);
+    if (!*more) return nothing_found();
+    trial_.id = row->integer(0);
+    trial_.key = row->text(1);
+    trial_.campaign = row->text(2);
+    trial_.configuration = row->text(3);
+    trial_.database = arguments_.database;
+    auto filesystem =
+        filesystem_of(trial_, arguments_.filesystem.empty() ? row->text(4) : arguments_.filesystem);
+    if (!filesystem) return pass_on(filesystem);
+    trial_.filesystem = std::move(*filesystem);
+    trial_.outcome = StoredOutcome{.verdict = row->text(5), .summary = row->text(6)};
+    return {};
+  }
+
+  Result<void> nothing_found() {
+    auto some = db::Statement::prepare(database_.handle(), "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3");
+    if (!some) return pass_on(some);
+    std::string list;
+    while (some->step().value_or(false))
+      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", some->integer(0), some->text(1));
+    return fail(arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
+                list.empty() ? "it has none at all" : "give an id or a key; the newest are " + list);
+  }
+
+  Result<void> read_recording() {
+    auto row = db::Statement::prepare(
+        database_.handle(), "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'");
+    if (!row) return pass_on(row);
+    const auto more = row->bind(trial_.id).step();
+    if (!more) return pass_on(more);
+    if (*more) trial_.recording = fs::absolute(database_.path()).parent_path() / row->text(0);
+    return {};
+  }
+
+  Result<StoredTrial> with_own_findings() {
+    auto rows = db::Statement::prepare(
+        database_.handle(), "SELECT kind, tier, path, expected, found FROM finding WHERE trial_id = ?");
+    if (!rows) return pass_on(rows);
+    auto findings = read_findings(rows->bind(trial_.id));
+    if (!findings) return pass_on(findings);
+    trial_.outcome->findings = std::move(*findings);
+    return std::move(trial_);
+  }
+
+  /// The state that was named; else the first failure's, made small; else the first that does not keep its promises.
+  Result<void> read_state() {
+    trial_.outcome.reset();
+    auto row = db::Statement::prepare(
+        database_.handle(),
+        "SELECT c.id, c.name, c.verdict, c.summary, f.minimised_state, f.account FROM crash_state c "
+        "LEFT JOIN failure f ON f.crash_state_id = c.id WHERE c.trial_id = ?1 AND "
+        "CASE WHEN ?2 = '' THEN c.verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (c.name, f.minimised_state) END "
+        "ORDER BY f.id IS NULL, c.name = ?2 DESC, c.id LIMIT 1");
+    if (!row) return pass_on(row);
+    const auto more = row->bind(trial_.id, arguments_.state).step();
+    if (!more) return pass_on(more);
+    if (!*more) {
+      if (arguments_.state.empty())
+        return fail(trial_.key, "no state of this trial failed", "name one with --state");
+      trial_.state = arguments_.state;  // it was not checked, which is no reason not to
+      return {};
+    }
+    const bool small = !row->is_null(4) && !row->text(4).empty() && arguments_.state != row->text(1);
+    trial_.state = small ? row->text(4) : row->text(1);
+    trial_.outcome = StoredOutcome{.verdict = row->text(2), .summary = row->text(3), .account = row->text(5)};
+    auto rows = db::Statement::prepare(
+        database_.handle(), "SELECT kind, tier, path, expected, found FROM finding WHERE crash_state_id = ?");
+    if (!rows) return pass_on(rows);
+    auto findings = read_findings(rows->bind(row->integer(0)));
+    if (!findings) return pass_on(findings);
+    trial_.outcome->findings = std::move(*findings);
+    return {};
+  }
+
+  db::Database database_;
+  const TrialArguments& arguments_;
+  StoredTrial trial_;
+};
+
+Result<StoredTrial> of_recording(const TrialArguments& arguments) {
+  std::error_code error;
+  if (!fs::exists(arguments.trial, error)) return fail(arguments.trial, "there is no such recording");
+  if (arguments.filesystem.empty())
+    return fail(arguments.trial, "a recording does not say what it is of", "add --fs NAME");
+  auto filesystem = adapters::load_adapter(arguments.filesystem);
+  if (!filesystem) return pass_on(filesystem);
+  return StoredTrial{.key = arguments.trial,
+                     .filesystem = std::move(*filesystem),
+                     .recording = arguments.trial,
+                     .state = arguments.state.empty() ? "cut" : arguments.state};
+}
+
+Result<std::uint64_t> power_cut_event(const fs::path& recording) {
+  auto reader = record::RecordingReader::open(recording);
+  if (!reader) return pass_on(reader);
+  for (std::uint64_t ordinal = 0;; ++ordinal) {
+    const auto event = reader->next(record::PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) return fail(recording.string(), "holds no power cut", "name a state with --state, for example w100-");
+    if ((*event)->kind == record::Kind::power && (*event)->detail == 0) return ordinal;
+  }
+}
+
+/// Beside a workload's recording lie those of recoveries; each says of which state.
+Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
+  const std::string begin = recording.stem().string() + ".recovery-";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(recording.parent_path().empty() ? "." : recording.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(kRecordingEnd)) continue;
+    const auto reader = record::RecordingReader::open(entry.path());
+    if (reader && reader->header().base && reader->header().base->state == state) return entry.path();
+  }
+  return fail(recording.string(), "the recording of the recovery of " + state + " was not kept",
+              "explore it again with the strategy recovery");
+}
+
+}  // namespace
+
+Result<StoredTrial> find_trial(const TrialArguments& arguments) {
+  if (arguments.trial.ends_with(kRecordingEnd)) return of_recording(arguments);
+  auto database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  if (!database) return pass_on(database);
+  return Reader(std::move(*database), arguments).read();
+}
+
+Result<OpenedState> open_state(const StoredTrial& trial) {
+  std::error_code error;
+  if (trial.recording.empty() || !fs::exists(trial.recording, error)) {
+    return fail(trial.recording.empty() ? trial.key : trial.recording.string(), "the recording was not kept",
+                "run the campaign again so that it keeps recordings");
+  }
+  OpenedState opened{.recording = trial.recording};
+  std::string name = trial.state;
+  if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
+    opened.recovery_of = name.substr(0, slash);
+    auto recovery = recording_of_recovery(trial.recording, opened.recovery_of);
+    if (!recovery) return pass_on(recovery);
+    opened.recording = std::move(*recovery);
+    name = name.substr(slash + 1);
+  }
+  auto run = states::RunHistory::load(opened.recording);
+  if (!run) return pass_on(run);
+  opened.run = std::move(*run);
+  if (name.empty() || name == "cut") {
+    const auto event = power_cut_event(opened.recording);
+    if (!event) return pass_on(event);
+    opened.state = {.base = states::CrashState::Base::physical, .event = *event};
+    return opened;
+  }
+  auto state = states::parse_crash_state(name);
+  if (!state) return pass_on(state);
+  opened.state = std::move(*state);
+  return opened;
+}
+
+}  // namespace headcrash::cli

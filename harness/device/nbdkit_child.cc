@@ -1,0 +1,108 @@
+// Starts nbdkit and waits until both its sockets answer (nbdkit_child.h).
+#include "harness/device/nbdkit_child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace headcrash::device {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kStartLimit{20};
+constexpr std::chrono::seconds kStopLimit{10};
+
+/// nbdkit runs one thread a request: more than any client here keeps in flight.
+constexpr const char* kThreads = "64";
+
+/// What nbdkit said when it refused, without its own prefix; one line.
+std::string last_words(const fs::path& errors) {
+  std::ifstream in(errors);
+  std::string words;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t at = line.find("error: ");
+    const std::string said = at == std::string::npos ? line : line.substr(at + 7);
+    if (!said.empty()) words += (words.empty() ? "" : " | ") + said;
+  }
+  return words.empty() ? "nbdkit ended without a word" : words;
+}
+
+fs::path log_of(const fs::path& scratch) {
+  return scratch / "nbdkit.log";
+}
+
+Result<process::Process> start_process(const NbdkitChild::Spec& spec) {
+  std::vector<std::string> argv{"nbdkit",    "--foreground", "--exit-with-parent",
+                                "--threads", kThreads,       "--unix",
+                                spec.socket, plugin_path(),  "control=" + spec.control_socket.string()};
+  argv.insert(argv.end(), spec.parameters.begin(), spec.parameters.end());
+  const fs::path errors = log_of(spec.scratch);
+  const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (log < 0) return fail(errors.string(), "cannot be written", "make the folder writable");
+  auto started = process::Process::start({.argv = std::move(argv), .errors = log});
+  ::close(log);
+  return started;
+}
+
+}  // namespace
+
+fs::path plugin_path() {
+  if (const char* plugin = std::getenv("HEADCRASH_PLUGIN"); plugin != nullptr && *plugin != '\0')
+    return plugin;
+  return HEADCRASH_PLUGIN_FILE;
+}
+
+Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
+  if (!fs::exists(plugin_path())) {
+    return fail(plugin_path().string(), "the plugin is not there",
+                "build it: cmake --build --preset release");
+  }
+  for (const fs::path& path : {spec.socket, spec.control_socket}) {
+    if (fs::exists(path))
+      return fail(path.string(), "exists already",
+                  "end the server that uses it, remove it, or choose another");
+  }
+  auto started = start_process(spec);
+  if (!started) return pass_on(started);
+  std::unique_ptr<NbdkitChild> child(new NbdkitChild(spec, std::move(*started)));
+  const auto deadline = steady_clock::now() + kStartLimit;
+  while (true) {
+    Result<ControlClient> control = ControlClient::connect(spec.control_socket);
+    if (control && fs::exists(spec.socket)) {
+      child->control_.emplace(std::move(*control));
+      return child;
+    }
+    if (!child->alive()) return fail(spec.subject, last_words(log_of(spec.scratch)));
+    if (steady_clock::now() > deadline)
+      return fail(spec.subject, "its server did not start within 20 s", last_words(log_of(spec.scratch)));
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+}
+
+NbdkitChild::~NbdkitChild() {
+  (void)stop();
+}
+
+Error NbdkitChild::death() const {
+  return {spec_.subject, "its server died: " + last_words(log_of(spec_.scratch)), ""};
+}
+
+Result<void> NbdkitChild::stop() {
+  if (!control_) return {};
+  control_.reset();
+  if (!alive()) return tl::unexpected<Error>(death());
+  ::kill(server_.pid(), SIGTERM);
+  (void)server_.wait(kStopLimit);
+  server_.kill();
+  return {};
+}
+
+}  // namespace headcrash::device

@@ -1,0 +1,49 @@
+#pragma once
+// nbdkit with headcrash's plugin as a child process: started, waited for until both its sockets answer, and
+// ended in order.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/device/control_client.h"
+#include "harness/process/process.h"
+
+namespace headcrash::device {
+
+/// The plugin of this build; $HEADCRASH_PLUGIN overrides it.
+std::filesystem::path plugin_path();
+
+class NbdkitChild {
+ public:
+  struct Spec {
+    std::string subject;                  ///< in errors: "the emulated device"
+    std::vector<std::string> parameters;  ///< of the plugin; control= is added
+    std::filesystem::path scratch;        ///< existing folder, for its words
+    std::filesystem::path socket, control_socket;
+  };
+  /// Errors are nbdkit's own last words when it refuses the configuration. `control` is connected.
+  static Result<std::unique_ptr<NbdkitChild>> start(const Spec& spec);
+  ~NbdkitChild();
+  NbdkitChild(const NbdkitChild&) = delete;
+  NbdkitChild& operator=(const NbdkitChild&) = delete;
+
+  const std::filesystem::path& socket() const { return spec_.socket; }
+  const std::filesystem::path& control_socket() const { return spec_.control_socket; }
+  ControlClient& control() { return *control_; }
+  bool alive() const { return server_.running(); }
+  Error death() const;  ///< why it is not alive any more
+
+  /// SIGTERM, then SIGKILL after 10 s, and waits. Errors: it had died on its own before.
+  Result<void> stop();
+
+ private:
+  NbdkitChild(Spec spec, process::Process server) : spec_(std::move(spec)), server_(std::move(server)) {}
+
+  Spec spec_;
+  process::Process server_;
+  std::optional<ControlClient> control_;
+};
+
+}  // namespace headcrash::device

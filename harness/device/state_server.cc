@@ -1,0 +1,154 @@
+// nbdkit with stages as a child, and the conversation with it (state_server.h).
+#include "harness/device/state_server.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "harness/device/nbdkit_child.h"
+
+namespace headcrash::device {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reading a long recording for the first time takes a while.
+constexpr std::chrono::seconds kAnswerLimit{300};
+/// The server admits 16 clients; people may want to look on.
+constexpr std::size_t kConversationsMax = 8;
+
+std::uint64_t number_of(const nlohmann::json& hex) {
+  return std::stoull(hex.get<std::string>(), nullptr, 16);
+}
+
+}  // namespace
+
+/// Each caller has a conversation of its own while it waits, so that one that loads a long recording does not
+/// hold up the others.
+struct StateServer::State {
+  std::unique_ptr<NbdkitChild> child;
+  std::mutex mutex;
+  std::condition_variable returned;
+  std::vector<ControlClient> idle;
+  std::size_t open = 0;
+
+  Result<ControlClient> take() {
+    std::unique_lock lock(mutex);
+    returned.wait(lock, [this] { return !idle.empty() || open < kConversationsMax; });
+    if (!idle.empty()) {
+      ControlClient client = std::move(idle.back());
+      idle.pop_back();
+      return client;
+    }
+    ++open;
+    lock.unlock();
+    auto client = ControlClient::connect(child->control_socket());
+    if (!client) give_back(std::nullopt);
+    return client;
+  }
+  void give_back(std::optional<ControlClient> client) {
+    const std::lock_guard lock(mutex);
+    if (client) {
+      idle.push_back(std::move(*client));
+    } else {
+      --open;
+    }
+    returned.notify_one();
+  }
+
+  bool alive() {
+    const std::lock_guard lock(mutex);
+    return child->alive();
+  }
+
+  Result<nlohmann::json> request(const nlohmann::json& message) {
+    auto client = take();
+    if (!client) return alive() ? Result<nlohmann::json>(pass_on(client)) : tl::unexpected(child->death());
+    auto answer = client->exchange(message, kAnswerLimit);
+    if (!answer) {
+      give_back(std::nullopt);
+      return alive() ? answer : tl::unexpected(child->death());
+    }
+    auto accepted = client->accepted(std::move(*answer));
+    give_back(std::move(*client));
+    return accepted;
+  }
+};
+
+StateServer::StateServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StateServer::~StateServer() = default;
+
+Result<std::unique_ptr<StateServer>> StateServer::start(std::size_t stages, const fs::path& scratch) {
+  auto child = NbdkitChild::start({.subject = "the server of crash states",
+                                   .parameters = {fmt::format("states={}", stages)},
+                                   .scratch = scratch,
+                                   .socket = scratch / "states.sock",
+                                   .control_socket = scratch / "states-control.sock"});
+  if (!child) return pass_on(child);
+  auto state = std::make_unique<State>();
+  state->child = std::move(*child);
+  return std::unique_ptr<StateServer>(new StateServer(std::move(state)));
+}
+
+fs::path StateServer::socket() const {
+  return state_->child->socket();
+}
+std::string StateServer::disk_export(std::size_t stage) {
+  return fmt::format("stage/{}", stage);
+}
+std::string StateServer::mark_export(std::size_t stage) {
+  return fmt::format("mark/{}", stage);
+}
+
+Result<LoadedStage> StateServer::load(const StageLoad& load) {
+  nlohmann::json order = {{"state", "load"}, {"stage", load.stage}};
+  if (load.recording.empty()) {
+    order["sectors"] = load.sectors;
+  } else {
+    order["recording"] = fs::absolute(load.recording).string();
+    order["id"] = load.state;
+  }
+  if (load.record) order["record"] = fs::absolute(*load.record).string();
+  if (!load.machine.empty())
+    order["machine"] = fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;
+  const auto answer = state_->request(order);
+  if (!answer) return pass_on(answer);
+  return LoadedStage{answer->at("nonce"), answer->at("sectors"), number_of(answer->at("digest"))};
+}
+
+Result<std::uint64_t> StateServer::seal(std::size_t stage) {
+  const auto answer = state_->request({{"state", "seal"}, {"stage", stage}});
+  if (!answer) return pass_on(answer);
+  return answer->at("events").get<std::uint64_t>();
+}
+
+Result<void> StateServer::mark(std::size_t stage, const std::string& text) {
+  const auto answer = state_->request({{"state", "mark"}, {"stage", stage}, {"text", text}});
+  if (!answer) return pass_on(answer);
+  return {};
+}
+
+Result<std::uint64_t> StateServer::digest(std::size_t stage) {
+  const auto answer = state_->request({{"state", "digest"}, {"stage", stage}});
+  if (!answer) return pass_on(answer);
+  return number_of(answer->at("digest"));
+}
+
+Result<nlohmann::json> StateServer::status(std::size_t stage) {
+  return state_->request({{"state", "status"}, {"stage", stage}});
+}
+
+bool StateServer::alive() const {
+  return state_->alive();
+}
+
+Result<void> StateServer::stop() {
+  const std::lock_guard lock(state_->mutex);
+  state_->idle.clear();
+  return state_->child->stop();
+}
+
+}  // namespace headcrash::device

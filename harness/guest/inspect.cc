@@ -1,0 +1,150 @@
+// One request, one look (inspect.h).
+#include "harness/guest/inspect.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/guest/dump.h"
+#include "harness/guest/kernel.h"
+#include "harness/guest/posix_vfs.h"
+
+namespace headcrash::guest {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kBatchBytes = 48 << 10;  // of entries in one event; a line may have 1 MiB
+
+class StepClock {
+ public:
+  /// Milliseconds since the last call.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double, std::milli> passed = now - last_;
+    last_ = now;
+    return passed.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// A tree as it was seen, each object as the hash of its description.
+struct SeenTree {
+  std::vector<std::pair<std::string, std::size_t>> objects;
+};
+
+/// Gathers entries to events of some size.
+class EntryBatches {
+ public:
+  explicit EntryBatches(std::function<void(json)> send) : send_(std::move(send)) {}
+
+  void add(const json& entry, std::size_t bytes) {
+    if (send_ == nullptr) return;
+    if (bytes_ + bytes > kBatchBytes) flush();
+    entries_.push_back(entry);
+    bytes_ += bytes;
+  }
+  void flush() {
+    if (entries_.empty()) return;
+    send_({{"event", "entries"}, {"entries", std::exchange(entries_, json::array())}});
+    bytes_ = 0;
+  }
+
+ private:
+  std::function<void(json)> send_;
+  json entries_ = json::array();
+  std::size_t bytes_ = 0;
+};
+
+struct Look {
+  std::string source, target, type, options;
+};
+
+tl::unexpected<InspectRefusal> refuse_look(std::string what, Errno error) {
+  return tl::unexpected(InspectRefusal{std::move(what), error});
+}
+
+/// The disk and the marks are those of the load that the host means.
+tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
+  const auto disk = look_at_disk(source);
+  if (!disk) return refuse_look(source, disk.error());
+  if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != disk->bytes)
+    return refuse_look(source + " has another size", {.value = ESTALE});
+  if (!request.contains("nonce")) return {};
+  const std::string mark = request.at("mark").get<std::string>();
+  const auto marks = look_at_disk(mark);
+  if (!marks) return refuse_look(mark, marks.error());
+  if (marks->nonce != request["nonce"].get<std::string>())
+    return refuse_look(mark + " has another nonce", {.value = ESTALE});
+  return {};
+}
+
+/// Mounts, dumps and unmounts once; times and refusals go into `answer`.
+tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches batches, json& answer) {
+  StepClock clock;
+  SeenTree seen;
+  const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
+  answer["mount_ms"] = clock.lap();
+  answer["mounted"] = mounted.has_value();
+  if (!mounted) {
+    answer["error"] = std::error_code(mounted.error().value, std::generic_category()).message();
+    answer["errno"] = mounted.error().value;
+    return seen;
+  }
+  VfsResult<std::uint64_t> entries = tl::unexpected(Errno{});
+  {
+    PosixVfs vfs(look.target);
+    entries = dump_tree(vfs, [&](const json& entry) {
+      const std::string text = entry.dump(-1, ' ', false, json::error_handler_t::replace);
+      seen.objects.emplace_back(entry.value("path", ""), std::hash<std::string>{}(text));
+      batches.add(entry, text.size());
+    });
+  }
+  batches.flush();
+  answer["dump_ms"] = clock.lap();
+  const auto unmounted = unmount_file_system(look.target);
+  answer["unmount_ms"] = clock.lap();
+  if (!entries) return refuse_look("the tree of " + look.source, entries.error());
+  answer["entries"] = *entries;
+  if (!unmounted) return refuse_look("unmount " + look.source, unmounted.error());
+  return seen;
+}
+
+/// The first object that differs; empty when none does.
+std::string first_difference(const SeenTree& one, const SeenTree& other) {
+  for (std::size_t i = 0; i < std::max(one.objects.size(), other.objects.size()); ++i) {
+    if (i >= one.objects.size()) return other.objects[i].first + " is new";
+    if (i >= other.objects.size()) return one.objects[i].first + " is gone";
+    if (one.objects[i] != other.objects[i]) return one.objects[i].first + " has changed";
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<json, InspectRefusal> inspect(const json& request, const std::function<void(json)>& send) {
+  const Look look{.source = request.at("source").get<std::string>(),
+                  .target = request.at("target").get<std::string>(),
+                  .type = request.at("type").get<std::string>(),
+                  .options = request.value("options", "")};
+  if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
+  json answer;
+  const auto first = look_once(look, EntryBatches(send), answer);
+  if (!first) return tl::unexpected(first.error());
+  if (request.value("again", false) && answer["mounted"].get<bool>()) {
+    json second;
+    const auto seen = look_once(look, EntryBatches(nullptr), second);
+    if (!seen) return tl::unexpected(seen.error());
+    second["difference"] = first_difference(*first, *seen);
+    answer["again"] = std::move(second);
+  }
+  return answer;
+}
+
+}  // namespace headcrash::guest

@@ -1,0 +1,46 @@
+// Reads /dev/kmsg (kernel_log.h): one record a read, "level,number,time,flags;text", continued by lines that
+// begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE tells that records were overwritten before
+// they were read.
+#include "harness/guest/kernel_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+namespace headcrash::guest {
+namespace {
+
+constexpr std::size_t kLogKeptBytes = 32 << 10;
+constexpr std::size_t kRecordBytes = 8 << 10;
+constexpr int kRecordsMost = 100'000;  // a kernel that logs faster than we read
+
+}  // namespace
+
+KernelLog::KernelLog() : records_(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+  pass_over();
+}
+
+void KernelLog::pass_over() {
+  if (records_.is_open()) ::lseek(records_.get(), 0, SEEK_END);
+}
+
+std::string KernelLog::take() {
+  std::string text;
+  std::array<char, kRecordBytes> record;
+  for (int i = 0; records_.is_open() && i < kRecordsMost; ++i) {
+    const ssize_t got = ::read(records_.get(), record.data(), record.size());
+    if (got < 0 && (errno == EPIPE || errno == EINTR)) continue;
+    if (got <= 0) break;
+    std::string_view whole(record.data(), static_cast<std::size_t>(got));
+    whole.remove_prefix(std::min(whole.find(';') + 1, whole.size()));
+    text.append(whole.substr(0, whole.find('\n'))).push_back('\n');
+    if (text.size() > 2 * kLogKeptBytes) text.erase(0, text.size() - kLogKeptBytes);
+  }
+  if (text.size() > kLogKeptBytes) text.erase(0, text.size() - kLogKeptBytes);
+  return text;
+}
+
+}  // namespace headcrash::guest

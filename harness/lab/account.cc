@@ -1,0 +1,213 @@
+// Sections in the order in which a reader asks (account.h).
+#include "harness/lab/account.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/lab/lost_writes.h"
+
+namespace headcrash::lab {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kWritesTold = 40;
+constexpr std::size_t kOperationsTold = 200;
+constexpr std::size_t kFindingsTold = 20;
+constexpr std::size_t kLogLinesTold = 40;
+
+std::string ms(model::TimeNs time) {
+  return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
+}
+
+/// `head` and the text, broken at blanks; lines after the first begin with as many blanks as `head` is long.
+std::string wrapped(const std::string& head, const std::string& text) {
+  const std::string margin(head.size(), ' ');
+  std::string out, line = head;
+  bool first_word = true;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!first_word && line.size() + 1 + word.size() > kColumns) {
+      out += line + "\n";
+      line = margin + word;
+    } else {
+      line += (first_word ? "" : " ") + word;
+    }
+    first_word = false;
+    at = end + 1;
+  }
+  return out + line + "\n";
+}
+
+class Account {
+ public:
+  Account(const AccountOf& of, LostWrites lost) : of_(of), lost_(std::move(lost)) {}
+
+  std::string text() {
+    title();
+    operations();
+    lost_writes();
+    findings();
+    recovery();
+    replay();
+    return std::move(text_);
+  }
+
+ private:
+  void section(const std::string& heading) {
+    text_ += "\n" + heading + "\n" + std::string(heading.size(), '-') + "\n";
+  }
+  void title() {
+    const std::string line = fmt::format("{}: {}", of_.filesystem->name, format(of_.kind));
+    text_ = line + "\n" + std::string(line.size(), '=') + "\n";
+    text_ += wrapped("", of_.outcome->judgement.summary);
+    text_ += fmt::format("\nfile system  {}\n", of_.filesystem->title);
+    if (!of_.filesystem->mount_options.empty())
+      text_ += fmt::format("mounted with {}\n", of_.filesystem->mount_options);
+    text_ += fmt::format("made by      {}\n", fmt::join(of_.filesystem->mkfs.argv, " "));
+    text_ += wrapped("crash state  ", fmt::format("{} of {}", states::format(of_.state),
+                                                  of_.workload->recording.filename().string()));
+    for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
+  }
+
+  /// The cut stands after the last operation that can have begun: the persistence point after the last known one.
+  void operations() {
+    section("Operations");
+    text_ += "  P: promises persistence    *: the last that is known to have succeeded before the cut\n\n";
+    const auto& list = of_.workload->operations;
+    const auto& persisted = of_.outcome->persisted_operation;
+    std::size_t reached = list.empty() ? 0 : list.size() - 1;
+    for (std::size_t i = persisted ? *persisted + 1 : 0; i < list.size(); ++i) {
+      if (!workload::is_persistence_point(list[i])) continue;
+      reached = i;
+      break;
+    }
+    // Of a long list the end before the cut matters.
+    const std::size_t first = reached > kOperationsTold ? reached - kOperationsTold : 0;
+    if (first > 0) text_ += fmt::format("        ({} operations before)\n", first);
+    for (std::size_t i = first; i < list.size() && i <= reached; ++i) {
+      const bool point = workload::is_persistence_point(list[i]);
+      text_ += fmt::format("  {:>4} {}{} {}{}\n", i, point ? 'P' : ' ', persisted == i ? '*' : ' ',
+                           workload::format(list[i]), mishap(i));
+      if (persisted == i && i < reached) text_ += "          -- from here on the power may have gone first\n";
+    }
+    text_ += "          == power cut\n";
+    if (reached + 1 < list.size())
+      text_ += fmt::format("        ({} operations that cannot have begun)\n", list.size() - reached - 1);
+  }
+  std::string mishap(std::size_t operation) const {
+    for (const workload::Mishap& each : of_.workload->mishaps) {
+      if (each.operation != operation) continue;
+      return each.outcome == workload::Outcome::skipped ? "    (not supported: skipped)" : "    (no room: in part)";
+    }
+    return "";
+  }
+
+  void lost_writes() {
+    section("Power cut and lost writes");
+    text_ += wrapped("  ", cut_sentence());
+    if (of_.state.lies_from) {
+      text_ += wrapped("  ", fmt::format("The drive lied: {} flush{} from request {} on did nothing.",
+                                         lost_.flushes_ignored, lost_.flushes_ignored == 1 ? "" : "es",
+                                         *of_.state.lies_from));
+    }
+    text_ += wrapped(
+        "  ",
+        fmt::format("{} write{} had not been covered by a completed flush; {} of them {} lost or torn{}",
+                    lost_.loose, lost_.loose == 1 ? "" : "s", lost_.writes.size(),
+                    lost_.writes.size() == 1 ? "is" : "are", lost_.writes.empty() ? "." : ":"));
+    if (lost_.writes.empty()) return;
+    text_ += "\n   request         LBA  sectors     submitted  acknowledged\n";
+    for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesTold; ++i) lost_write(lost_.writes[i]);
+    if (lost_.writes.size() > kWritesTold)
+      text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesTold);
+  }
+  std::string cut_sentence() const {
+    std::string sentence = fmt::format("After event {} of the recording, at {} of its time", of_.state.event,
+                                       ms(lost_.cut_at));
+    if (const auto* mark = last_mark(of_.state.event)) {
+      sentence += fmt::format(", {} after the mark \"{}\"", ms(lost_.cut_at - mark->at), mark->text);
+    }
+    return sentence + ".";
+  }
+  void lost_write(const LostWrite& lost) {
+    text_ += fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request, lost.write.lba,
+                         lost.write.sectors, ms(lost.submitted_at),
+                         lost.acked_at ? ms(*lost.acked_at) : "never");
+    std::string what = lost.what;
+    if (lost.torn) {
+      what += fmt::format(" (torn: only sectors {} to {} of it are there)", lost.torn->first,
+                          lost.torn->first + lost.torn->count - 1);
+    }
+    if (lost.write.fua) what += " (FUA)";
+    text_ += wrapped(std::string(11, ' '), what);
+    if (const auto* mark = last_mark(lost.write.submitted_event))
+      text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
+  }
+  const states::RecordedMark* last_mark(std::uint64_t before_event) const {
+    const states::RecordedMark* last = nullptr;
+    for (const states::RecordedMark& mark : of_.run->marks()) {
+      if (mark.event < before_event) last = &mark;
+    }
+    return last;
+  }
+
+  void findings() {
+    section("Expected and found");
+    if (of_.outcome->findings.empty()) text_ += wrapped("  ", of_.outcome->judgement.summary);
+    for (std::size_t i = 0; i < of_.outcome->findings.size() && i < kFindingsTold; ++i) {
+      const crash::Finding& finding = of_.outcome->findings[i];
+      text_ += fmt::format("  {}    {}, tier {}{}\n", finding.path, crash::name(finding.kind),
+                           crash::name(finding.tier), named_files(finding));
+      text_ += wrapped("    expected  ", finding.expected);
+      text_ += wrapped("    found     ", finding.found);
+    }
+    if (of_.outcome->findings.size() > kFindingsTold)
+      text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsTold);
+  }
+  /// Stamps know files by number.
+  std::string named_files(const crash::Finding& finding) const {
+    for (const workload::Operation& operation : of_.workload->operations) {
+      if (workload::is_write(operation.kind) && operation.path == finding.path)
+        return fmt::format(" (file {})", operation.file);
+    }
+    return "";
+  }
+
+  void recovery() {
+    if (of_.outcome->log.empty()) return;
+    section("Recovery");
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < of_.outcome->log.size();) {
+      const std::size_t end = std::min(of_.outcome->log.find('\n', at), of_.outcome->log.size());
+      lines.push_back(of_.outcome->log.substr(at, end - at));
+      at = end + 1;
+    }
+    if (lines.size() > kLogLinesTold) text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesTold);
+    for (std::size_t i = lines.size() > kLogLinesTold ? lines.size() - kLogLinesTold : 0; i < lines.size(); ++i)
+      text_ += lines[i].empty() ? "\n" : "  " + lines[i] + "\n";
+  }
+
+  void replay() {
+    if (of_.replay.empty()) return;
+    section("To see it again");
+    for (const std::string& command : of_.replay) text_ += "  " + command + "\n";
+  }
+
+  const AccountOf& of_;
+  LostWrites lost_;
+  std::string text_;
+};
+
+}  // namespace
+
+Result<std::string> write_account(const AccountOf& of) {
+  auto lost = lost_writes(*of.run, of.state, of.filesystem->type);
+  if (!lost) return pass_on(lost);
+  return Account(of, std::move(*lost)).text();
+}
+
+}  // namespace headcrash::lab

@@ -1,0 +1,350 @@
+// The steps of one check (check_state.h), each timed, each leaving its words in the log.
+#include "harness/lab/check_state.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "harness/lab/host_check.h"
+
+namespace headcrash::lab {
+
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::string_view kPersistedWord = "persisted ";
+constexpr std::size_t kLogBytes = 64 << 10;  // of one state
+constexpr const char* kNotJudged =
+    "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
+
+double ms_since(steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::string_view name(StepKind step) {
+  constexpr std::array<std::string_view, kStepKinds> kNames{
+      "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery"};
+  return kNames.at(static_cast<std::size_t>(step));
+}
+
+bool is_failure(const StateOutcome& outcome) {
+  return !crash::keeps_promises(outcome.judgement.verdict);
+}
+
+/// One state on its way through the steps.
+class StateCheck {
+ public:
+  StateCheck(const StateChecker& checker, StageGuest& guest, const states::CrashState& state,
+             const CheckOptions& options)
+      : checker_(checker),
+        filesystem_(*checker.filesystem_),
+        guest_(guest),
+        state_(state),
+        options_(options) {
+    outcome_.state = states::format(state);
+    outcome_.recording = checker.run_->path();
+    outcome_.recovery_of = checker.recovery_of_;
+    outcome_.persisted_operation = checker.persisted_before(state.event);
+    outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_;
+  }
+
+  StateOutcome run() {
+    const auto began = steady_clock::now();
+    if (const Step<void> done = go(); !done) {
+      outcome_.judgement = done.error();
+    } else {
+      judge();
+    }
+    outcome_.wall_ms = ms_since(began);
+    return std::move(outcome_);
+  }
+
+ private:
+  Step<void> go();
+  Step<void> load();
+  bool check_on_host();
+  bool check_stage_on_host();
+  Step<void> replay_in_guest();
+  Step<void> check_in_guest();
+  Step<void> repair_in_guest();
+  Step<void> look();
+  Step<void> recover_again();
+  void judge();
+
+  double& ms(StepKind step) { return outcome_.step_ms.at(static_cast<std::size_t>(step)); }
+  void add_times(const Inspection::Look& look) {
+    ms(StepKind::mount) += look.mount_ms;
+    ms(StepKind::dump) += look.dump_ms;
+    ms(StepKind::unmount) += look.unmount_ms;
+  }
+  void log(std::string_view text) {
+    if (outcome_.log.size() < kLogBytes) outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
+  }
+  Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
+  bool shows_replay(std::string_view text) const {
+    return !filesystem_.replay_sign.empty() && text.find(filesystem_.replay_sign) != std::string_view::npos;
+  }
+  /// A journal, a log or copy-on-write; else the replay is an fsck.
+  bool mount_replays() const { return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic; }
+  void not_idempotent(std::string why) {
+    if (unstable_.empty()) unstable_ = std::move(why);
+  }
+
+  const StateChecker& checker_;
+  const adapters::LinuxAdapter& filesystem_;
+  StageGuest& guest_;
+  const states::CrashState& state_;
+  const CheckOptions& options_;
+  StateOutcome outcome_;
+  std::optional<std::vector<crash::ObservedObject>> first_tree_;  // of a replay by mount
+  std::vector<crash::ObservedObject> tree_;
+  std::string unstable_;  // why the recovery is not idempotent
+};
+
+Step<void> StateCheck::go() {
+  if (const Step<void> loaded = load(); !loaded) return loaded;
+  const bool on_host = !outcome_.in_guest_only;
+  if (!on_host || filesystem_.replay_by_mount || !check_on_host()) {
+    if (const Step<void> replayed = replay_in_guest(); !replayed) return replayed;
+    if (!on_host || !filesystem_.replay_by_mount || !check_stage_on_host()) {
+      outcome_.in_guest_only = true;
+      if (const Step<void> checked = check_in_guest(); !checked) return checked;
+    }
+  } else if (outcome_.recovery.replayed && !mount_replays()) {
+    const auto replayed = exec(filesystem_.replay, StepKind::replay);
+    if (!replayed) return tl::unexpected(replayed.error());
+  }
+  if (outcome_.recovery.check_found_damage && !filesystem_.repair.argv.empty()) {
+    if (const Step<void> repaired = repair_in_guest(); !repaired) return repaired;
+  }
+  if (const Step<void> looked = look(); !looked) return looked;
+  if (options_.second_recovery && options_.wholly_in_guest) return recover_again();
+  return {};
+}
+
+Step<void> StateCheck::load() {
+  const auto began = steady_clock::now();
+  const auto loaded =
+      guest_.load({.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state},
+                  options_.fresh_guest);
+  ms(StepKind::load) = ms_since(began);
+  if (!loaded) return tl::unexpected(loaded.error());
+  outcome_.digest = loaded->digest;
+  return {};
+}
+
+/// False: it could not be done there.
+bool StateCheck::check_on_host() {
+  const auto began = steady_clock::now();
+  const auto image = checker_.run_->image(state_, state_.device);
+  Result<process::Descriptor> copy = fail("", "");
+  if (image) copy = private_copy(*image);
+  const double copy_ms = ms_since(began);
+  Result<HostCheck> found = fail("", "");
+  if (image && copy) found = host_check(filesystem_, *copy);
+  if (!image || !copy || !found) {
+    log(fmt::format("not checked on the host: {}\n", (!image  ? image.error()
+                                                      : !copy ? copy.error()
+                                                              : found.error())
+                                                         .message()));
+    return false;
+  }
+  ms(StepKind::replay) += copy_ms + found->replay_ms;
+  ms(StepKind::check) += found->check_ms;
+  outcome_.recovery.replayed = found->replayed;
+  outcome_.recovery.check_found_damage = found->found_damage;
+  log(found->log);
+  return true;
+}
+
+/// Of what the kernel's replay has left. False: it could not be done.
+bool StateCheck::check_stage_on_host() {
+  const auto began = steady_clock::now();
+  const auto copy = guest_.copy_stage();
+  if (!copy) {
+    log(fmt::format("not checked on the host: {}\n", copy.error().message()));
+    return false;
+  }
+  const auto found = host_check(filesystem_, *copy);
+  ms(StepKind::check) += ms_since(began);
+  if (!found) {
+    log(fmt::format("not checked on the host: {}\n", found.error().message()));
+    return false;
+  }
+  outcome_.recovery.check_found_damage = found->found_damage;
+  log(found->log);
+  return true;
+}
+
+Step<GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepKind step) {
+  const auto began = steady_clock::now();
+  const auto argv = adapters::fill_in(command.argv, kStageDisk, "");
+  Step<GuestOutcome> end = guest_.exec(argv);
+  ms(step) += ms_since(began);
+  if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
+  return end;
+}
+
+Step<void> StateCheck::replay_in_guest() {
+  if (!filesystem_.replay_by_mount) {
+    if (filesystem_.replay.argv.empty()) return {};
+    const auto replayed = exec(filesystem_.replay, StepKind::replay);
+    if (!replayed) return tl::unexpected(replayed.error());
+    outcome_.recovery.replayed = shows_replay(replayed->output);
+    return {};
+  }
+  const auto began = steady_clock::now();
+  auto seen = guest_.inspect(filesystem_, false);
+  if (!seen) return tl::unexpected(seen.error());
+  ms(StepKind::replay) += ms_since(began);
+  outcome_.recovery.replayed = shows_replay(seen->log);
+  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
+                  seen->log));
+  if (seen->first.mounted) first_tree_ = std::move(seen->tree);
+  return {};
+}
+
+Step<void> StateCheck::check_in_guest() {
+  const auto checked = exec(filesystem_.check, StepKind::check);
+  if (!checked) return tl::unexpected(checked.error());
+  outcome_.recovery.check_found_damage = !filesystem_.check.good(checked->exit_code);
+  return {};
+}
+
+/// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
+Step<void> StateCheck::repair_in_guest() {
+  const bool as_cut = !outcome_.in_guest_only && !filesystem_.replay_by_mount && mount_replays();
+  if (as_cut && !filesystem_.replay.argv.empty()) {
+    const auto replayed = exec(filesystem_.replay, StepKind::repair);
+    if (!replayed) return tl::unexpected(replayed.error());
+  }
+  const auto repaired = exec(filesystem_.repair, StepKind::repair);
+  if (!repaired) return tl::unexpected(repaired.error());
+  outcome_.recovery.repaired = filesystem_.repair.good(repaired->exit_code);
+  return {};
+}
+
+/// The mount whose tree is judged, and another one, which must find nothing left to do.
+Step<void> StateCheck::look() {
+  const bool is_second = first_tree_ && !outcome_.recovery.check_found_damage;
+  const auto began = steady_clock::now();
+  auto seen = guest_.inspect(filesystem_, options_.second_recovery && !is_second);
+  if (!seen) return tl::unexpected(seen.error());
+  const double whole_ms = ms_since(began);
+  add_times(seen->first);
+  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
+                  seen->log));
+  outcome_.recovery.mounted = seen->first.mounted;
+  tree_ = std::move(seen->tree);
+  double again_ms = 0;
+  if (seen->again) {
+    again_ms = seen->again->mount_ms + seen->again->dump_ms + seen->again->unmount_ms;
+    ms(StepKind::second_recovery) += again_ms;
+    if (!seen->again->mounted) not_idempotent("a second mount was refused: " + seen->again->refusal);
+    if (!seen->difference.empty()) not_idempotent("after a second recovery " + seen->difference);
+  }
+  // What the two spend on messages is the dump's: nearly all of them are its entries.
+  ms(StepKind::dump) += std::max(
+      whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
+  if (is_second && options_.second_recovery) {
+    if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
+    if (seen->first.mounted && tree_ != *first_tree_) not_idempotent("the second mount shows another tree");
+    if (outcome_.recovery.replayed && shows_replay(seen->log))
+      not_idempotent("the second mount replayed the log again");
+  }
+  return {};
+}
+
+/// Replay and check once more, on what the mounts left.
+Step<void> StateCheck::recover_again() {
+  if (!outcome_.recovery.mounted) return {};
+  if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
+    const auto replayed = exec(filesystem_.replay, StepKind::second_recovery);
+    if (!replayed) return tl::unexpected(replayed.error());
+    if (shows_replay(replayed->output)) not_idempotent("the log is replayed again after a clean unmount");
+  }
+  const auto checked = exec(filesystem_.check, StepKind::second_recovery);
+  if (!checked) return tl::unexpected(checked.error());
+  if (filesystem_.check.good(checked->exit_code)) return {};
+  if (!outcome_.recovery.check_found_damage) {
+    not_idempotent("the check finds damage after mount and unmount that it did not find before");
+  } else if (!filesystem_.repair.argv.empty()) {
+    outcome_.recovery.repaired = false;
+  }
+  return {};
+}
+
+void StateCheck::judge() {
+  const auto began = steady_clock::now();
+  if (outcome_.recovery.mounted && checker_.oracle_ != nullptr)
+    outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, tree_);
+  const auto complaint = guest_.complaint();
+  if (complaint && outcome_.recovery.mounted && !outcome_.recovery.check_found_damage) {
+    outcome_.findings.push_back({.kind = crash::Verdict::wrong_data,
+                                 .tier = crash::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "a kernel as content as the check was",
+                                 .found = *complaint});
+  }
+  outcome_.judgement = crash::judge_trial(outcome_.recovery, outcome_.findings);
+  if (checker_.oracle_ == nullptr && crash::keeps_promises(outcome_.judgement.verdict))
+    outcome_.judgement.summary = kNotJudged;
+  if (!unstable_.empty() && outcome_.judgement.verdict < crash::Verdict::recovery_not_idempotent)
+    outcome_.judgement = {crash::Verdict::recovery_not_idempotent, unstable_};
+  ms(StepKind::judge) += ms_since(began);
+}
+
+Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesystem,
+                                          const RecordedWorkload& workload,
+                                          std::shared_ptr<const states::RunHistory> run) {
+  StateChecker checker;
+  checker.filesystem_ = &filesystem;
+  if (!workload.operations.empty()) {
+    auto oracle = crash::Oracle::follow(workload.operations,
+                                        {.promises = filesystem.promises, .mishaps = workload.mishaps});
+    if (!oracle) return pass_on(oracle);
+    checker.oracle_ = std::make_shared<const crash::Oracle>(std::move(*oracle));
+  }
+  for (const states::RecordedMark& mark : run->marks()) {
+    if (!mark.text.starts_with(kPersistedWord)) continue;
+    std::size_t operation = 0;
+    const std::string_view number = std::string_view(mark.text).substr(kPersistedWord.size());
+    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), operation);
+    if (parsed.ec == std::errc{}) checker.persisted_.emplace_back(mark.event, operation);
+  }
+  std::sort(checker.persisted_.begin(), checker.persisted_.end());
+  checker.run_ = std::move(run);
+  checker.on_host_ = host_can_check(filesystem);
+  return checker;
+}
+
+StateChecker StateChecker::for_recovery(const StateOutcome& of,
+                                        std::shared_ptr<const states::RunHistory> recovery) const {
+  StateChecker checker = *this;
+  checker.run_ = std::move(recovery);
+  checker.persisted_.clear();
+  checker.persisted_at_start_ = of.persisted_operation;
+  checker.recovery_of_ = of.full_name();
+  return checker;
+}
+
+/// A mark counts when its event came before the cut.
+std::optional<std::size_t> StateChecker::persisted_before(std::uint64_t event) const {
+  const auto after = std::partition_point(persisted_.begin(), persisted_.end(),
+                                          [&](const auto& mark) { return mark.first < event; });
+  if (after == persisted_.begin()) return persisted_at_start_;
+  return std::prev(after)->second;
+}
+
+StateOutcome StateChecker::check(StageGuest& guest, const states::CrashState& state,
+                                 const CheckOptions& options) const {
+  return StateCheck(*this, guest, state, options).run();
+}
+
+}  // namespace headcrash::lab

@@ -1,0 +1,163 @@
+// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every state, the
+// same one without flushes is found out, and what was found is found again on a fresh guest.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "harness/lab/exploration.h"
+#include "harness/lab/lab.h"
+#include "harness/process/scratch_folder.h"
+
+namespace headcrash::lab {
+namespace {
+
+constexpr std::uint64_t kDiskBytes = 64ULL << 20;
+constexpr const char* kOperations =
+    "mkdir d\n"
+    "create d/a\n"
+    "write d/a 0 9000 1 1\n"
+    "fsync d/a\n"
+    "fsyncdir d\n"
+    "create b\n"
+    "write b 0 4096 2 2\n"
+    "fsync b\n"
+    "rename b d/c\n"
+    "fsyncdir d\n"
+    "unlink d/a\n"
+    "sync\n";
+
+std::filesystem::path cache_folder() {
+  if (const char* folder = std::getenv("HEADCRASH_CACHE")) return folder;
+  if (const char* folder = std::getenv("XDG_CACHE_HOME")) return std::filesystem::path(folder) / "headcrash";
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "headcrash";
+}
+
+class LabGuest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto scratch = process::ScratchFolder::make();
+    ASSERT_TRUE(scratch) << scratch.error().message();
+    scratch_ = std::make_unique<process::ScratchFolder>(std::move(*scratch));
+    const auto image = vm::guest_image(cache_folder());
+    ASSERT_TRUE(image) << image.error().message();
+    auto lab = Lab::start({.image = *image,
+                           .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
+                           .disk_bytes = kDiskBytes,
+                           .cache = cache_folder(),
+                           .scratch = scratch_->path()});
+    ASSERT_TRUE(lab) << lab.error().message();
+    lab_ = std::move(*lab);
+  }
+  static void TearDownTestSuite() {
+    lab_.reset();
+    scratch_.reset();
+  }
+
+  static adapters::LinuxAdapter adapter(const std::string& name) {
+    auto loaded = adapters::load_adapter(name);
+    EXPECT_TRUE(loaded) << loaded.error().message();
+    return std::move(*loaded);
+  }
+
+  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem) {
+    StageGuest& guest = lab_->guest(0);
+    const auto operations = workload::parse_operations(kOperations, "test");
+    EXPECT_TRUE(operations) << operations.error().message();
+    const auto disk = format_disk(guest, filesystem,
+                                  scratch_->path() / (filesystem.name + "-formatted.hcrec"), uuid_from(3));
+    EXPECT_TRUE(disk) << disk.error().summary;
+    auto recorded = record_workload(guest, filesystem, *disk, *operations,
+                                    scratch_->path() / (filesystem.name + ".hcrec"));
+    EXPECT_TRUE(recorded) << recorded.error().summary;
+    EXPECT_FALSE(recorded->failure) << *recorded->failure;
+    return std::move(*recorded);
+  }
+
+  static ExplorationResult explore_all(const adapters::LinuxAdapter& filesystem,
+                                       const RecordedWorkload& workload,
+                                       std::vector<states::Strategy> strategies, std::uint64_t budget) {
+    auto result = explore(lab_->guests(), filesystem, workload,
+                          {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
+                           .in_guest_share = 0.1,
+                           .failures_confirmed = 2,
+                           .recoveries = 2});
+    EXPECT_TRUE(result) << result.error().message();
+    return std::move(*result);
+  }
+
+  static std::unique_ptr<process::ScratchFolder> scratch_;
+  static std::unique_ptr<Lab> lab_;
+};
+std::unique_ptr<process::ScratchFolder> LabGuest::scratch_;
+std::unique_ptr<Lab> LabGuest::lab_;
+
+TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  EXPECT_GT(workload.from_event, 0U);
+  EXPECT_GT(workload.to_event, workload.from_event);
+  const auto read_again = open_recorded_workload(workload.recording);
+  ASSERT_TRUE(read_again) << read_again.error().message();
+  EXPECT_EQ(read_again->operations, workload.operations);
+  EXPECT_EQ(read_again->from_event, workload.from_event);
+  EXPECT_EQ(read_again->to_event, workload.to_event);
+
+  using enum states::Strategy;
+  const ExplorationResult result = explore_all(ext4, workload, {prefix, lose_all, reorder, recovery}, 60);
+  EXPECT_GE(result.checked, 30U);
+  EXPECT_TRUE(result.judged);
+  EXPECT_EQ(result.clean, result.checked);
+  EXPECT_EQ(result.disagreements, 0U);
+  EXPECT_GT(result.sampled, 0U);
+  for (const ConfirmedFailure& failure : result.failures) {
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary << "\n"
+                  << failure.disagreement << "\n"
+                  << failure.outcome.log;
+  }
+  EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
+}
+
+TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
+  const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
+  const RecordedWorkload workload = record(nobarrier);
+  const ExplorationResult result = explore_all(nobarrier, workload, {states::Strategy::lose_all}, 40);
+  EXPECT_LT(result.clean, result.checked);
+  ASSERT_FALSE(result.failures.empty());
+  for (const ConfirmedFailure& failure : result.failures) {
+    EXPECT_TRUE(failure.confirmed) << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
+                                   << failure.outcome.log;
+    EXPECT_FALSE(failure.outcome.findings.empty());
+  }
+}
+
+/// What goes wrong in the laboratory is told as such, and the next state is checked by a guest that knows
+/// nothing of it.
+TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
+  adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  const auto run = states::RunHistory::load(workload.recording);
+  ASSERT_TRUE(run) << run.error().message();
+  const states::CrashState last{.event = workload.to_event};
+
+  StageGuest& guest = lab_->guest(0);
+  const std::size_t restores = guest.restores();
+  adapters::LinuxAdapter broken = ext4;
+  broken.check.argv = {"no-such-program"};
+  const auto refused = StateChecker::create(broken, workload, *run);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->check(guest, last, {.wholly_in_guest = true}).judgement.verdict,
+            crash::Verdict::harness_error);
+  const auto checker = StateChecker::create(ext4, workload, *run);
+  ASSERT_TRUE(checker);
+  const StateOutcome fine = checker->check(guest, last, {.wholly_in_guest = true});
+  EXPECT_TRUE(crash::keeps_promises(fine.judgement.verdict)) << fine.judgement.summary << "\n" << fine.log;
+  EXPECT_EQ(guest.restores(), restores + 1);
+
+  const StateOutcome absent = checker->check(guest, {.event = 1ULL << 40}, {});
+  EXPECT_EQ(absent.judgement.verdict, crash::Verdict::harness_error) << absent.judgement.summary;
+}
+
+}  // namespace
+}  // namespace headcrash::lab

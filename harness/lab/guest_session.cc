@@ -1,0 +1,246 @@
+// Requests to the agent and what their failures mean (guest_session.h).
+#include "harness/lab/guest_session.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/vm/oops.h"
+
+namespace headcrash::lab {
+namespace {
+
+using nlohmann::json;
+
+// The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
+// told apart from an agent that does.
+constexpr std::chrono::seconds kExecGrace{10};
+
+json mount_request(const char* command, const adapters::LinuxAdapter& filesystem) {
+  return {{"do", command},
+          {"source", kStageDisk},
+          {"target", kMountPoint},
+          {"type", filesystem.type},
+          {"options", filesystem.mount_options}};
+}
+
+/// Takes entries of a dump as they come and keeps the first that makes no sense.
+class Tree {
+ public:
+  void add(const json& entry) {
+    Result<crash::ObservedObject> object = crash::parse_entry(entry);
+    if (object) objects_.push_back(std::move(*object));
+    if (!object && !bad_) bad_ = object.error();
+  }
+  Step<std::vector<crash::ObservedObject>> take(std::size_t announced) {
+    if (bad_) return broken(*bad_);
+    if (objects_.size() != announced)
+      return stop(crash::Verdict::harness_error, "the agent sent fewer entries than it says");
+    return std::move(objects_);
+  }
+
+ private:
+  std::vector<crash::ObservedObject> objects_;
+  std::optional<Error> bad_;
+};
+
+class StepClock {
+ public:
+  /// Milliseconds since the last call.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double, std::milli> passed = now - last_;
+    last_ = now;
+    return passed.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+Inspection::Look parse_look(const json& answer) {
+  return {.mounted = answer.value("mounted", false),
+          .refusal = answer.value("error", ""),
+          .mount_ms = answer.value("mount_ms", 0.0),
+          .dump_ms = answer.value("dump_ms", 0.0),
+          .unmount_ms = answer.value("unmount_ms", 0.0)};
+}
+
+}  // namespace
+
+tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why) {
+  return tl::unexpected(crash::Judgement{verdict, std::move(why)});
+}
+tl::unexpected<crash::Judgement> broken(const Error& error) {
+  return stop(crash::Verdict::harness_error, error.message());
+}
+
+std::string seed_digits(std::uint64_t seed) {
+  return fmt::format("{:016x}{:016x}", seed, ~seed);
+}
+
+tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
+  if (error.failure == vm::CallFailure::refused)
+    return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
+  if (const auto oops = guest_.oops())
+    return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::guest_died)
+    return stop(crash::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
+  return stop(crash::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
+                                                static_cast<double>(timeout_.count()) / 1000));
+}
+
+Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
+  auto answer = guest_.call(request, timeout_, on_event);
+  if (!answer) return failed(request.value("do", "?"), answer.error());
+  return std::move(*answer);
+}
+
+Step<void> GuestSession::set_clock(const std::string& seed_hex) {
+  const auto unix_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const auto set = call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}});
+  if (!set) return tl::unexpected(set.error());
+  return {};
+}
+
+Step<void> GuestSession::verify_disks(std::uint64_t disk_bytes, const std::string& nonce) {
+  const auto disk = call({{"do", "disk"}, {"path", kStageDisk}});
+  if (!disk) return tl::unexpected(disk.error());
+  const auto marks = call({{"do", "disk"}, {"path", kStageMarks}});
+  if (!marks) return tl::unexpected(marks.error());
+  if (disk->value("bytes", std::uint64_t{0}) != disk_bytes)
+    return stop(crash::Verdict::harness_error, "the guest sees a disk of another size");
+  if (marks->value("nonce", "") != nonce)
+    return stop(crash::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
+  return {};
+}
+
+Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
+  const auto answer =
+      guest_.call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
+  if (!answer) return failed(argv.at(0), answer.error());
+  if (answer->value("timed_out", false)) {
+    return stop(crash::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),
+                                                  static_cast<double>(timeout_.count()) / 1000));
+  }
+  return GuestOutcome{.exit_code = answer->value("exit", -1),
+                      .output = answer->value("stdout", "") + answer->value("stderr", "")};
+}
+
+Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
+  const auto answer = guest_.call(mount_request("mount", filesystem), timeout_);
+  if (answer) return true;
+  if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
+  if (why != nullptr) *why = answer.error().text;
+  return false;
+}
+
+Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  const auto mounted = exec(adapters::fill_in(
+      filesystem.mount.argv, {.device = kStageDisk, .log = {}, .uuid = {}, .target = kMountPoint},
+      filesystem.mount_options));
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
+  return filesystem.mount.good(mounted->exit_code);
+}
+
+Step<void> GuestSession::unmount() {
+  const auto done = call({{"do", "unmount"}, {"target", kMountPoint}});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations) {
+  json lines = json::array();
+  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
+  RunOutcome outcome;
+  const auto on_event = [&](const json& event) {
+    const std::string kind = event.value("event", "");
+    const auto index = event.value("operation", std::size_t{0});
+    if (kind == "skipped") outcome.mishaps.push_back({index, workload::Outcome::skipped});
+    if (kind == "partial") outcome.mishaps.push_back({index, workload::Outcome::partial});
+    if (kind == "failed" && index < operations.size()) {
+      outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,
+                                    workload::format(operations[index]), event.value("errno", 0));
+    }
+  };
+  const auto answer =
+      call({{"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kStageMarks}}, on_event);
+  if (!answer) return tl::unexpected(answer.error());
+  outcome.done = answer->value("done", std::size_t{0});
+  return outcome;
+}
+
+Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
+  Tree tree;
+  const auto on_event = [&](const json& event) {
+    if (event.value("event", "") == "entry") tree.add(event);
+  };
+  const auto answer = call({{"do", "dump"}, {"root", kMountPoint}}, on_event);
+  if (!answer) return tl::unexpected(answer.error());
+  return tree.take(answer->value("entries", std::size_t{0}));
+}
+
+/// For a file system that a program mounts: the steps of `inspect` one by one.
+Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
+  Inspection seen;
+  std::vector<crash::ObservedObject> second;
+  const auto look_once = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
+    StepClock clock;
+    const auto mounted = mount(filesystem, &look.refusal);
+    if (!mounted) return tl::unexpected(mounted.error());
+    look.mounted = *mounted;
+    look.mount_ms = clock.lap();
+    if (!look.mounted) return {};
+    auto dumped = dump();
+    if (!dumped) return tl::unexpected(dumped.error());
+    tree = std::move(*dumped);
+    look.dump_ms = clock.lap();
+    const auto unmounted = unmount();
+    look.unmount_ms = clock.lap();
+    return unmounted;
+  };
+  if (const auto looked = look_once(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
+  if (again && seen.first.mounted) {
+    if (const auto looked = look_once(seen.again.emplace(), second); !looked)
+      return tl::unexpected(looked.error());
+    if (second != seen.tree) seen.difference = "the tree has changed";
+  }
+  auto log = kernel_log();
+  if (!log) return tl::unexpected(log.error());
+  seen.log = std::move(*log);
+  return seen;
+}
+
+Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+  if (!filesystem.mount.argv.empty()) return inspect_in_steps(filesystem, again);
+  Tree tree;
+  const auto on_event = [&](const json& event) {
+    if (event.value("event", "") != "entries" || !event.contains("entries")) return;
+    for (const json& entry : event["entries"]) tree.add(entry);
+  };
+  json request = mount_request("inspect", filesystem);
+  request["again"] = again;
+  const auto answer = call(request, on_event);
+  if (!answer) return tl::unexpected(answer.error());
+  Inspection seen;
+  seen.first = parse_look(*answer);
+  seen.log = answer->value("log", "");
+  auto objects = tree.take(answer->value("entries", std::size_t{0}));
+  if (!objects) return tl::unexpected(objects.error());
+  seen.tree = std::move(*objects);
+  if (answer->contains("again")) {
+    seen.again = parse_look((*answer)["again"]);
+    seen.difference = (*answer)["again"].value("difference", "");
+  }
+  return seen;
+}
+
+Step<std::string> GuestSession::kernel_log() {
+  const auto answer = call({{"do", "log"}});
+  if (!answer) return tl::unexpected(answer.error());
+  return answer->value("text", "");
+}
+
+}  // namespace headcrash::lab

@@ -1,0 +1,97 @@
+#pragma once
+// What every driver of a guest does with it: requests to the agent, whose failures are told apart once and
+// for all.
+//
+//   the agent refuses            harness error (or, for mount, an answer)
+//   no answer in time            hang
+//   the kernel said why          oops
+//   QEMU is gone                 oops
+//
+// The crash lab's stages (stage_guest.h) are driven through this, and a campaign's trial can be.
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/linux/adapter.h"
+#include "harness/crash/observed_tree.h"
+#include "harness/crash/verdict.h"
+#include "harness/vm/guest.h"
+#include "harness/workload/operation.h"
+
+namespace headcrash::lab {
+
+/// Goes on, or ends the work at hand with this judgement: hang, oops, harness error.
+template <typename T>
+using Step = tl::expected<T, crash::Judgement>;
+
+tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why);
+tl::unexpected<crash::Judgement> broken(const Error& error);
+
+struct GuestOutcome {
+  int exit_code = 0;
+  std::string output;  ///< standard output, then standard error
+};
+
+struct RunOutcome {
+  std::size_t done = 0;  ///< operations
+  std::vector<workload::Mishap> mishaps;
+  std::optional<std::string> failure;  ///< an operation failed: the file system broke its word
+};
+
+/// Mount, dump, unmount, and once more when asked for, in one request.
+struct Inspection {
+  struct Look {
+    bool mounted = false;
+    std::string refusal;  ///< the kernel's, when not mounted
+    double mount_ms = 0, dump_ms = 0, unmount_ms = 0;
+  };
+  Look first;
+  std::vector<crash::ObservedObject> tree;
+  std::optional<Look> again;
+  std::string difference;  ///< between the two trees; empty: none
+  std::string log;         ///< the kernel's, since the last inspection or kernel_log()
+};
+
+inline constexpr const char* kStageDisk = "/dev/vda";
+inline constexpr const char* kStageMarks = "/dev/vdb";
+inline constexpr const char* kMountPoint = "/mnt";
+
+class GuestSession {
+ public:
+  /// The guest must outlive this.
+  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout)
+      : guest_(guest), timeout_(step_timeout) {}
+
+  Step<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
+
+  /// Wall clock and seed of the random generators.
+  Step<void> set_clock(const std::string& seed_hex);
+  /// Drops cached pages, then compares size and nonce: the guest sees what the server has, and nothing older.
+  Step<void> verify_disks(std::uint64_t disk_bytes, const std::string& nonce);
+
+  Step<GuestOutcome> exec(const std::vector<std::string>& argv);
+  /// False: the kernel refused; its words are in `why`.
+  Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
+  Step<void> unmount();
+  /// Marks go to the second disk.
+  Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
+  Step<std::vector<crash::ObservedObject>> dump();
+  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
+  /// On every level, since the last call or inspection.
+  Step<std::string> kernel_log();
+
+ private:
+  Step<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
+  Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again);
+  tl::unexpected<crash::Judgement> failed(const std::string& what, const vm::CallError& error);
+
+  vm::Guest& guest_;
+  std::chrono::milliseconds timeout_;
+};
+
+/// "3f00.." of 32 digits from a seed, for set_clock.
+std::string seed_digits(std::uint64_t seed);
+
+}  // namespace headcrash::lab

@@ -1,0 +1,145 @@
+// The tools on an anonymous file (host_check.h).
+//
+// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may not
+// enter.
+#include "harness/lab/host_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "harness/lab/sparse_file.h"
+#include "harness/process/process.h"
+
+namespace headcrash::lab {
+namespace {
+
+using model::kSectorBytes;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kCopyBytes = 1 << 20;
+constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
+constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
+constexpr const char* kCopyPath = "/proc/self/fd/3";  // process::kFirstInherited
+constexpr int kKilled = 128;
+
+std::string reason() {
+  return std::error_code(errno, std::generic_category()).message();
+}
+
+struct ProgramEnd {
+  int exit_code = 0;
+  std::string output;
+};
+
+std::string tail_of(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return {};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::string text(std::min(size, kOutputBytes), '\0');
+  const ssize_t got = ::pread(file, text.data(), text.size(), static_cast<off_t>(size - text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const process::Descriptor& copy,
+                                std::chrono::milliseconds limit) {
+  const process::Descriptor output(::memfd_create("output", MFD_CLOEXEC));
+  if (!output.is_open()) return fail(argv.at(0), "no file for its output: " + reason());
+  struct stat status {};
+  if (::fstat(copy.get(), &status) != 0) return fail(argv.at(0), "no image: " + reason());
+  const auto started = process::Process::start(
+      {.argv = argv,
+       .output = output.get(),
+       .errors = output.get(),
+       .inherit = {copy.get()},
+       .confinement = process::Confinement{.cpu = std::chrono::ceil<std::chrono::seconds>(limit),
+                                           .memory_bytes = kMemoryBytes,
+                                           .file_bytes = static_cast<std::uint64_t>(status.st_size)}});
+  if (!started) return pass_on(started);
+  const auto exit_code = started->wait(limit);
+  if (!exit_code) return fail(argv.at(0), fmt::format("did not end within {} ms on the host", limit.count()));
+  if (*exit_code >= kKilled) return fail(argv.at(0), fmt::format("was killed on the host ({})", *exit_code));
+  return ProgramEnd{*exit_code, tail_of(output.get())};
+}
+
+bool host_has(const std::string& program) {
+  for (const char* folder :
+       {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
+    if (::access((folder + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+bool can_run(const adapters::GuestCommand& command) {
+  if (!command.host || command.argv.empty() || !host_has(command.argv.front())) return false;
+  return std::none_of(command.argv.begin(), command.argv.end(), [](const std::string& word) {
+    return word.find('{') != std::string::npos && word != "{device}";
+  });
+}
+
+double since(steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+bool host_can_check(const adapters::LinuxAdapter& filesystem) {
+  return can_run(filesystem.check) &&
+         (filesystem.replay_by_mount || filesystem.replay.argv.empty() || can_run(filesystem.replay));
+}
+
+Result<process::Descriptor> private_copy(const states::StateImage& image) {
+  auto file = make_sparse_file(image.sectors() * kSectorBytes);
+  if (!file) return file;
+  Result<void> copied;
+  std::vector<std::byte> buffer;
+  image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
+    while (copied && sectors > 0) {
+      const std::uint64_t now = std::min<std::uint64_t>(sectors, kCopyBytes / kSectorBytes);
+      buffer.resize(now * kSectorBytes);
+      copied = image.read(lba, buffer);
+      if (copied) copied = put_sparse(*file, lba * kSectorBytes, buffer);
+      lba += now;
+      sectors -= now;
+    }
+  });
+  if (!copied) return pass_on(copied);
+  return file;
+}
+
+Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const process::Descriptor& copy,
+                             std::chrono::milliseconds limit) {
+  HostCheck found;
+  const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
+    const auto began = steady_clock::now();
+    const auto argv = adapters::fill_in(words, kCopyPath, "");
+    Result<ProgramEnd> end = run_confined(argv, copy, limit);
+    ms = since(began);
+    if (end)
+      found.log += fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);
+    return end;
+  };
+  if (!filesystem.replay_by_mount && !filesystem.replay.argv.empty()) {
+    const Result<ProgramEnd> replayed = run(filesystem.replay.argv, found.replay_ms);
+    if (!replayed) return pass_on(replayed);
+    found.replayed =
+        !filesystem.replay_sign.empty() && replayed->output.find(filesystem.replay_sign) != std::string::npos;
+  }
+  const Result<ProgramEnd> checked = run(filesystem.check.argv, found.check_ms);
+  if (!checked) return pass_on(checked);
+  found.found_damage = !filesystem.check.good(checked->exit_code);
+  return found;
+}
+
+}  // namespace headcrash::lab

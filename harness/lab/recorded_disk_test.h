@@ -1,0 +1,108 @@
+#pragma once
+// For tests: a recording of single events, and a folder that goes away.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/workload/stamp.h"
+#include "plugin/record/recording.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::lab {
+
+class LabTestFolder {
+ public:
+  LabTestFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "headcrash-lab-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~LabTestFolder() { std::filesystem::remove_all(path_); }
+  LabTestFolder(const LabTestFolder&) = delete;
+  LabTestFolder& operator=(const LabTestFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// One event a millisecond.
+class RecordedDisk {
+ public:
+  using Data = std::vector<std::byte>;
+
+  explicit RecordedDisk(std::filesystem::path path, std::uint64_t sectors = 4096, bool media = true)
+      : path_(std::move(path)) {
+    record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "test", sectors, 1}}, .media = media};
+    auto writer = record::RecordingWriter::create(path_, header);
+    EXPECT_TRUE(writer) << writer.error().message();
+    writer_ = std::move(*writer);
+  }
+
+  static Data stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::size_t bytes) {
+    Data data(bytes);
+    workload::write_stamps(file, version, offset, data);
+    return data;
+  }
+  /// A block of 4 KiB that begins with these bytes.
+  static Data block(std::initializer_list<int> head) {
+    Data data(4096, std::byte{0x11});
+    std::size_t at = 0;
+    for (const int each : head) data[at++] = static_cast<std::byte>(each);
+    return data;
+  }
+
+  RecordedDisk& write(model::RequestId id, std::uint64_t lba, const Data& data, bool fua = false) {
+    writer_->submitted(0, tick(),
+                       {.id = id,
+                        .op = model::Op::write,
+                        .fua = fua,
+                        .lba = lba,
+                        .sectors = static_cast<std::uint32_t>(data.size() / model::kSectorBytes),
+                        .data = data});
+    return *this;
+  }
+  RecordedDisk& flush(model::RequestId id) {
+    writer_->submitted(0, tick(), {.id = id, .op = model::Op::flush});
+    return ack(id);
+  }
+  RecordedDisk& trim(model::RequestId id, std::uint64_t lba, std::uint32_t sectors) {
+    writer_->submitted(0, tick(), {.id = id, .op = model::Op::trim, .lba = lba, .sectors = sectors});
+    return *this;
+  }
+  RecordedDisk& ack(model::RequestId id) {
+    writer_->acknowledged(0, {.id = id, .completed_at = tick()});
+    return *this;
+  }
+  RecordedDisk& media(model::RequestId id, std::uint64_t lba, const Data& data) {
+    writer_->media_written(0, tick(),
+                           {.source = id,
+                            .lba = lba,
+                            .sectors = static_cast<std::uint32_t>(data.size() / model::kSectorBytes),
+                            .bytes = data});
+    return *this;
+  }
+  RecordedDisk& mark(const std::string& text) {
+    writer_->marked(tick(), text);
+    return *this;
+  }
+  std::shared_ptr<const states::RunHistory> load() {
+    writer_.reset();
+    auto run = states::RunHistory::load(path_);
+    EXPECT_TRUE(run) << run.error().message();
+    return run ? *run : nullptr;
+  }
+
+ private:
+  model::TimeNs tick() { return now_ += 1'000'000; }
+
+  std::filesystem::path path_;
+  std::unique_ptr<record::RecordingWriter> writer_;
+  model::TimeNs now_ = 0;
+};
+
+}  // namespace headcrash::lab

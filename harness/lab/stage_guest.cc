@@ -1,0 +1,219 @@
+// A guest on a stage (stage_guest.h).
+#include "harness/lab/stage_guest.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "harness/lab/stage_copy.h"
+#include "harness/vm/oops.h"
+
+namespace headcrash::lab {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kMarkExportBytes = 4096;
+constexpr std::uint64_t kStageSectorBytes = 512;
+// What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
+// switched.
+constexpr int kSwitchTries = 40;
+constexpr std::chrono::milliseconds kSwitchPause{25};
+
+}  // namespace
+
+struct StageGuest::State {
+  device::StateServer& server;
+  std::size_t stage = 0;
+  StageGuestOptions options;
+  std::unique_ptr<vm::Guest> guest;
+  std::optional<GuestSession> session;
+  bool trusted = false, mounted = false;
+  std::size_t restores = 0;
+  std::string log;  // the kernel's, since load()
+  std::optional<StageCopier> copier;
+
+  Result<void> restore();
+  Step<device::LoadedStage> switch_to(const device::StageLoad& load);
+  void drop() {
+    session.reset();
+    guest.reset();
+    trusted = mounted = false;
+  }
+  /// Without a guest there is nothing to ask: load() has failed, or was never called.
+  Step<GuestSession*> ready() {
+    if (!session || !trusted) return stop(crash::Verdict::harness_error, "no state is loaded");
+    return &*session;
+  }
+  /// A kernel that has said that it is broken is asked nothing more.
+  template <typename T>
+  Step<T> watched(Step<T> outcome) {
+    if (!outcome) trusted = false;
+    return outcome;
+  }
+  Step<std::string> keep_log(std::string text) {
+    if (const auto oops = vm::find_oops(text)) {
+      trusted = false;
+      return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+    }
+    log += text;
+    return text;
+  }
+};
+
+StageGuest::StageGuest(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StageGuest::~StageGuest() = default;
+
+Result<void> StageGuest::State::restore() {
+  drop();
+  const vm::GuestSpec spec{.image = options.image,
+                           .accelerator = options.accelerator,
+                           .memory_mib = options.memory_mib,
+                           .disks = {{.socket = server.socket(),
+                                      .export_name = device::StateServer::disk_export(stage),
+                                      .size_bytes = options.disk_bytes},
+                                     {.socket = server.socket(),
+                                      .export_name = device::StateServer::mark_export(stage),
+                                      .size_bytes = kMarkExportBytes}}};
+  auto started = vm::Guest::start(spec, options.cache, options.scratch);
+  if (!started) return pass_on(started);
+  guest = std::move(*started);
+  session.emplace(*guest, options.step_timeout);
+  ++restores;
+  for (const auto& ready :
+       {session->set_clock(seed_digits(stage + 1)), session->kernel_log().map([](const std::string&) {})}) {
+    if (!ready) return fail("guest", ready.error().summary);
+  }
+  trusted = true;
+  return {};
+}
+
+Step<device::LoadedStage> StageGuest::State::switch_to(const device::StageLoad& load) {
+  for (int tries = 1;; ++tries) {
+    Result<device::LoadedStage> loaded = server.load(load);
+    if (loaded) return std::move(*loaded);
+    const bool busy = loaded.error().problem.find("inside") != std::string::npos;
+    if (!busy || tries == kSwitchTries) return broken(loaded.error());
+    std::this_thread::sleep_for(kSwitchPause);
+  }
+}
+
+Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& server, std::size_t stage,
+                                                      const StageGuestOptions& options) {
+  std::unique_ptr<StageGuest> guest(
+      new StageGuest(std::make_unique<State>(State{.server = server, .stage = stage, .options = options})));
+  // An export without a state has no size and cannot be attached.
+  const auto blank = server.load({.stage = stage, .sectors = options.disk_bytes / kStageSectorBytes});
+  if (!blank) return pass_on(blank);
+  if (const auto restored = guest->state_->restore(); !restored) return pass_on(restored);
+  return guest;
+}
+
+Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool fresh_guest) {
+  State& state = *state_;
+  state.log.clear();
+  if (fresh_guest || state.mounted || !state.guest || !state.guest->alive()) state.trusted = false;
+  if (!state.trusted) state.drop();
+  device::StageLoad own = load;
+  own.stage = state.stage;
+  Step<device::LoadedStage> loaded = state.switch_to(own);
+  if (!loaded) return loaded;
+  if (loaded->sectors * kStageSectorBytes != state.options.disk_bytes) {
+    return stop(crash::Verdict::harness_error,
+                fmt::format("the state has {} bytes and the guest's disk {}",
+                            loaded->sectors * kStageSectorBytes, state.options.disk_bytes));
+  }
+  if (!state.trusted) {
+    if (const auto restored = state.restore(); !restored) return broken(restored.error());
+  }
+  const Step<void> verified =
+      state.watched(state.session->verify_disks(state.options.disk_bytes, loaded->nonce));
+  if (!verified) return tl::unexpected(verified.error());
+  return loaded;
+}
+
+Step<GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  return state_->watched((*session)->exec(argv));
+}
+
+Step<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  Step<bool> mounted = state_->watched((*session)->mount(filesystem, why));
+  if (mounted) state_->mounted = *mounted;
+  return mounted;
+}
+
+Step<void> StageGuest::unmount() {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  Step<void> done = state_->watched((*session)->unmount());
+  if (done) state_->mounted = false;
+  return done;
+}
+
+Step<RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations) {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  return state_->watched((*session)->run(operations));
+}
+
+Step<std::vector<crash::ObservedObject>> StageGuest::dump() {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  return state_->watched((*session)->dump());
+}
+
+Step<Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  Step<Inspection> seen = state_->watched((*session)->inspect(filesystem, again));
+  if (!seen) return seen;
+  if (const auto kept = state_->keep_log(seen->log); !kept) return tl::unexpected(kept.error());
+  return seen;
+}
+
+Step<std::string> StageGuest::kernel_log() {
+  const auto session = state_->ready();
+  if (!session) return tl::unexpected(session.error());
+  Step<std::string> text = state_->watched((*session)->kernel_log());
+  if (!text) return text;
+  return state_->keep_log(std::move(*text));
+}
+
+Result<process::Descriptor> StageGuest::copy_stage() {
+  if (!state_->copier) {
+    auto copier =
+        StageCopier::connect(state_->server.socket(), device::StateServer::disk_export(state_->stage));
+    if (!copier) return pass_on(copier);
+    state_->copier.emplace(std::move(*copier));
+  }
+  auto copy = state_->copier->copy();
+  if (!copy) state_->copier.reset();
+  return copy;
+}
+
+device::StateServer& StageGuest::server() {
+  return state_->server;
+}
+std::size_t StageGuest::stage() const {
+  return state_->stage;
+}
+std::uint64_t StageGuest::disk_bytes() const {
+  return state_->options.disk_bytes;
+}
+std::optional<std::string> StageGuest::complaint() const {
+  return vm::find_complaint(state_->log);
+}
+std::string StageGuest::console_tail(std::size_t lines) const {
+  return state_->guest ? state_->guest->console_tail(lines) : std::string();
+}
+std::size_t StageGuest::restores() const {
+  return state_->restores;
+}
+
+}  // namespace headcrash::lab

@@ -1,0 +1,87 @@
+#pragma once
+// What a connection is attached to, as NBD's callbacks see it (exports.cc): a disk of some kind, or marks.
+// Two servers fill the table: the one of emulated hardware (emulated_exports.cc) and the one of crash states
+// (stage_exports.cc).
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/media/written_map.h"
+#include "plugin/model/device.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::stages {
+class StageServer;
+}
+
+namespace headcrash::nbd {
+
+class Emulation;
+
+inline constexpr std::uint32_t kMaximumRequestBytes = 32U << 20;
+inline constexpr std::uint32_t kPreferredBytesMin = 4096;
+
+/// What NBD's negotiation asks for. It does not change while the connection lasts.
+struct ExportTraits {
+  std::uint64_t bytes = 0;
+  std::uint32_t preferred_bytes = kPreferredBytesMin, maximum_bytes = kMaximumRequestBytes;
+  bool rotational = false;
+  bool trim = false;       ///< what was trimmed reads as zeroes
+  bool zero = true;        ///< write_zeroes can be asked for
+  bool fast_zero = false;  ///< and costs less than writing
+  bool cache = true;
+  bool extents = false;  ///< written() knows something
+  bool shared = true;    ///< all connections to the export see one disk
+};
+
+class Export {
+ public:
+  virtual ~Export() = default;
+  virtual const ExportTraits& traits() const = 0;
+  virtual std::string description() const = 0;
+  /// 0 or an errno. Whole sectors; a request that nbdkit has checked against traits().
+  virtual int serve(const model::Request& request) = 0;
+  /// From `lba` on, for at most `limit` sectors; only with traits().extents.
+  virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) { return {limit, true}; }
+};
+
+struct ListedExport {
+  std::string name, description;
+};
+
+class ExportTable {
+ public:
+  virtual ~ExportTable() = default;
+  virtual std::vector<ListedExport> list() const = 0;
+  virtual std::string default_name() const = 0;
+  virtual Result<std::unique_ptr<Export>> open(std::string_view name) = 0;
+};
+
+/// The 4 KiB of an export that takes marks: reading gives a text and NULs, writing a text that ends with a
+/// NUL.
+class MarkExport : public Export {
+ public:
+  static constexpr std::uint32_t kBytes = 4096;
+  static constexpr std::size_t kTextBytesMax = 511;
+
+  MarkExport();
+  const ExportTraits& traits() const override { return traits_; }
+  int serve(const model::Request& request) override;
+
+ protected:
+  virtual std::string text() const = 0;
+  /// 1 to kTextBytesMax bytes. 0 or an errno.
+  virtual int mark(std::string_view text) = 0;
+
+ private:
+  ExportTraits traits_;
+};
+
+// The servers outlive their tables.
+std::unique_ptr<ExportTable> exports_of(Emulation& emulation);
+std::unique_ptr<ExportTable> exports_of(stages::StageServer& server);
+
+}  // namespace headcrash::nbd

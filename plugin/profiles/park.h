@@ -1,0 +1,12 @@
+#pragma once
+// An orderly shutdown of a machine's hardware: what volatile caches hold reaches the medium, battery-backed
+// caches are written back, arrays are marked clean. The machine can go on afterwards.
+
+#include "plugin/profiles/build.h"
+
+namespace headcrash::profiles {
+
+/// Does nothing when the power is off. Runs the simulation.
+void park(const Plan& plan, BuiltMachine& built);
+
+}  // namespace headcrash::profiles

@@ -1,0 +1,165 @@
+// Orders to a server of crash states (order.h).
+#include "plugin/stages/order.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "plugin/config/strict_json.h"
+
+namespace headcrash::stages {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kSectorsMax = std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
+constexpr std::uint64_t kStageMax = kStagesMax - 1;
+constexpr const char* kSeeControl = "see CONTROL.md or the man page";
+
+/// The server's folder is nobody's business: only absolute paths mean the same to both sides.
+Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
+  auto text = config::optional_text(object, key, "give an absolute path");
+  if (!text) return pass_on(text);
+  if (!*text) return std::nullopt;
+  if (!(*text)->starts_with('/') || (*text)->find('\0') != std::string::npos)
+    return fail(key, fmt::format("\"{}\" is not an absolute path", (*text)->substr(0, 64)),
+                "give an absolute path");
+  return std::optional<std::filesystem::path>(std::move(**text));
+}
+
+Result<Order> parse_load(const json& object, std::size_t stage) {
+  const bool is_blank = object.contains("sectors");
+  auto keys = is_blank ? config::only_keys(object, {"state", "stage", "sectors", "record", "machine"},
+                                           "an empty disk has no recording and no id; leave one of them out")
+                       : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine"},
+                                           kSeeControl);
+  if (!keys) return pass_on(keys);
+  LoadOrder order{.stage = stage};
+  if (is_blank) {
+    const auto sectors = config::number_of(object, "sectors", kSectorsMax);
+    if (!sectors) return pass_on(sectors);
+    if (*sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
+    order.sectors = *sectors;
+  } else {
+    auto recording = path_of(object, "recording");
+    if (!recording) return pass_on(recording);
+    if (!*recording)
+      return fail("recording", "is missing",
+                  R"(name a recording and the "id" of a state, or give "sectors")");
+    order.recording = std::move(*recording);
+    auto id = config::text_of(object, "id", "name a state, for example w1234");
+    if (!id) return pass_on(id);
+    if (auto state = states::parse_crash_state(*id); !state) return pass_on(state);
+    order.id = std::move(*id);
+  }
+  auto record = path_of(object, "record");
+  if (!record) return pass_on(record);
+  order.record = std::move(*record);
+  auto machine = config::optional_text(object, "machine", "name a profile, for example raid5-5");
+  if (!machine) return pass_on(machine);
+  order.machine = std::move(*machine);
+  return order;
+}
+
+Result<Order> parse_mark(const json& object, std::size_t stage) {
+  if (auto keys = config::only_keys(object, {"state", "stage", "text"}, kSeeControl); !keys)
+    return pass_on(keys);
+  auto text = config::text_of(object, "text", "give the text of the mark");
+  if (!text) return pass_on(text);
+  if (text->empty() || text->size() > kMarkBytesMax || text->find('\0') != std::string::npos)
+    return fail("text", fmt::format("has {} bytes or a NUL in it", text->size()),
+                fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
+  return MarkOrder{stage, std::move(*text)};
+}
+
+std::string hex(std::uint64_t number) {
+  return fmt::format("{:016x}", number);
+}
+
+json refusal(const Error& error) {
+  return {{"ok", false}, {"error", error.message()}};
+}
+
+/// Does an order; one overload for each.
+struct Doer {
+  StageServer& server;
+
+  json operator()(const LoadOrder& order) const {
+    const auto loaded = server.load(order);
+    if (!loaded) return refusal(loaded.error());
+    return {{"ok", true},
+            {"nonce", loaded->nonce},
+            {"sectors", loaded->sectors},
+            {"digest", hex(loaded->digest)}};
+  }
+  json operator()(const SealOrder& order) const {
+    return at(order.stage, [](Stage& stage) -> json {
+      const auto sealed = stage.seal();
+      if (!sealed) return refusal(sealed.error());
+      return {{"ok", true}, {"events", sealed->events}, {"bytes", sealed->bytes}};
+    });
+  }
+  json operator()(const MarkOrder& order) const {
+    return at(order.stage, [&](Stage& stage) -> json {
+      const auto marked = stage.mark(order.text);
+      return marked ? json{{"ok", true}} : refusal(marked.error());
+    });
+  }
+  json operator()(const StatusOrder& order) const {
+    return at(order.stage, [](Stage& stage) -> json {
+      const StageStatus status = stage.status();
+      return {{"ok", true},
+              {"id", status.id},
+              {"recording", status.recording},
+              {"nonce", status.nonce},
+              {"overlay_bytes", status.overlay_bytes},
+              {"reads", status.reads},
+              {"writes", status.writes},
+              {"flushes", status.flushes},
+              {"error", status.error ? json(*status.error) : json()}};
+    });
+  }
+  json operator()(const DigestOrder& order) const {
+    return at(order.stage, [](Stage& stage) -> json {
+      const auto digest = stage.digest();
+      if (!digest) return refusal(digest.error());
+      return {{"ok", true}, {"digest", hex(*digest)}};
+    });
+  }
+
+  template <typename Do>
+  json at(std::size_t number, Do act) const {
+    const auto stage = server.stage(number);
+    return stage ? act(**stage) : refusal(stage.error());
+  }
+};
+
+}  // namespace
+
+Result<Order> parse_order(std::string_view line) {
+  constexpr const char* kRemedy = "use load, seal, mark, status or digest";
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) return fail("request", "is not a JSON object", "send one object a line");
+  if (!object.contains("state"))
+    return fail("request", "is not for a server of crash states", R"(use {"state":...})");
+  auto verb = config::text_of(object, "state", kRemedy);
+  if (!verb) return pass_on(verb);
+  const auto number = config::number_of(object, "stage", kStageMax);
+  if (!number) return pass_on(number);
+  const auto stage = static_cast<std::size_t>(*number);
+  if (*verb == "load") return parse_load(object, stage);
+  if (*verb == "mark") return parse_mark(object, stage);
+  if (auto keys = config::only_keys(object, {"state", "stage"}, kSeeControl); !keys) return pass_on(keys);
+  if (*verb == "seal") return SealOrder{stage};
+  if (*verb == "status") return StatusOrder{stage};
+  if (*verb == "digest") return DigestOrder{stage};
+  return fail("state", fmt::format("\"{}\" is not a command", verb->substr(0, 64)), kRemedy);
+}
+
+std::string answer(StageServer& server, std::string_view line) {
+  const auto order = parse_order(line);
+  const json told = order ? std::visit(Doer{server}, *order) : refusal(order.error());
+  return told.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace headcrash::stages

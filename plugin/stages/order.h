@@ -1,0 +1,33 @@
+#pragma once
+// What the control socket asks of stages (plugin/nbd/CONTROL.md, "A server of crash states"): one line of
+// JSON in, one out. Parsing is apart from doing, so that hostile input meets a function without side effects.
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "plugin/stages/stage_server.h"
+
+namespace headcrash::stages {
+
+struct SealOrder {
+  std::size_t stage = 0;
+};
+struct MarkOrder {
+  std::size_t stage = 0;
+  std::string text;
+};
+struct StatusOrder {
+  std::size_t stage = 0;
+};
+struct DigestOrder {
+  std::size_t stage = 0;
+};
+using Order = std::variant<LoadOrder, SealOrder, MarkOrder, StatusOrder, DigestOrder>;
+
+Result<Order> parse_order(std::string_view line);
+
+/// Parses and does it; always one line of JSON without the newline.
+std::string answer(StageServer& server, std::string_view line);
+
+}  // namespace headcrash::stages

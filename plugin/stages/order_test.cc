@@ -1,0 +1,87 @@
+// Orders as they come over the control socket: what they mean, and what is refused in which words.
+#include "plugin/stages/order.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace headcrash::stages {
+namespace {
+
+std::string refusal_of(std::string_view line) {
+  const auto order = parse_order(line);
+  return order ? "accepted" : order.error().message();
+}
+
+TEST(StageOrder, LoadOfAState) {
+  const auto order = parse_order(
+      R"({"state":"load","stage":3,"recording":"/r/a.hcrec","id":"w12-4.7","record":"/r/b","machine":"raid5-5"})");
+  ASSERT_TRUE(order);
+  const auto& load = std::get<LoadOrder>(*order);
+  EXPECT_EQ(load.stage, 3U);
+  EXPECT_EQ(load.recording, "/r/a.hcrec");
+  EXPECT_EQ(load.id, "w12-4.7");
+  EXPECT_EQ(load.record, "/r/b");
+  EXPECT_EQ(load.machine, "raid5-5");
+}
+
+TEST(StageOrder, LoadOfAnEmptyDisk) {
+  const auto order = parse_order(R"({"state":"load","stage":0,"sectors":2048})");
+  ASSERT_TRUE(order);
+  EXPECT_FALSE(std::get<LoadOrder>(*order).recording);
+  EXPECT_EQ(std::get<LoadOrder>(*order).sectors, 2048U);
+}
+
+TEST(StageOrder, TheOthers) {
+  EXPECT_EQ(std::get<SealOrder>(*parse_order(R"({"state":"seal","stage":1})")).stage, 1U);
+  EXPECT_EQ(std::get<StatusOrder>(*parse_order(R"({"state":"status","stage":2})")).stage, 2U);
+  EXPECT_EQ(std::get<DigestOrder>(*parse_order(R"({"state":"digest","stage":3})")).stage, 3U);
+  EXPECT_EQ(std::get<MarkOrder>(*parse_order(R"({"state":"mark","stage":0,"text":"a b"})")).text, "a b");
+}
+
+TEST(StageOrder, RefusalsNameTheKey) {
+  const std::pair<const char*, const char*> table[] = {
+      {"nonsense", "request: is not a JSON object"},
+      {R"({"power":"cut"})", "is not for a server of crash states"},
+      {R"({"state":"load"})", "stage: is missing"},
+      {R"({"state":"load","stage":64,"sectors":8})", "stage: is missing or not a whole number; give 0 to 63"},
+      {R"({"state":"load","stage":-1,"sectors":8})", "stage: "},
+      {R"({"state":"load","stage":0})", "recording: is missing"},
+      {R"({"state":"load","stage":0,"recording":"a.hcrec","id":"w1"})", "is not an absolute path"},
+      {R"({"state":"load","stage":0,"recording":"/a"})", "id: is missing"},
+      {R"({"state":"load","stage":0,"recording":"/a","id":"x!!"})", "x"},
+      {R"({"state":"load","stage":0,"sectors":0})", "sectors: a disk needs at least one sector"},
+      {R"({"state":"load","stage":0,"sectors":18446744073709551615})", "sectors: "},
+      {R"({"state":"load","stage":0,"sectors":8,"id":"w1"})", "id: is not a key"},
+      {R"({"state":"load","stage":0,"recording":"/a","id":"w1","size":1})", "size: is not a key"},
+      {R"({"state":"mark","stage":0,"text":""})", "text: has 0 bytes"},
+      {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or a NUL"},
+      {R"({"state":"seal","stage":0,"text":"x"})", "text: is not a key"},
+      {R"({"state":"eject","stage":0})", "\"eject\" is not a command; use load, seal"},
+  };
+  for (const auto& [line, words] : table)
+    EXPECT_NE(refusal_of(line).find(words), std::string::npos) << line << " -> " << refusal_of(line);
+}
+
+TEST(StageOrder, AnswersInOneLine) {
+  auto server = StageServer::create({.stages = 2});
+  ASSERT_TRUE(server);
+  const auto ask = [&](std::string_view line) { return nlohmann::json::parse(answer(**server, line)); };
+  const auto refused = ask(R"({"state":"status","stage":2})");
+  EXPECT_FALSE(refused["ok"]);
+  EXPECT_NE(refused["error"].get<std::string>().find("this server has 2"), std::string::npos) << refused;
+  const auto loaded = ask(R"({"state":"load","stage":1,"sectors":2048})");
+  EXPECT_TRUE(loaded["ok"]);
+  EXPECT_EQ(loaded["sectors"], 2048);
+  EXPECT_EQ(loaded["nonce"].get<std::string>().size(), 16U);
+  EXPECT_EQ(loaded["digest"].get<std::string>().size(), 16U);
+  const auto status = ask(R"({"state":"status","stage":1})");
+  EXPECT_EQ(status["nonce"], loaded["nonce"]);
+  EXPECT_EQ(status["id"], "");
+  EXPECT_TRUE(status["error"].is_null());
+  EXPECT_EQ(ask(R"({"state":"digest","stage":1})")["digest"], loaded["digest"]);
+  EXPECT_FALSE(ask(R"({"state":"digest","stage":0})")["ok"]) << "nothing was loaded there";
+}
+
+}  // namespace
+}  // namespace headcrash::stages

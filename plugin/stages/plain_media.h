@@ -1,0 +1,62 @@
+#pragma once
+// The media of a crash state as they are, each a disk under an overlay. Requests go straight to the bytes.
+//
+//   write -> SUBMIT -> overlay            then, once all that was in flight with it is submitted: ACK
+//   read  -> overlay, else the state      EIO where the state cannot be read, until it is written again
+
+#include <memory>
+
+#include "plugin/stages/content.h"
+#include "plugin/stages/stage_recording.h"
+#include "plugin/states/state_image.h"
+
+namespace headcrash::stages {
+
+/// One medium of a state.
+struct Medium {
+  std::string name;
+  model::DeviceId device = 0;  ///< in the recording that the state is of
+  states::StateImage image;
+};
+
+/// A blank medium.
+states::StateImage blank_image(std::uint64_t sectors);
+
+class PlainMedia final : public Content {
+ public:
+  /// `media`: at least one. `overlay_bytes_max` is shared out to none: each medium has as much. `recording`,
+  /// which may be null, must outlive it.
+  PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording);
+
+  const std::vector<Face>& faces() const override { return faces_; }
+  int serve(std::size_t face, model::Request& request) override;
+  int acknowledge(std::size_t face, const model::Request& request, int error) override;
+  void mark(std::string_view text) override;
+  void park() override {}
+  media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
+  std::uint64_t overlay_bytes() const override;
+  Result<std::uint64_t> digest() override;
+
+ private:
+  struct Disk {
+    Disk(Medium medium, std::uint64_t overlay_bytes_max)
+        : device(medium.device), image(std::move(medium.image)), store(image, overlay_bytes_max) {}
+    /// Made at the first write or question: most states are not asked.
+    media::WrittenMap& written();
+
+    model::DeviceId device;
+    states::StateImage image;
+    states::OverlayStore store;
+    std::unique_ptr<media::WrittenMap> written_map;
+    bool image_in_map = false;
+  };
+  static int read(const Disk& disk, const model::Request& request);
+  static int write(Disk& disk, const model::Request& request);
+  bool recorded() const { return recording_ != nullptr && recording_->is_open(); }
+
+  std::vector<Face> faces_;
+  std::vector<std::unique_ptr<Disk>> disks_;
+  StageRecording* recording_;
+};
+
+}  // namespace headcrash::stages

@@ -1,0 +1,168 @@
+// A stack over the media of a crash state (rebuilt_machine.h).
+#include "plugin/stages/rebuilt_machine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "plugin/profiles/park.h"
+
+namespace headcrash::stages {
+namespace {
+
+constexpr const char* kDeviceName = "hd0";
+
+int errno_of(model::Status status) {
+  if (status == model::Status::ok) return 0;
+  return status == model::Status::out_of_range ? EINVAL : EIO;
+}
+
+}  // namespace
+
+Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors) {
+  auto stack = profiles::load_stack(profile);
+  if (!stack) return pass_on(stack);
+  return profiles::plan({{kDeviceName, std::move(*stack), sectors * model::kSectorBytes, std::nullopt}});
+}
+
+std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan) {
+  std::vector<record::RecordedDevice> devices;
+  for (const profiles::PlannedDevice& device : plan.all)
+    devices.push_back(
+        {device.name, device.profile, device.sectors, device.physical_sector_sectors, device.leaf});
+  return devices;
+}
+
+Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
+                       const std::vector<record::RecordedDevice>& recorded, const std::string& recording) {
+  const auto refuse = [&](const std::string& difference) {
+    return fail(
+        "machine=" + profile, fmt::format("does not fit {}: {}", recording, difference),
+        "name the stack that the recording was made of; `headcrash recording info` lists its devices");
+  };
+  if (plan.all.size() != recorded.size())
+    return refuse(fmt::format("it makes {} devices, the recording has {}", plan.all.size(), recorded.size()));
+  for (std::size_t id = 0; id < recorded.size(); ++id) {
+    const profiles::PlannedDevice& planned = plan.all[id];
+    const record::RecordedDevice& was = recorded[id];
+    if (planned.name != was.name)
+      return refuse(fmt::format("device {} is {}, not {}", id, was.name, planned.name));
+    if (planned.leaf != was.medium)
+      return refuse(fmt::format("{} {} a medium of its own", was.name, was.medium ? "has" : "has not"));
+    if (planned.sectors != was.sectors)
+      return refuse(
+          fmt::format("{} has {} sectors and would have {}", was.name, was.sectors, planned.sectors));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan, std::vector<Medium> media,
+                                                               std::uint64_t overlay_bytes_max,
+                                                               StageRecording* recording) {
+  std::unique_ptr<RebuiltMachine> self(new RebuiltMachine(std::move(plan), recording));
+  self->stores_.resize(self->plan_.all.size());
+  for (const Medium& medium : media)
+    self->stores_.at(medium.device) = std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
+  model::MachineWitness& witness =
+      recording != nullptr ? static_cast<model::MachineWitness&>(*recording) : self->nobody_;
+  profiles::BuildOptions options;
+  options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
+  auto built = profiles::build(self->plan_, witness, options);
+  if (!built) return pass_on(built);
+  self->built_ = std::move(*built);
+  if (auto added = self->add_unreadable(media); !added) return pass_on(added);
+  for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
+    self->faces_.push_back(
+        {self->built_.machine->device_name(i), self->built_.machine->device(i).characteristics().sectors});
+  return self;
+}
+
+/// To a drive, an unreadable sector is a latent error: gone when it is written.
+Result<void> RebuiltMachine::add_unreadable(const std::vector<Medium>& media) {
+  for (const Medium& medium : media) {
+    const std::uint64_t sectors = medium.image.sectors();
+    std::uint64_t at = 0;
+    while (const auto bad = at < sectors ? medium.image.first_unreadable(at, sectors - at) : std::nullopt) {
+      model::FaultSpec fault;
+      fault.kind = model::FaultKind::latent_error;
+      fault.device = medium.name;
+      fault.lba = *bad;
+      fault.sectors = 1;
+      if (auto added = built_.add_fault(plan_, fault); !added) return added;
+      at = *bad + 1;
+    }
+  }
+  return {};
+}
+
+model::Status RebuiltMachine::run(std::size_t face, const model::Request& request) {
+  struct : model::Initiator {
+    void completed(const model::Completion& completion) override { status = completion.status, done = true; }
+    model::Status status = model::Status::ok;
+    bool done = false;
+  } owner;
+  model::Machine& machine = *built_.machine;
+  machine.submit(face, request, owner);
+  while (!owner.done && machine.simulation().run_next()) {
+  }
+  return owner.status;
+}
+
+int RebuiltMachine::serve(std::size_t face, model::Request& request) {
+  if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
+  const int error = errno_of(run(face, request));
+  // A member that could not keep its bytes spoils the array, whatever the array makes of it.
+  const bool full = std::any_of(stores_.begin(), stores_.end(),
+                                [](const auto& store) { return store && store->is_full(); });
+  return full && request.op != model::Op::read ? ENOSPC : error;
+}
+
+/// The array told the recording itself, at its own time.
+int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
+  return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error() ? EIO : error;
+}
+
+void RebuiltMachine::park() {
+  profiles::park(plan_, built_);
+}
+
+/// Behind an array, unwritten sectors may come to hold something.
+media::WrittenMap::Run RebuiltMachine::written(std::size_t, std::uint64_t, std::uint64_t limit) {
+  return {limit, true};
+}
+
+std::uint64_t RebuiltMachine::overlay_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& store : stores_)
+    if (store) bytes += store->overlay_bytes();
+  return bytes;
+}
+
+Result<std::uint64_t> RebuiltMachine::digest() {
+  constexpr std::uint32_t kStepSectors = 2048;
+  std::vector<std::byte> bytes(std::size_t{kStepSectors} * model::kSectorBytes);
+  std::uint64_t joined = 0;
+  for (std::size_t face = 0; face < faces_.size(); ++face) {
+    for (std::uint64_t lba = 0; lba < faces_[face].sectors; lba += kStepSectors) {
+      model::Request read;
+      read.lba = lba;
+      read.sectors =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(kStepSectors, faces_[face].sectors - lba));
+      read.into = std::span(bytes).first(std::size_t{read.sectors} * model::kSectorBytes);
+      if (run(face, read) != model::Status::ok)
+        return fail(faces_[face].name,
+                    fmt::format("sectors {} to {} cannot be read", lba, lba + read.sectors - 1),
+                    "look at the array's state");
+      for (std::size_t i = 0; i < read.into.size(); i += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, read.into.data() + i, sizeof word);
+        joined = joined_digest(joined, word, false);
+      }
+    }
+  }
+  return joined;
+}
+
+}  // namespace headcrash::stages

@@ -1,0 +1,91 @@
+#pragma once
+// An array (or a cache over one) built again over the media that a power cut left: what clients see is the
+// array, after it has recovered as its hardware does at power-on.
+//
+//   hd0    array  <- clients                a model::Machine without a clock: a request is done when its
+//   hd0.0  drive  <- overlay over hd0.0       events have run
+//   hd0.1  drive  <- overlay over hd0.1
+//
+// A battery-backed cache starts empty, as after a battery that died: what it alone held is not in the media.
+// Volatile caches start empty too; park() writes them back.
+
+#include <memory>
+
+#include "plugin/profiles/build.h"
+#include "plugin/record/event.h"
+#include "plugin/record/null_witness.h"
+#include "plugin/stages/content.h"
+#include "plugin/stages/plain_media.h"
+
+namespace headcrash::stages {
+
+/// The devices that a stack makes of so many sectors; hd0 is the array. Errors: no such profile, a size that
+/// it cannot have.
+Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
+
+/// As the header of a recording tells them.
+std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
+
+/// Error: these are not the devices that the recording was made of, so that its media do not fit.
+Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
+                       const std::vector<record::RecordedDevice>& recorded, const std::string& recording);
+
+class RebuiltMachine final : public Content {
+ public:
+  /// `media`: one for each leaf of the plan, in its order. `recording`, which may be null, must outlive it
+  /// and sees the media too. Errors: what the hardware says when it cannot start.
+  static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, std::vector<Medium> media,
+                                                        std::uint64_t overlay_bytes_max,
+                                                        StageRecording* recording);
+
+  const std::vector<Face>& faces() const override { return faces_; }
+  int serve(std::size_t face, model::Request& request) override;
+  int acknowledge(std::size_t face, const model::Request& request, int error) override;
+  void mark(std::string_view text) override { built_.machine->mark(text); }
+  void park() override;
+  media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
+  std::uint64_t overlay_bytes() const override;
+  /// Reads all of it, through the array.
+  Result<std::uint64_t> digest() override;
+
+ private:
+  RebuiltMachine(profiles::Plan plan, StageRecording* recording)
+      : plan_(std::move(plan)), recording_(recording) {}
+  Result<void> add_unreadable(const std::vector<Medium>& media);
+  model::Status run(std::size_t face, const model::Request& request);
+
+  profiles::Plan plan_;
+  StageRecording* recording_;
+  record::NullWitness nobody_;
+  /// An overlay that remembers whether it was ever full: a drive tells its array only that it failed.
+  class MemberStore : public model::SectorStore {
+   public:
+    MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)
+        : overlay_(image, overlay_bytes_max) {}
+    std::uint64_t sectors() const override { return overlay_.sectors(); }
+    Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+      return overlay_.read(lba, into);
+    }
+    Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+      return noted(overlay_.write(lba, data));
+    }
+    Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+      return noted(overlay_.write_zeroes(lba, count));
+    }
+    bool is_full() const { return full_; }
+    std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
+
+   private:
+    Result<void> noted(Result<void> done) {
+      full_ |= !done.has_value();
+      return done;
+    }
+    states::OverlayStore overlay_;
+    bool full_ = false;
+  };
+  std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null where there is no medium
+  profiles::BuiltMachine built_;
+  std::vector<Face> faces_;
+};
+
+}  // namespace headcrash::stages

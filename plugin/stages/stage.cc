@@ -1,0 +1,202 @@
+// One stage (stage.h).
+#include "plugin/stages/stage.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace headcrash::stages {
+namespace {
+
+std::optional<std::size_t> find_face(const std::vector<Face>& faces, const std::optional<std::string>& name) {
+  if (!name) return 0;
+  const auto found = std::find_if(faces.begin(), faces.end(), [&](const Face& f) { return f.name == *name; });
+  if (found == faces.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - faces.begin());
+}
+
+std::string names_of(const std::vector<Face>& faces) {
+  std::string all;
+  for (const Face& face : faces) all += (all.empty() ? "" : ", ") + face.name;
+  return all;
+}
+
+}  // namespace
+
+// ---- loading
+// -----------------------------------------------------------------------------------------------------
+
+Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
+  if (arrived_ != finished_)
+    return fail(name_, "a request is inside", "unmount what is on it and wait for its answers, then load");
+  for (const Connection* connection : connections_) {
+    const auto index = find_face(faces, connection->face_);
+    const std::string disk = connection->face_ ? name_ + "/" + *connection->face_ : name_;
+    if (!index)
+      return fail(disk, fmt::format("is attached, and the state has only {}", names_of(faces)),
+                  "detach it first, or load a state of the same machine");
+    if (faces[*index].sectors != connection->sectors_)
+      return fail(disk,
+                  fmt::format("is attached with {} sectors, the state has {}", connection->sectors_,
+                              faces[*index].sectors),
+                  "a guest keeps believing the size it has seen: detach it first, or use another stage");
+  }
+  return {};
+}
+
+Result<void> Stage::may_load(const std::vector<Face>& faces) const {
+  const std::lock_guard lock(mutex_);
+  return check_switch(faces);
+}
+
+Result<void> Stage::put(Load load) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto may = check_switch(load.content->faces()); !may) {
+      load.content.reset();
+      if (load.log) load.log->discard();
+      return may;
+    }
+    std::swap(load_.id, load.id);
+    std::swap(load_.recording, load.recording);
+    std::swap(load_.nonce, load.nonce);
+    std::swap(load_.log, load.log);
+    std::swap(load_.content, load.content);
+    for (Connection* connection : connections_)
+      connection->index_ = *find_face(load_.content->faces(), connection->face_);
+    reads_ = writes_ = flushes_ = 0;
+    error_.reset();
+  }
+  // The old overlay is freed without the lock: a guest that comes back at once need not wait for it.
+  load.content.reset();
+  return {};
+}
+
+// ---- connections
+// -------------------------------------------------------------------------------------------------
+
+Result<void> Stage::check_loaded() const {
+  if (load_.content) return {};
+  return fail(name_, "holds nothing yet", R"(load a state first: {"state":"load",...})");
+}
+
+Result<std::unique_ptr<Stage::Connection>> Stage::connect(const std::optional<std::string>& face) {
+  const std::lock_guard lock(mutex_);
+  if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
+  const std::vector<Face>& faces = load_.content->faces();
+  const auto index = find_face(faces, face);
+  if (!index)
+    return fail(name_, fmt::format("has no disk \"{}\"", face->substr(0, 64)),
+                fmt::format("use one of: {}", names_of(faces)));
+  std::unique_ptr<Connection> connection(new Connection(*this, face, *index, faces[*index].sectors));
+  connections_.insert(connection.get());
+  return connection;
+}
+
+Stage::Connection::~Connection() {
+  const std::lock_guard lock(stage_.mutex_);
+  stage_.connections_.erase(this);
+}
+
+int Stage::Connection::serve(model::Request request) {
+  return stage_.serve(*this, request);
+}
+
+media::WrittenMap::Run Stage::Connection::written(std::uint64_t lba, std::uint64_t limit) {
+  const std::lock_guard lock(stage_.mutex_);
+  return stage_.load_.content->written(index_, lba, limit);
+}
+
+// ---- requests
+// ----------------------------------------------------------------------------------------------------
+
+void Stage::count(const model::Request& request) {
+  switch (request.op) {
+    case model::Op::read:
+      ++reads_;
+      break;
+    case model::Op::flush:
+      ++flushes_;
+      break;
+    case model::Op::write:
+    case model::Op::write_zeroes:
+    case model::Op::trim:
+      ++writes_;
+      break;
+  }
+}
+
+void Stage::note_error(int error) {
+  if (error == 0 || error_) return;
+  if (load_.log && load_.log->error()) {
+    error_ = load_.log->error()->message();
+  } else if (error == ENOSPC) {
+    error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=", name_,
+                         load_.content->overlay_bytes() >> 20);
+  }
+}
+
+int Stage::serve(const Connection& connection, model::Request& request) {
+  ++arrived_;
+  std::unique_lock lock(mutex_);
+  Content& content = *load_.content;
+  count(request);
+  int error = content.serve(connection.index_, request);
+  ++submitted_;
+  all_submitted_.notify_all();
+  if (load_.log && request.op != model::Op::read) {
+    const std::uint64_t meanwhile = arrived_;
+    all_submitted_.wait(lock, [&] { return submitted_ >= meanwhile; });
+    error = content.acknowledge(connection.index_, request, error);
+  }
+  ++finished_;
+  note_error(error);
+  return error;
+}
+
+// ---- what control asks for
+// ---------------------------------------------------------------------------------------
+
+std::string Stage::nonce() const {
+  const std::lock_guard lock(mutex_);
+  return load_.nonce;
+}
+
+Result<void> Stage::mark(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (auto loaded = check_loaded(); !loaded) return loaded;
+  load_.content->mark(text);
+  if (!load_.log || !load_.log->error()) return {};
+  error_ = load_.log->error()->message();
+  return tl::unexpected<Error>(*load_.log->error());
+}
+
+Result<Sealed> Stage::seal() {
+  const std::lock_guard lock(mutex_);
+  if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
+  if (!load_.log) return fail(name_, "makes no recording", "load its state with \"record\"");
+  load_.content->park();
+  auto sealed = load_.log->seal();
+  if (load_.log->error()) error_ = load_.log->error()->message();
+  return sealed;
+}
+
+Result<std::uint64_t> Stage::digest() {
+  const std::lock_guard lock(mutex_);
+  if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
+  return load_.content->digest();
+}
+
+StageStatus Stage::status() const {
+  const std::lock_guard lock(mutex_);
+  StageStatus status{load_.id, load_.recording, load_.nonce};
+  if (load_.content) status.overlay_bytes = load_.content->overlay_bytes();
+  status.reads = reads_;
+  status.writes = writes_;
+  status.flushes = flushes_;
+  status.error = error_;
+  return status;
+}
+
+}  // namespace headcrash::stages

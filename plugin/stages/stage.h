@@ -1,0 +1,107 @@
+#pragma once
+// One stage: what was loaded onto it last, the connections that have it open, and the lock they take turns
+// by.
+//
+//   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
+//   control     --put()----> [lock] other content, other nonce [unlock]     only while no request is inside
+//
+// Work is done in the order of the SUBMITs, so that the recording's writes and the overlay's are the same. An
+// ACK waits until every request that had arrived meanwhile is submitted: what was in flight together is
+// recorded as such, and a flush that the guest did not hold back until its writes were answered does not
+// cover them. (A lock around the whole of a request would make each one durable before the next, and hide a
+// file system that flushes too early.)
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "plugin/stages/content.h"
+#include "plugin/stages/stage_recording.h"
+
+namespace headcrash::stages {
+
+/// Text of a mark, and what the mark export can carry in a sector with its NUL.
+inline constexpr std::size_t kMarkBytesMax = 511;
+
+struct StageStatus {
+  std::string id, recording, nonce;  ///< empty before the first load; id and recording for an empty disk
+  std::uint64_t overlay_bytes = 0;
+  std::uint64_t reads = 0, writes = 0, flushes = 0;  ///< since the load; trims and zeroes are writes
+  std::optional<std::string> error;
+};
+
+class Stage {
+ public:
+  /// What a load puts onto a stage.
+  struct Load {
+    std::string id, recording;  ///< of the state; empty: an empty disk
+    std::string nonce;
+    std::unique_ptr<StageRecording> log;  ///< null: what is done is not recorded
+    std::unique_ptr<Content> content;     ///< may tell `log` until its end
+  };
+
+  explicit Stage(std::string name) : name_(std::move(name)) {}
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  /// Refuses while a request is inside, and disks of another size than open connections have seen.
+  Result<void> may_load(const std::vector<Face>& faces) const;
+  /// The same, and then the switch: the old overlay is dropped, a recording that was not sealed is given up
+  /// as it is.
+  Result<void> put(Load load);
+
+  /// A client's. Ends before the stage does.
+  class Connection {
+   public:
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    std::uint64_t sectors() const { return sectors_; }  ///< never changes
+    int serve(model::Request request);                  ///< 0 or an errno
+    media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit);
+
+   private:
+    friend class Stage;
+    Connection(Stage& stage, std::optional<std::string> face, std::size_t index, std::uint64_t sectors)
+        : stage_(stage), face_(std::move(face)), index_(index), sectors_(sectors) {}
+    Stage& stage_;
+    const std::optional<std::string> face_;  ///< none: the stage's disk
+    std::size_t index_;                      ///< under the stage's lock: which face that is now
+    const std::uint64_t sectors_;
+  };
+  /// Errors: nothing is loaded yet, or nothing of that name.
+  Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& face);
+
+  std::string nonce() const;  ///< empty before the first load
+  /// 1 to kMarkBytesMax bytes; nowhere when nothing is recorded. Errors: the recording's.
+  Result<void> mark(std::string_view text);
+  Result<Sealed> seal();
+  Result<std::uint64_t> digest();
+  StageStatus status() const;
+
+ private:
+  int serve(const Connection& connection, model::Request& request);
+  void count(const model::Request& request);
+  void note_error(int error);
+  Result<void> check_switch(const std::vector<Face>& faces) const;
+  Result<void> check_loaded() const;
+
+  const std::string name_;  ///< "stage 3"
+  mutable std::mutex mutex_;
+  std::atomic<std::uint64_t> arrived_ = 0;  ///< requests so far, counted before they take the lock
+  std::condition_variable all_submitted_;
+
+  // Under the lock:
+  Load load_;
+  std::uint64_t submitted_ = 0, finished_ = 0;  ///< of those that arrived
+  std::set<Connection*> connections_;
+  std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;
+  std::optional<std::string> error_;
+};
+
+}  // namespace headcrash::stages

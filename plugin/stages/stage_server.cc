@@ -1,0 +1,205 @@
+// Crash states onto stages (stage_server.h).
+#include "plugin/stages/stage_server.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <random>
+
+#include "plugin/stages/plain_media.h"
+#include "plugin/stages/rebuilt_machine.h"
+
+namespace headcrash::stages {
+namespace {
+
+constexpr const char* kBlankName = "hd0";
+constexpr const char* kBlankProfile = "blank";
+
+/// 16 hex digits, not seen before: a stale page of an earlier load must not look like this one.
+std::string new_nonce() {
+  static std::atomic<std::uint32_t> loads = 0;
+  static const std::uint32_t server = std::random_device()();
+  return fmt::format("{:08x}{:08x}", server, ++loads);
+}
+
+/// What a load starts from.
+struct Origin {
+  std::string recording, id;  ///< empty: blank
+  std::vector<record::RecordedDevice> devices;
+  std::vector<Medium> media;
+};
+
+Result<Origin> from_state(const std::filesystem::path& recording, const states::RunHistory& run,
+                          const states::CrashState& state) {
+  Origin origin{recording, states::format(state), run.header().devices, {}};
+  for (std::size_t id = 0; id < origin.devices.size(); ++id) {
+    if (!origin.devices[id].medium) continue;
+    const auto device = static_cast<model::DeviceId>(id);
+    auto image = run.image(state, device);
+    if (!image) return pass_on(image);
+    origin.media.push_back({origin.devices[id].name, device, std::move(*image)});
+  }
+  if (origin.media.empty())
+    return fail(recording, "has no device with a medium", "use a recording of a drive or an array");
+  return origin;
+}
+
+Origin blank(std::uint64_t sectors) {
+  Origin origin;
+  origin.devices.push_back({kBlankName, kBlankProfile, sectors, 1, true});
+  origin.media.push_back({kBlankName, 0, blank_image(sectors)});
+  return origin;
+}
+
+Origin blank(const profiles::Plan& plan) {
+  Origin origin;
+  origin.devices = recorded_devices(plan);
+  for (std::size_t id = 0; id < plan.all.size(); ++id)
+    if (plan.all[id].leaf)
+      origin.media.push_back(
+          {plan.all[id].name, static_cast<model::DeviceId>(id), blank_image(plan.all[id].sectors)});
+  return origin;
+}
+
+std::vector<Face> faces_of(const Origin& origin, const std::optional<profiles::Plan>& plan) {
+  std::vector<Face> faces;
+  if (plan) {
+    for (const profiles::PlannedDevice& device : plan->all)
+      if (!device.parent) faces.push_back({device.name, device.sectors});
+  } else {
+    for (const Medium& medium : origin.media) faces.push_back({medium.name, medium.image.sectors()});
+  }
+  return faces;
+}
+
+/// The base is named relative to the folder of the new recording, so that both can be moved together.
+Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
+                                                        const Origin& origin, bool with_media) {
+  record::RecordingHeader header;
+  header.devices = origin.devices;
+  header.origin = "headcrash stage";
+  header.media = with_media;
+  if (!origin.recording.empty()) {
+    std::error_code error;
+    const auto folder = std::filesystem::weakly_canonical(path.parent_path(), error);
+    const auto base = std::filesystem::weakly_canonical(origin.recording, error);
+    header.base = {base.lexically_relative(folder), origin.id};
+  }
+  return StageRecording::create(path, header);
+}
+
+Result<Stage::Load> make_load(Origin origin, std::optional<profiles::Plan> plan,
+                              const std::optional<std::filesystem::path>& record,
+                              std::uint64_t overlay_bytes_max) {
+  Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr};
+  if (record) {
+    auto log = begin_recording(*record, origin, plan.has_value());
+    if (!log) return pass_on(log);
+    load.log = std::move(*log);
+  }
+  if (!plan) {
+    load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get());
+    return load;
+  }
+  auto machine =
+      RebuiltMachine::create(std::move(*plan), std::move(origin.media), overlay_bytes_max, load.log.get());
+  if (!machine) {
+    if (load.log) load.log->discard();
+    return pass_on(machine);
+  }
+  load.content = std::move(*machine);
+  return load;
+}
+
+/// Of all media, whatever is rebuilt over them.
+Result<std::uint64_t> digest_of(const std::vector<Medium>& media) {
+  std::uint64_t joined = 0;
+  for (std::size_t i = 0; i < media.size(); ++i) {
+    const auto digest = media[i].image.digest();
+    if (!digest) return digest;
+    joined = joined_digest(joined, *digest, i == 0);
+  }
+  return joined;
+}
+
+Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<profiles::Plan> plan,
+                         const std::optional<std::filesystem::path>& record,
+                         std::uint64_t overlay_bytes_max) {
+  const std::vector<Face> faces = faces_of(origin, plan);
+  // First, so that what is refused leaves no recording behind.
+  if (auto may = stage.may_load(faces); !may) return pass_on(may);
+  const auto digest = digest_of(origin.media);
+  if (!digest) return pass_on(digest);
+  auto load = make_load(std::move(origin), std::move(plan), record, overlay_bytes_max);
+  if (!load) return pass_on(load);
+  const std::string nonce = load->nonce;
+  if (auto put = stage.put(std::move(*load)); !put) return pass_on(put);
+  return Loaded{nonce, faces.front().sectors, *digest};
+}
+
+}  // namespace
+
+StageServer::StageServer(const StageServerOptions& options) : options_(options) {
+  for (std::size_t i = 0; i < options.stages; ++i)
+    stages_.push_back(std::make_unique<Stage>(fmt::format("stage {}", i)));
+}
+
+Result<std::unique_ptr<StageServer>> StageServer::create(const StageServerOptions& options) {
+  std::unique_ptr<StageServer> self(new StageServer(options));
+  if (options.recording)
+    if (auto readable = self->histories_.get(*options.recording); !readable) return pass_on(readable);
+  return self;
+}
+
+Result<Stage*> StageServer::stage(std::size_t number) {
+  if (number >= stages_.size())
+    return fail(
+        "stage", fmt::format("{} is not there: this server has {}", number, stages_.size()),
+        fmt::format("use 0 to {}, or start the server with states={}", stages_.size() - 1, number + 1));
+  return stages_[number].get();
+}
+
+Result<Loaded> StageServer::load(const LoadOrder& order) {
+  const auto stage = this->stage(order.stage);
+  if (!stage) return pass_on(stage);
+  Origin origin;
+  std::optional<profiles::Plan> plan;
+  if (order.recording) {
+    const auto state = states::parse_crash_state(order.id);
+    if (!state) return pass_on(state);
+    const auto run = histories_.get(*order.recording);
+    if (!run) return pass_on(run);
+    auto found = from_state(*order.recording, **run, *state);
+    if (!found) return pass_on(found);
+    origin = std::move(*found);
+  }
+  if (order.machine) {
+    auto planned =
+        plan_machine(*order.machine, order.recording ? origin.devices.front().sectors : order.sectors);
+    if (!planned) return pass_on(planned);
+    plan = std::move(*planned);
+    if (order.recording)
+      if (auto fits = check_fit(*plan, *order.machine, origin.devices, origin.recording); !fits)
+        return pass_on(fits);
+  }
+  if (!order.recording) origin = plan ? blank(*plan) : blank(order.sectors);
+  return load_onto(**stage, std::move(origin), std::move(plan), order.record, options_.overlay_bytes_max);
+}
+
+Result<std::unique_ptr<Stage>> StageServer::private_stage(const std::string& id) {
+  if (!options_.recording)
+    return fail("state/" + id.substr(0, 64), "this server has no recording of its own",
+                "start it with recording=FILE, or load the state onto a stage");
+  const auto state = states::parse_crash_state(id);
+  if (!state) return pass_on(state);
+  const auto run = histories_.get(*options_.recording);
+  if (!run) return pass_on(run);
+  auto origin = from_state(*options_.recording, **run, *state);
+  if (!origin) return pass_on(origin);
+  auto stage = std::make_unique<Stage>("state/" + id);
+  auto loaded = load_onto(*stage, std::move(*origin), std::nullopt, std::nullopt, options_.overlay_bytes_max);
+  if (!loaded) return pass_on(loaded);
+  return stage;
+}
+
+}  // namespace headcrash::stages

@@ -1,0 +1,67 @@
+#pragma once
+// All stages of one server, and how a crash state comes onto one.
+//
+//   recording + id --RunHistory--> an image for each medium --> [machine] --> Stage::put
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/stages/history_cache.h"
+#include "plugin/stages/stage.h"
+#include "plugin/states/crash_state.h"
+
+namespace headcrash::stages {
+
+inline constexpr std::size_t kStagesMax = 64;
+inline constexpr std::uint64_t kOverlayBytesDefault = 256ULL << 20;
+
+struct StageServerOptions {
+  std::size_t stages = 1;                                  ///< 1 to kStagesMax
+  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< of each medium on each stage
+  std::optional<std::filesystem::path> recording;          ///< what `state/ID` is about
+};
+
+/// What is to be put onto a stage: a state of a recording, or an empty disk.
+struct LoadOrder {
+  std::size_t stage = 0;
+  std::optional<std::filesystem::path> recording;  ///< absolute
+  std::string id;                                  ///< a state of it
+  std::uint64_t sectors = 0;                       ///< without a recording
+  std::optional<std::filesystem::path> record;     ///< absolute
+  std::optional<std::string> machine;
+};
+
+struct Loaded {
+  std::string nonce;
+  std::uint64_t sectors = 0;
+  std::uint64_t digest = 0;
+};
+
+/// Its functions may be called by several threads at once.
+class StageServer {
+ public:
+  /// Errors: `recording` cannot be read.
+  static Result<std::unique_ptr<StageServer>> create(const StageServerOptions& options);
+
+  std::size_t stage_count() const { return stages_.size(); }
+  /// Error: there is no such stage.
+  Result<Stage*> stage(std::size_t number);
+  Result<Loaded> load(const LoadOrder& order);
+
+  /// A stage of its own for one connection: a state of the server's recording. Errors: there is no such
+  /// recording, or no such state.
+  Result<std::unique_ptr<Stage>> private_stage(const std::string& id);
+  bool has_recording() const { return options_.recording.has_value(); }
+
+ private:
+  explicit StageServer(const StageServerOptions& options);
+
+  StageServerOptions options_;
+  HistoryCache histories_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+};
+
+}  // namespace headcrash::stages

@@ -1,0 +1,290 @@
+#pragma once
+// For tests: a random run of one small drive, recorded, and what each of its crash states must be, computed
+// the slow way: by following every event and every sector. Everything follows from the seed.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "plugin/model/random.h"
+#include "plugin/record/recording.h"
+#include "plugin/states/crash_state.h"
+#include "plugin/states/state_image.h"
+
+namespace headcrash::states {
+
+using Bytes = std::vector<std::byte>;
+
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "headcrash-states-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct RandomRunOptions {
+  std::uint64_t sectors = 24;
+  std::uint64_t steps = 60;
+  bool media = true;  ///< MEDIA events and power cuts
+  std::uint32_t physical_sector_sectors = 1;
+  bool in_order = false;  ///< acknowledged in order and at once, as an imported log has it
+  std::optional<record::RecordingHeader::Base> base;
+  Bytes before;  ///< what the base holds; empty: zeroes
+};
+
+/// What happened, as the reference sees it.
+struct Happening {
+  enum class What : std::uint8_t { submit, ack, media, mark, off, on } what = What::mark;
+  model::RequestId request = 0;
+  model::Op op = model::Op::write;
+  bool fua = false, ok = true;
+  std::uint64_t lba = 0, sectors = 0;
+  Bytes data;  ///< submit of a write, trim, write_zeroes: what it leaves
+};
+
+class RandomRun {
+ public:
+  RandomRun(const std::filesystem::path& path, std::uint64_t seed, RandomRunOptions options)
+      : options_(std::move(options)), random_(seed) {
+    record::RecordingHeader header;
+    header.seed = seed;
+    header.devices = {{"hd0", "test", options_.sectors, options_.physical_sector_sectors, true}};
+    header.media = options_.media;
+    header.base = options_.base;
+    auto writer = record::RecordingWriter::create(path, header);
+    EXPECT_TRUE(writer) << writer.error().message();
+    writer_ = std::move(*writer);
+    medium_ = options_.before.empty() ? Bytes(options_.sectors * model::kSectorBytes) : options_.before;
+    before_ = medium_;
+    for (std::uint64_t i = 0; i < options_.steps; ++i) step();
+    writer_.reset();
+  }
+
+  const std::vector<Happening>& happenings() const { return happenings_; }
+  std::uint64_t events() const { return happenings_.size(); }
+  const RandomRunOptions& options() const { return options_; }
+
+  /// What the medium held after so many events.
+  Bytes physical(std::uint64_t events) const { return events == 0 ? before_ : snapshots_[events - 1]; }
+
+  /// Event after the power went last before a cut.
+  std::uint64_t stretch(std::uint64_t event) const {
+    std::uint64_t begin = 0;
+    for (std::uint64_t i = 0; i < event; ++i)
+      if (happenings_[i].what == Happening::What::off) begin = i + 1;
+    return begin;
+  }
+
+  std::optional<std::uint64_t> acked(model::RequestId request) const {
+    for (std::uint64_t i = 0; i < events(); ++i)
+      if (happenings_[i].what == Happening::What::ack && happenings_[i].request == request &&
+          happenings_[i].ok)
+        return i;
+    return std::nullopt;
+  }
+
+  /// By the words of the standard, flush by flush.
+  bool durable(std::uint64_t submitted, std::uint64_t event, std::optional<model::RequestId> lies) const {
+    const Happening& write = happenings_[submitted];
+    const auto done = acked(write.request);
+    if (!done || *done >= event) return false;
+    if (write.fua && (!lies || write.request < *lies)) return true;
+    for (std::uint64_t i = 0; i < event; ++i) {
+      const Happening& flush = happenings_[i];
+      if (flush.what != Happening::What::submit || flush.op != model::Op::flush) continue;
+      const auto flushed = acked(flush.request);
+      if (flushed && *flushed < event && *done < i && (!lies || flush.request < *lies)) return true;
+    }
+    return false;
+  }
+
+  std::vector<model::RequestId> loose(std::uint64_t event, std::optional<model::RequestId> lies = {}) const {
+    std::vector<model::RequestId> found;
+    for (std::uint64_t i = stretch(event); i < event; ++i)
+      if (is_write(happenings_[i]) && !durable(i, event, lies)) found.push_back(happenings_[i].request);
+    return found;
+  }
+
+  Bytes image(const CrashState& state) const {
+    if (state.base == CrashState::Base::physical) return physical(state.event);
+    if (state.base == CrashState::Base::members) {
+      for (const auto& [device, event] : state.stopped)
+        if (device == 0) return physical(event);
+      return physical(state.event);
+    }
+    Bytes bytes = physical(stretch(state.event));
+    for (std::uint64_t i = stretch(state.event); i < state.event; ++i) {
+      const Happening& write = happenings_[i];
+      if (!is_write(write)) continue;
+      std::uint64_t first = 0;
+      std::uint64_t count = write.sectors;
+      if (!durable(i, state.event, state.lies_from)) {
+        const bool listed = std::count(state.listed.begin(), state.listed.end(), write.request) > 0;
+        if (listed == state.keep_others) count = 0;
+        for (const TornWrite& torn : state.torn) {
+          if (torn.request != write.request) continue;
+          first = torn.first;
+          count = torn.count;
+        }
+      }
+      std::copy_n(write.data.begin() + static_cast<std::ptrdiff_t>(first * model::kSectorBytes),
+                  count * model::kSectorBytes,
+                  bytes.begin() + static_cast<std::ptrdiff_t>((write.lba + first) * model::kSectorBytes));
+    }
+    return bytes;
+  }
+
+  static bool is_write(const Happening& one) {
+    return one.what == Happening::What::submit && one.op != model::Op::flush;
+  }
+
+ private:
+  void note(Happening happening) {
+    happenings_.push_back(std::move(happening));
+    snapshots_.push_back(medium_);
+  }
+
+  void step() {
+    now_ += 10;
+    const std::uint64_t dice = random_.below(40);
+    if (dice == 0) return mark();
+    if (dice == 1 && options_.media) return power_cut();
+    if (dice < 6) return submit_flush();
+    if (dice < 22) return submit_write();
+    if (dice < 32) return acknowledge();
+    destage();
+  }
+
+  void mark() {
+    writer_->marked(now_, "persisted " + std::to_string(last_request_));
+    note({.what = Happening::What::mark});
+  }
+
+  void submit_flush() {
+    const model::Request request{.id = ++last_request_, .op = model::Op::flush};
+    writer_->submitted(0, now_, request);
+    note({.what = Happening::What::submit, .request = request.id, .op = request.op});
+    in_flight_.push_back(request.id);
+    if (options_.in_order) acknowledge();
+  }
+
+  void submit_write() {
+    Happening write{.what = Happening::What::submit, .request = ++last_request_};
+    const std::uint64_t dice = random_.below(12);
+    write.op = dice == 0 ? model::Op::trim : dice == 1 ? model::Op::write_zeroes : model::Op::write;
+    write.fua = write.op != model::Op::trim && random_.below(8) == 0;
+    write.lba = random_.below(options_.sectors);
+    write.sectors = 1 + random_.below(std::min<std::uint64_t>(options_.sectors - write.lba, 6));
+    write.data.resize(write.sectors * model::kSectorBytes);
+    if (write.op == model::Op::write) {
+      // Often the same bytes again, so that different states have equal contents.
+      for (std::uint64_t i = 0; i < write.sectors; ++i)
+        std::fill_n(write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),
+                    model::kSectorBytes,
+                    static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2)));
+    }
+    model::Request request{.id = write.request, .op = write.op, .fua = write.fua, .lba = write.lba};
+    request.sectors = static_cast<std::uint32_t>(write.sectors);
+    if (write.op == model::Op::write) request.data = write.data;
+    writer_->submitted(0, now_, request);
+    in_flight_.push_back(write.request);
+    cached_[write.request] = write;
+    note(std::move(write));
+    if (options_.in_order) acknowledge();
+  }
+
+  void acknowledge() {
+    if (in_flight_.empty()) return;
+    const std::size_t which = options_.in_order ? 0 : random_.below(in_flight_.size());
+    const model::RequestId request = in_flight_[which];
+    in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(which));
+    const bool ok = options_.in_order || random_.below(12) != 0;
+    writer_->acknowledged(0, {.id = request,
+                              .status = ok ? model::Status::ok : model::Status::medium_error,
+                              .submitted_at = now_,
+                              .completed_at = now_});
+    note({.what = Happening::What::ack, .request = request, .ok = ok});
+  }
+
+  void destage() {
+    if (!options_.media || cached_.empty()) return;
+    auto chosen = cached_.begin();
+    std::advance(chosen, static_cast<std::ptrdiff_t>(random_.below(cached_.size())));
+    const Happening write = chosen->second;
+    cached_.erase(chosen);
+    std::copy(write.data.begin(), write.data.end(),
+              medium_.begin() + static_cast<std::ptrdiff_t>(write.lba * model::kSectorBytes));
+    writer_->media_written(0, now_,
+                           {write.request, write.lba, static_cast<std::uint32_t>(write.sectors),
+                            model::MediaWrite::Outcome::written,
+                            write.op == model::Op::write ? std::span<const std::byte>(write.data)
+                                                         : std::span<const std::byte>()});
+    note({.what = Happening::What::media, .request = write.request});
+  }
+
+  void power_cut() {
+    cached_.clear();
+    writer_->power_changed(now_, model::PowerState::off);
+    note({.what = Happening::What::off});
+    writer_->power_changed(now_, model::PowerState::on);
+    note({.what = Happening::What::on});
+    for (const model::RequestId request : in_flight_) {
+      writer_->acknowledged(0, {.id = request, .status = model::Status::power_lost});
+      note({.what = Happening::What::ack, .request = request, .ok = false});
+    }
+    in_flight_.clear();
+  }
+
+  RandomRunOptions options_;
+  model::Random random_;
+  std::unique_ptr<record::RecordingWriter> writer_;
+  Bytes medium_, before_;
+  std::vector<Bytes> snapshots_;
+  std::vector<Happening> happenings_;
+  std::vector<model::RequestId> in_flight_;
+  std::map<model::RequestId, Happening> cached_;
+  model::RequestId last_request_ = 0;
+  model::TimeNs now_ = 0;
+};
+
+inline Bytes all_of(const StateImage& image) {
+  Bytes bytes(image.sectors() * model::kSectorBytes);
+  const auto read = image.read(0, bytes);
+  EXPECT_TRUE(read) << read.error().message();
+  return bytes;
+}
+
+/// A random state of a run, as its loose writes at the cut allow.
+inline CrashState random_state_of(const RandomRun& run, model::Random& random) {
+  CrashState state;
+  state.event = random.below(run.events() + 1);
+  if (random.below(4) == 0) state.lies_from = random.below(40);
+  state.keep_others = random.below(2) == 0;
+  for (const model::RequestId request : run.loose(state.event, state.lies_from)) {
+    const std::uint64_t dice = random.below(6);
+    if (dice < 2) state.listed.push_back(request);
+    if (dice != 2) continue;
+    for (const Happening& one : run.happenings()) {
+      if (one.request != request || one.what != Happening::What::submit) continue;
+      const auto first = random.below(one.sectors);
+      state.torn.push_back({request, static_cast<std::uint32_t>(first),
+                            static_cast<std::uint32_t>(1 + random.below(one.sectors - first))});
+    }
+  }
+  return state;
+}
+
+}  // namespace headcrash::states

@@ -1,0 +1,373 @@
+// Reads a recording for the crash lab, and makes images of its crash states (run_history.h).
+#include "plugin/states/run_history.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "plugin/states/device_writes.h"
+
+namespace headcrash::states {
+namespace {
+
+namespace fs = std::filesystem;
+using record::ExtentIndex;
+using record::MediumState;
+
+/// An index has 16 bytes for each GiB of its medium, and many are kept.
+constexpr std::uint64_t kSectorsMax = 1ULL << 32;
+constexpr std::size_t kBasesMax = 64;
+constexpr std::size_t kStretchesKept = 8;  ///< WritePrefixes in memory
+constexpr const char* kOtherState = "ask for a state of this recording (`headcrash explore` lists them)";
+
+}  // namespace
+
+struct RunHistory::State {
+  fs::path path;
+  record::RecordingHeader header;
+  std::uint64_t events = 0;
+  std::optional<Error> complaint;
+  std::vector<RecordedMark> marks;
+  std::vector<DeviceWrites> devices;
+  std::vector<std::uint64_t> stretches = {0};  ///< first event of each
+  std::shared_ptr<const record::RecordingBytes> bytes;
+  std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null: zeroes
+
+  std::mutex mutex;  ///< guards what is made when it is first needed
+  std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
+  std::map<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes;
+
+  Result<void> read_events(record::RecordingReader& reader);
+  Result<void> open_base(std::vector<fs::path>& chain);
+  std::optional<std::string> no_base_of(const RunHistory& below, const CrashState& state, std::size_t device);
+
+  std::string device_name(model::DeviceId device) const { return header.devices[device].name; }
+  tl::unexpected<Error> no_media(const char* what) const;
+  Result<void> check_device(std::uint64_t device) const;
+  Result<std::shared_ptr<const record::Timeline>> timeline(model::DeviceId device);
+  Result<StateImage> physical(model::DeviceId device, std::uint64_t event);
+  Result<std::shared_ptr<const WritePrefixes>> prefixes_at(model::DeviceId device, std::uint64_t event);
+  Result<StateImage> by_writes(model::DeviceId device, std::uint64_t event, std::span<const Change> changes);
+  std::size_t first_write(model::DeviceId device, std::uint64_t event) const;
+  std::uint64_t stretch_begin(std::uint64_t event) const {
+    return *(std::upper_bound(stretches.begin(), stretches.end(), event) - 1);
+  }
+  Result<std::vector<Change>> changes_of(const CrashState& state) const;
+  std::string why_not_loose(const CrashState& state, model::RequestId request) const;
+};
+
+// --- Reading ---
+
+Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
+  for (const record::RecordedDevice& device : header.devices) {
+    if (device.sectors > kSectorsMax)
+      return fail(path, fmt::format("{} has {} sectors", device.name, device.sectors),
+                  fmt::format("crash states are made of devices of at most {} sectors", kSectorsMax));
+    devices.emplace_back(device.sectors);
+  }
+  for (;; ++events) {
+    auto event = reader.next(record::PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    const record::Event& e = **event;
+    if (e.kind == record::Kind::mark) {
+      marks.push_back({events, e.at, {reinterpret_cast<const char*>(e.payload.data()), e.payload.size()}});
+    } else if (e.kind == record::Kind::opened || (e.kind == record::Kind::power && e.detail == 0)) {
+      stretches.push_back(events + 1);
+    } else if (e.kind == record::Kind::submit || e.kind == record::Kind::ack) {
+      if (e.device >= devices.size() || !devices[e.device].add(e, events))
+        return fail(path,
+                    e.device >= devices.size()
+                        ? fmt::format("the event at offset {} is of device {}, there are {}", e.offset,
+                                      e.device, devices.size())
+                        : fmt::format("the event at offset {} submits request {} again", e.offset, e.request),
+                    "the recording is damaged: restore it");
+    }
+  }
+  for (DeviceWrites& device : devices) device.finish();
+  complaint = reader.complaint();
+  return {};
+}
+
+/// Why a device cannot stand on the base; nothing, and bases[device], when it can.
+std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below, const CrashState& state,
+                                                         std::size_t device) {
+  const auto& found = below.header().devices;
+  std::vector<std::size_t> media;
+  std::optional<std::size_t> match;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].name == header.devices[device].name) match = i;
+    if (found[i].medium) media.push_back(i);
+  }
+  const auto is_medium = [](const record::RecordedDevice& one) { return one.medium; };
+  if (!match && media.size() == 1 &&
+      std::count_if(header.devices.begin(), header.devices.end(), is_medium) == 1)
+    match = media.front();
+  if (!match) return fmt::format("which has no device {}", header.devices[device].name);
+  if (found[*match].sectors != header.devices[device].sectors)
+    return fmt::format("whose {} has {} sectors, but here {} has {}", found[*match].name,
+                       found[*match].sectors, header.devices[device].name, header.devices[device].sectors);
+  auto image = below.image(state, static_cast<model::DeviceId>(*match));
+  if (!image) return fmt::format("which does not give that state: {}", image.error().problem);
+  bases[device] = std::make_shared<const StateImage>(std::move(*image));
+  return std::nullopt;
+}
+
+Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
+  bases.resize(header.devices.size());
+  if (!header.base) return {};
+  const fs::path below_path = path.parent_path() / header.base->recording;
+  const auto unusable = [&](const std::string& why) {
+    return fail(path,
+                fmt::format("its base is {} in state {}, {}", below_path.string(), header.base->state, why),
+                "keep a recording together with those that it was made on");
+  };
+  std::error_code none;
+  const fs::path canonical = fs::weakly_canonical(below_path, none);
+  if (std::find(chain.begin(), chain.end(), canonical) != chain.end())
+    return unusable("which is based on this recording: a circle");
+  if (chain.size() == kBasesMax) return unusable(fmt::format("the {}th of a chain", kBasesMax));
+  const auto state = parse_crash_state(header.base->state);
+  if (!state) return unusable("which is no name of a state: " + state.error().problem);
+  chain.push_back(canonical);
+  const auto below = load(below_path, chain);
+  chain.pop_back();
+  if (!below) return unusable("which cannot be used: " + below.error().problem);
+  for (std::size_t device = 0; device < header.devices.size(); ++device) {
+    if (!header.devices[device].medium) continue;
+    if (const auto why = no_base_of(**below, *state, device)) return unusable(*why);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording) {
+  std::error_code none;
+  std::vector<fs::path> chain = {fs::weakly_canonical(recording, none)};
+  return load(recording, chain);
+}
+
+Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording,
+                                                           std::vector<fs::path>& chain) {
+  auto reader = record::RecordingReader::open(recording);
+  if (!reader) return pass_on(reader);
+  auto state = std::make_unique<State>();
+  state->path = recording;
+  state->header = reader->header();
+  if (auto read = state->read_events(*reader); !read) return pass_on(read);
+  if (auto opened = state->open_base(chain); !opened) return pass_on(opened);
+  state->bytes = std::make_shared<const record::RecordingBytes>(std::move(*reader));
+  return std::shared_ptr<const RunHistory>(new RunHistory(std::move(state)));
+}
+
+// --- Images ---
+
+tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
+  const std::string why = header.origin == "headcrash" ? "was made on a stage of a state server"
+                                                       : "was imported from " + header.origin;
+  return fail(path, fmt::format("{} and has no MEDIA events, so that there are no {} states", why, what),
+              "ask for states by writes (w...)");
+}
+
+Result<void> RunHistory::State::check_device(std::uint64_t device) const {
+  if (device < header.devices.size()) return {};
+  return fail(path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
+              "`headcrash recording info` lists them");
+}
+
+Result<std::shared_ptr<const record::Timeline>> RunHistory::State::timeline(model::DeviceId device) {
+  const std::lock_guard lock(mutex);
+  auto& line = timelines[device];
+  if (!line) {
+    auto loaded = record::Timeline::load(path, device);
+    if (!loaded) return loaded;
+    line = std::move(*loaded);
+  }
+  return line;
+}
+
+Result<StateImage> RunHistory::State::physical(model::DeviceId device, std::uint64_t event) {
+  if (!header.media) return no_media("physical");
+  const auto line = timeline(device);
+  if (!line) return pass_on(line);
+  return StateImage((*line)->at_event(event), bases[device]);
+}
+
+std::size_t RunHistory::State::first_write(model::DeviceId device, std::uint64_t event) const {
+  return devices[device].submitted_before(stretch_begin(event));
+}
+
+Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(model::DeviceId device,
+                                                                            std::uint64_t event) {
+  const std::uint64_t begin = stretch_begin(event);
+  const std::pair key(device, begin);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = prefixes.find(key); found != prefixes.end()) return found->second;
+  }
+  ExtentIndex start(header.devices[device].sectors);
+  if (begin > 0) {
+    if (!header.media || !header.devices[device].medium)
+      return fail(path,
+                  fmt::format("the power went before event {}, and what {} held then is not recorded", begin,
+                              device_name(device)),
+                  "ask for an earlier state, or for one of the media below it");
+    const auto line = timeline(device);
+    if (!line) return pass_on(line);
+    start = (*line)->at_event(begin).index();
+  }
+  const DeviceWrites& history = devices[device];
+  const auto next = std::upper_bound(stretches.begin(), stretches.end(), begin);
+  auto made = std::make_shared<const WritePrefixes>(
+      std::move(start), bases[device].get(), &history.writes(), history.submitted_before(begin),
+      next == stretches.end() ? history.writes().size() : history.submitted_before(*next));
+  const std::lock_guard lock(mutex);
+  if (prefixes.size() >= kStretchesKept) prefixes.erase(prefixes.begin());
+  prefixes[key] = made;
+  return made;
+}
+
+Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uint64_t event,
+                                                std::span<const Change> changes) {
+  if (header.base && !header.devices[device].medium)
+    return fail(path,
+                fmt::format("{} has no medium of its own, and the recording has a base", device_name(device)),
+                "ask for one of the devices below it");
+  const auto writes = prefixes_at(device, event);
+  if (!writes) return pass_on(writes);
+  return StateImage(MediumState(bytes, (*writes)->after(devices[device].submitted_before(event), changes)),
+                    bases[device]);
+}
+
+std::string RunHistory::State::why_not_loose(const CrashState& state, model::RequestId request) const {
+  const auto& writes = devices[state.device].writes();
+  const auto found = std::find_if(writes.begin(), writes.end(),
+                                  [&](const RecordedWrite& write) { return write.request == request; });
+  if (found == writes.end()) return fmt::format("is no write of {}", device_name(state.device));
+  if (found->submitted_event >= state.event)
+    return fmt::format("was submitted by event {}, after the cut", found->submitted_event);
+  if (found->submitted_event < stretch_begin(state.event)) return "was before the power went last";
+  return "is durable there";
+}
+
+/// What the state makes of each loose write that is not there as a whole.
+Result<std::vector<Change>> RunHistory::State::changes_of(const CrashState& state) const {
+  const DeviceWrites& history = devices[state.device];
+  const auto& writes = history.writes();
+  const auto loose = history.loose_at(first_write(state.device, state.event), state.event, state.lies_from);
+  std::unordered_map<model::RequestId, std::size_t> by_request;
+  for (std::size_t i = 0; i < loose.size(); ++i) by_request.emplace(writes[loose[i]].request, i);
+  std::vector<Change> kept(loose.size());
+  for (std::size_t i = 0; i < loose.size(); ++i)
+    kept[i] = {loose[i], 0, state.keep_others ? writes[loose[i]].sectors : 0};
+  const auto no_place = [&](model::RequestId request) {
+    return fail(
+        path,
+        fmt::format("has no state {}: request {} {}", format(state), request, why_not_loose(state, request)),
+        kOtherState);
+  };
+  for (const model::RequestId request : state.listed) {
+    const auto found = by_request.find(request);
+    if (found == by_request.end()) return no_place(request);
+    kept[found->second].count = state.keep_others ? 0 : writes[loose[found->second]].sectors;
+  }
+  for (const TornWrite& torn : state.torn) {
+    const auto found = by_request.find(torn.request);
+    if (found == by_request.end()) return no_place(torn.request);
+    Change& change = kept[found->second];
+    const std::uint32_t sectors = writes[change.write].sectors;
+    if (torn.first > sectors || torn.count > sectors - torn.first)
+      return fail(
+          path,
+          fmt::format("has no state {}: request {} has {} sectors", format(state), torn.request, sectors),
+          kOtherState);
+    change.first = torn.first;
+    change.count = torn.count;
+  }
+  std::erase_if(kept, [&](const Change& change) { return change.count == writes[change.write].sectors; });
+  return kept;
+}
+
+RunHistory::RunHistory(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunHistory::~RunHistory() = default;
+
+Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId device) const {
+  State& s = *state_;
+  if (auto good = s.check_device(device); !good) return pass_on(good);
+  if (state.event > s.events)
+    return fail(s.path, fmt::format("has {} events, state {} is beyond them", s.events, format(state)),
+                s.complaint ? s.complaint->message() : kOtherState);
+  if (state.base == CrashState::Base::physical) return s.physical(device, state.event);
+  if (state.base == CrashState::Base::members) {
+    if (!s.header.media) return s.no_media("member");
+    std::uint64_t event = state.event;
+    for (const auto& [member, stopped] : state.stopped) {
+      if (auto good = s.check_device(member); !good) return pass_on(good);
+      if (!s.header.devices[member].medium || stopped > state.event)
+        return fail(s.path,
+                    fmt::format("has no state {}: {} {}", format(state), s.device_name(member),
+                                stopped > state.event ? "stops after the cut" : "has no medium of its own"),
+                    kOtherState);
+      if (member == device) event = stopped;
+    }
+    return s.physical(device, event);
+  }
+  if (auto good = s.check_device(state.device); !good) return pass_on(good);
+  const auto changes = s.changes_of(state);
+  if (!changes) return pass_on(changes);
+  if (device == state.device) return s.by_writes(device, state.event, *changes);
+  return s.header.media ? s.physical(device, state.event) : s.by_writes(device, state.event, {});
+}
+
+// --- What was read ---
+
+const fs::path& RunHistory::path() const {
+  return state_->path;
+}
+const record::RecordingHeader& RunHistory::header() const {
+  return state_->header;
+}
+std::uint64_t RunHistory::events() const {
+  return state_->events;
+}
+bool RunHistory::has_media_events() const {
+  return state_->header.media;
+}
+std::optional<Error> RunHistory::complaint() const {
+  return state_->complaint;
+}
+const std::vector<RecordedMark>& RunHistory::marks() const {
+  return state_->marks;
+}
+const std::vector<RecordedWrite>& RunHistory::writes(model::DeviceId device) const {
+  static const std::vector<RecordedWrite> kNone;
+  return device < state_->devices.size() ? state_->devices[device].writes() : kNone;
+}
+const std::vector<RecordedFlush>& RunHistory::flushes(model::DeviceId device) const {
+  static const std::vector<RecordedFlush> kNone;
+  return device < state_->devices.size() ? state_->devices[device].flushes() : kNone;
+}
+Result<void> RunHistory::read_payload(const RecordedWrite& write, std::uint64_t skip,
+                                      std::span<std::byte> into) const {
+  if (write.bytes_at == 0)
+    return fail(state_->path, fmt::format("request {} was recorded without its bytes", write.request),
+                "record a run that moves bytes");
+  return state_->bytes->read(write.bytes_at + skip * model::kSectorBytes, into);
+}
+std::shared_ptr<const StateImage> RunHistory::base_image(model::DeviceId device) const {
+  return device < state_->bases.size() ? state_->bases[device] : nullptr;
+}
+const std::vector<std::uint64_t>& RunHistory::stretches() const {
+  return state_->stretches;
+}
+std::uint64_t RunHistory::stretch_begin(std::uint64_t event) const {
+  return state_->stretch_begin(event);
+}
+std::vector<std::size_t> RunHistory::loose_at(model::DeviceId device, std::uint64_t event,
+                                              std::optional<model::RequestId> lies_from) const {
+  if (device >= state_->devices.size()) return {};
+  return state_->devices[device].loose_at(state_->first_write(device, event), event, lies_from);
+}
+
+}  // namespace headcrash::states

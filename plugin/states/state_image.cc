@@ -1,0 +1,140 @@
+// Reads a crash state through its two layers (state_image.h).
+//
+//   top     ....####....0000..........##......   # bytes of this recording, 0 zeroes that it wrote, . not
+//   touched base    ##########..####..........######..   the state that the recording was made on; it may
+//   have one, too
+//           ----====----====----------==------   split(): = parts of the top, - of the base
+#include "plugin/states/state_image.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "plugin/media/range.h"
+#include "plugin/model/invariant.h"
+#include "plugin/states/digest.h"
+
+namespace headcrash::states {
+namespace {
+
+using model::kSectorBytes;
+using record::Where;
+
+constexpr std::uint64_t kBufferSectors = 512;  ///< read at once for a digest
+
+/// Neighbouring ranges as one.
+class Joined {
+ public:
+  explicit Joined(const StateImage::Visit& visit) : visit_(visit) {}
+  void add(std::uint64_t lba, std::uint64_t sectors) {
+    if (sectors == 0) return;
+    if (lba == first_ + sectors_) {
+      sectors_ += sectors;
+      return;
+    }
+    finish();
+    first_ = lba;
+    sectors_ = sectors;
+  }
+  void finish() {
+    if (sectors_ > 0) visit_(first_, sectors_);
+    sectors_ = 0;
+  }
+
+ private:
+  const StateImage::Visit& visit_;
+  std::uint64_t first_ = 0;
+  std::uint64_t sectors_ = 0;
+};
+
+bool written(Where where) {
+  return !where.is_zeroes() || where.unreadable();
+}
+
+}  // namespace
+
+struct StateImage::Part {
+  std::uint64_t lba = 0, sectors = 0;
+  bool of_top = false;
+  Where where;  ///< of_top: where its first sector lies
+};
+
+StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)
+    : top_(std::move(top)), base_(std::move(base)) {
+  model::invariant(!base_ || base_->sectors() == top_.sectors(), "a state is as large as its base");
+}
+
+template <typename Take>
+void StateImage::split(std::uint64_t lba, std::uint64_t sectors, Take take) const {
+  std::uint64_t next = lba;
+  top_.index().visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, Where where) {
+    if (from > next) take(Part{next, from - next, false, {}});
+    take(Part{from, count, true, where});
+    next = from + count;
+  });
+  if (next < lba + sectors) take(Part{next, lba + sectors - next, false, {}});
+}
+
+Result<void> StateImage::read(std::uint64_t lba, std::span<std::byte> into) const {
+  if (!base_) return top_.read(lba, into);
+  if (auto inside = media::check_range("state", sectors(), lba, into.size()); !inside) return inside;
+  Result<void> result;
+  split(lba, into.size() / kSectorBytes, [&](const Part& part) {
+    if (!result) return;
+    const auto bytes = into.subspan((part.lba - lba) * kSectorBytes, part.sectors * kSectorBytes);
+    result = part.of_top ? top_.read(part.lba, bytes) : base_->read(part.lba, bytes);
+  });
+  return result;
+}
+
+std::optional<std::uint64_t> StateImage::first_unreadable(std::uint64_t lba, std::uint64_t sectors) const {
+  std::optional<std::uint64_t> first;
+  split(lba, sectors, [&](const Part& part) {
+    if (first) return;
+    if (part.of_top && part.where.unreadable()) first = part.lba;
+    if (!part.of_top && base_) first = base_->first_unreadable(part.lba, part.sectors);
+  });
+  return first;
+}
+
+void StateImage::visit_written(std::uint64_t lba, std::uint64_t sectors, const Visit& visit) const {
+  Joined joined(visit);
+  split(lba, sectors, [&](const Part& part) {
+    if (part.of_top && written(part.where)) joined.add(part.lba, part.sectors);
+    if (!part.of_top && base_)
+      base_->visit_written(part.lba, part.sectors,
+                           [&](std::uint64_t from, std::uint64_t count) { joined.add(from, count); });
+  });
+  joined.finish();
+}
+
+Result<std::uint64_t> StateImage::digest_of(const Part& part, std::span<std::byte> buffer) const {
+  std::uint64_t sum = part.where.unreadable() ? unreadable_sum(part.lba, part.sectors) : 0;
+  if (part.where.is_zeroes()) return sum;
+  for (std::uint64_t done = 0; done < part.sectors;) {
+    const std::uint64_t run = std::min(part.sectors - done, buffer.size() / kSectorBytes);
+    const auto bytes = buffer.first(run * kSectorBytes);
+    if (auto read = top_.read(part.lba + done, bytes); !read) return pass_on(read);
+    sum += digest_sum(part.lba + done, bytes);
+    done += run;
+  }
+  return sum;
+}
+
+Result<std::uint64_t> StateImage::digest(std::uint64_t lba, std::uint64_t sectors) const {
+  std::uint64_t sum = 0;
+  std::vector<std::byte> buffer(std::min(sectors, kBufferSectors) * kSectorBytes);
+  std::optional<Error> error;
+  split(lba, sectors, [&](const Part& part) {
+    if (error || (!part.of_top && !base_)) return;
+    const auto got = part.of_top ? digest_of(part, buffer) : base_->digest(part.lba, part.sectors);
+    if (got) {
+      sum += *got;
+    } else {
+      error = got.error();
+    }
+  });
+  if (error) return tl::unexpected<Error>(*error);
+  return sum;
+}
+
+}  // namespace headcrash::states

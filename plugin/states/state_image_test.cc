@@ -1,0 +1,140 @@
+// Images and overlays: bytes, ranges and digests against plain memory.
+#include "plugin/states/state_image.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/states/random_run_test.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::states {
+namespace {
+
+StateImage empty_disk(std::uint64_t sectors) {
+  return StateImage(record::MediumState(nullptr, record::ExtentIndex(sectors)));
+}
+
+Bytes contents(const OverlayStore& store) {
+  Bytes bytes(store.sectors() * model::kSectorBytes);
+  EXPECT_TRUE(store.read(0, bytes));
+  return bytes;
+}
+
+Bytes random_bytes(model::Random& random, std::uint64_t sectors) {
+  Bytes bytes(sectors * model::kSectorBytes);
+  for (std::uint64_t i = 0; i < sectors; ++i)
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes), model::kSectorBytes,
+                static_cast<std::byte>(random.below(4)));
+  return bytes;
+}
+
+/// The digest of these bytes, however they come to be there.
+std::uint64_t digest_of(const Bytes& bytes) {
+  OverlayStore store(empty_disk(bytes.size() / model::kSectorBytes), bytes.size());
+  EXPECT_TRUE(store.write(0, bytes));
+  return *store.digest();
+}
+
+TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    const TestFolder folder;
+    const RandomRun reference(folder / "r", seed, {.sectors = 40});
+    const auto run = RunHistory::load(folder / "r");
+    ASSERT_TRUE(run);
+    const CrashState state{.event = reference.events()};
+    auto image = (*run)->image(state, 0);
+    ASSERT_TRUE(image);
+    OverlayStore store(*image, 64 * model::kSectorBytes);
+    Bytes expected = reference.image(state);
+    EXPECT_EQ(*image->digest(), digest_of(expected));
+    model::Random random(seed);
+    for (int i = 0; i < 60; ++i) {
+      const std::uint64_t lba = random.below(40);
+      const std::uint64_t count = 1 + random.below(40 - lba);
+      const Bytes data =
+          random.below(3) == 0 ? Bytes(count * model::kSectorBytes) : random_bytes(random, count);
+      if (random.below(4) == 0) {
+        ASSERT_TRUE(store.write_zeroes(lba, count));
+        std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes),
+                    count * model::kSectorBytes, std::byte{0});
+      } else {
+        ASSERT_TRUE(store.write(lba, data));
+        std::copy(data.begin(), data.end(),
+                  expected.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes));
+      }
+      ASSERT_EQ(contents(store), expected) << "seed " << seed << ", step " << i;
+      ASSERT_EQ(*store.digest(), digest_of(expected)) << "seed " << seed << ", step " << i;
+      ASSERT_LE(store.overlay_bytes(), expected.size());
+    }
+    EXPECT_EQ(all_of(*image), reference.image(state)) << "the state itself stays as it is";
+  }
+}
+
+TEST(OverlayStore, IsBoundedAndSaysSo) {
+  OverlayStore store(empty_disk(1 << 20), 8 * model::kSectorBytes);
+  const Bytes data(6 * model::kSectorBytes, std::byte{1});
+  ASSERT_TRUE(store.write(0, data));
+  ASSERT_TRUE(store.write(2, data));  // four of these are there already
+  const auto full = store.write(7, data);
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message().find("is full"), std::string::npos);
+  Bytes back(14 * model::kSectorBytes);
+  ASSERT_TRUE(store.read(0, back));
+  EXPECT_EQ(back[8 * model::kSectorBytes], std::byte{0}) << "nothing of what did not fit";
+  // Zeroes give room back, and a whole disk of them takes none.
+  ASSERT_TRUE(store.write_zeroes(0, 1 << 20));
+  EXPECT_EQ(store.overlay_bytes(), 0U);
+  ASSERT_TRUE(store.write(100, data));
+  EXPECT_EQ(store.overlay_bytes(), 6U * model::kSectorBytes);
+  EXPECT_FALSE(store.write((1 << 20) - 1, data));
+  EXPECT_FALSE(store.write_zeroes(1, 1 << 20));
+  EXPECT_FALSE(store.read(~0ULL - 2, back));
+}
+
+TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
+  const TestFolder folder;
+  {
+    auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
+    ASSERT_TRUE(writer);
+    const Bytes data(2 * model::kSectorBytes, std::byte{5});
+    (*writer)->submitted(0, 0, {.id = 1, .op = model::Op::write, .lba = 4, .sectors = 2, .data = data});
+    (*writer)->media_written(0, 0, {1, 4, 2, model::MediaWrite::Outcome::written, data});
+    (*writer)->media_written(0, 0, {1, 5, 1, model::MediaWrite::Outcome::unreadable, {}});
+  }
+  const auto run = RunHistory::load(folder / "r");
+  ASSERT_TRUE(run);
+  const auto good = (*run)->image({.base = CrashState::Base::physical, .event = 2}, 0);
+  const auto bad = (*run)->image({.base = CrashState::Base::physical, .event = 3}, 0);
+  ASSERT_TRUE(good && bad);
+  EXPECT_FALSE(good->first_unreadable(0, 16));
+  EXPECT_EQ(bad->first_unreadable(0, 16), 5U);
+  EXPECT_FALSE(bad->first_unreadable(6, 10));
+  EXPECT_EQ(all_of(*good), all_of(*bad));
+  EXPECT_NE(*good->digest(), *bad->digest());
+  OverlayStore store(*bad, 1 << 20);
+  EXPECT_EQ(store.first_unreadable(0, 16), 5U);
+  ASSERT_TRUE(store.write(5, Bytes(model::kSectorBytes, std::byte{5})));
+  EXPECT_FALSE(store.first_unreadable(0, 16));
+  EXPECT_EQ(*store.digest(), *good->digest());
+}
+
+TEST(StateImage, BytesThatWereNotRecordedAreRefused) {
+  const TestFolder folder;
+  {
+    auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
+    ASSERT_TRUE(writer);
+    (*writer)->submitted(0, 0, {.id = 1, .op = model::Op::write, .lba = 4, .sectors = 2});
+  }
+  const auto run = RunHistory::load(folder / "r");
+  ASSERT_TRUE(run);
+  const auto image = (*run)->image({.event = 1}, 0);
+  ASSERT_TRUE(image);
+  Bytes bytes(model::kSectorBytes);
+  EXPECT_TRUE(image->read(0, bytes));
+  const auto unknown = image->read(4, bytes);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("not recorded"), std::string::npos);
+  EXPECT_FALSE(image->digest());
+}
+
+}  // namespace
+}  // namespace headcrash::states

@@ -1,0 +1,399 @@
+// Shards into one database (merge.h).
+#include "results/db/merge.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <system_error>
+#include <unordered_map>
+
+#include "results/db/database.h"
+#include "results/db/sqlite_error.h"
+#include "results/db/statement.h"
+
+namespace headcrash::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+using IdMap = std::unordered_map<std::int64_t, std::int64_t>;
+
+/// A run's digest as campaigns write it: "1f..-0/3" is the first of three shards of "1f..".
+struct ShardedDigest {
+  std::string base;
+  unsigned index = 0, count = 1;
+  bool sharded = false;  ///< the text had a shard
+};
+
+ShardedDigest split_digest(const std::string& digest) {
+  const std::size_t dash = digest.rfind('-');
+  const std::size_t slash = digest.rfind('/');
+  if (dash == std::string::npos || slash == std::string::npos || slash < dash) return {.base = digest};
+  ShardedDigest split{.base = digest.substr(0, dash), .sharded = true};
+  const char *begin = digest.data() + dash + 1, *middle = digest.data() + slash,
+             *end = digest.data() + digest.size();
+  const bool good = std::from_chars(begin, middle, split.index).ptr == middle &&
+                    std::from_chars(middle + 1, end, split.count).ptr == end && split.index < split.count;
+  return good ? split : ShardedDigest{.base = digest};
+}
+
+/// A run of the merged database while it grows.
+struct MergedRun {
+  std::int64_t id = 0;
+  std::string base, name, versions;
+  unsigned count = 1;
+  std::map<unsigned, std::int64_t> planned;  ///< by shard
+  std::set<unsigned> finished;
+  bool same_count = true, same_versions = true;
+  std::map<std::pair<std::size_t, unsigned>, bool> from;  ///< database and shard that it holds already
+
+  bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
+};
+
+struct TableShape {
+  std::string name;
+  std::vector<std::string> columns;
+};
+
+/// "trial" for "trial_id"; empty for a column that refers to no table.
+std::string referred(const std::string& column) {
+  return column.ends_with("_id") ? column.substr(0, column.size() - 3) : std::string{};
+}
+
+Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) {
+  auto select = Statement::prepare(handle, sql);
+  if (!select) return pass_on(select);
+  std::vector<std::string> values;
+  while (true) {
+    const auto row = select->step();
+    if (!row) return pass_on(row);
+    if (!*row) return values;
+    values.push_back(select->text(0));
+  }
+}
+
+/// All tables but `run`, each after those that it refers to.
+Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
+  auto names = texts(handle,
+                     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'run' AND "
+                     "name NOT LIKE 'sqlite%' ORDER BY name");
+  if (!names) return pass_on(names);
+  std::vector<TableShape> waiting, ordered;
+  for (const std::string& name : *names) {
+    auto columns = texts(handle, fmt::format("SELECT name FROM pragma_table_info('{}') ORDER BY cid", name));
+    if (!columns) return pass_on(columns);
+    waiting.push_back({name, std::move(*columns)});
+  }
+  std::set<std::string> there{"run"};
+  while (!waiting.empty()) {
+    const auto ready = std::find_if(waiting.begin(), waiting.end(), [&](const TableShape& table) {
+      return std::all_of(table.columns.begin(), table.columns.end(), [&](const std::string& column) {
+        const std::string other = referred(column);
+        return other.empty() || there.contains(other);
+      });
+    });
+    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a circle");
+    there.insert(ready->name);
+    ordered.push_back(std::move(*ready));
+    waiting.erase(ready);
+  }
+  return ordered;
+}
+
+class Merge {
+ public:
+  Merge(Database output, fs::path folder) : output_(std::move(output)), folder_(std::move(folder)) {}
+
+  Result<void> prepare() {
+    auto tables = tables_in_order(output_.handle());
+    if (!tables) return pass_on(tables);
+    tables_ = std::move(*tables);
+    return {};
+  }
+
+  Result<void> add(const fs::path& path) {
+    auto input = Database::open(path, Database::Access::read_only);
+    if (!input) return pass_on(input);
+    // One snapshot: a campaign may still be writing.
+    if (auto begun = execute(input->handle(), "BEGIN"); !begun) return begun;
+    auto transaction = Transaction::begin(output_.handle());
+    if (!transaction) return pass_on(transaction);
+    ids_.clear();
+    auto done = add_runs(*input);
+    for (std::size_t i = 0; done && i < tables_.size(); ++i) done = add_rows(*input, tables_[i]);
+    if (done) done = transaction->commit();
+    if (!done) return done;
+    ++outcome_.databases;
+    return {};
+  }
+
+  Result<MergeOutcome> finish() {
+    outcome_.runs = runs_.size();
+    for (const MergedRun& run : runs_) {
+      if (auto told = tell(run); !told) return pass_on(told);
+    }
+    return outcome_;
+  }
+
+ private:
+  Result<void> add_runs(Database& input) {
+    auto select = Statement::prepare(
+        input.handle(),
+        "SELECT id, kind, name, configuration, digest, seed, started_at, finished_at, trials_planned, host, "
+        "versions, accelerator FROM run ORDER BY id");
+    if (!select) return pass_on(select);
+    while (true) {
+      const auto row = select->step();
+      if (!row) return pass_on(row);
+      if (!*row) return {};
+      const ShardedDigest digest = split_digest(select->text(4));
+      const std::pair place{outcome_.databases, digest.index};
+      auto run = std::find_if(runs_.begin(), runs_.end(), [&](const MergedRun& each) {
+        return each.base == digest.base && !each.from.contains(place);
+      });
+      if (run == runs_.end()) {
+        const auto made = new_run(*select, digest);
+        if (!made) return pass_on(made);
+        run = runs_.insert(runs_.end(), *made);
+      } else {
+        auto update = Statement::prepare(output_.handle(),
+                                         "UPDATE run SET started_at = min(started_at, ?) WHERE id = ?");
+        if (!update) return pass_on(update);
+        if (auto done = update->bind(select->text(6), run->id).run(); !done) return done;
+      }
+      run->from[place] = true;
+      run->same_count = run->same_count && run->count == digest.count;
+      run->same_versions = run->same_versions && run->versions == select->text(10);
+      run->planned[digest.index] = select->integer(8);
+      if (!select->is_null(7)) {
+        run->finished.insert(digest.index);
+        ended_[run->id] = std::max(ended_[run->id], select->text(7));
+      }
+      ids_["run"][select->integer(0)] = run->id;
+    }
+  }
+
+  Result<MergedRun> new_run(Statement& row, const ShardedDigest& digest) {
+    auto insert = Statement::prepare(
+        output_.handle(),
+        "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, "
+        "versions, accelerator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    if (!insert) return pass_on(insert);
+    const auto done =
+        insert
+            ->bind(row.text(1), row.text(2), row.text(3), digest.base + (digest.sharded ? "-0/1" : ""),
+                   row.integer(5), row.text(6), row.integer(8), row.text(9), row.text(10), row.text(11))
+            .run();
+    if (!done) return pass_on(done);
+    return MergedRun{.id = sqlite3_last_insert_rowid(output_.handle()),
+                     .base = digest.base,
+                     .name = row.text(2),
+                     .versions = row.text(10),
+                     .count = digest.count};
+  }
+
+  Result<void> add_rows(Database& input, const TableShape& table) {
+    auto select = Statement::prepare(
+        input.handle(), fmt::format("SELECT {} FROM {}", fmt::join(table.columns, ", "), table.name));
+    if (!select) return pass_on(select);
+    auto insert = Statement::prepare(
+        output_.handle(),
+        fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, fmt::join(table.columns, ", "),
+                    fmt::join(std::vector<std::string>(table.columns.size(), "?"), ", ")));
+    if (!insert) return pass_on(insert);
+    while (true) {
+      const auto row = select->step();
+      if (!row) return pass_on(row);
+      if (!*row) return {};
+      if (table.name == "trial") {
+        const auto doubled = is_doubled(input, *select, table);
+        if (!doubled) return pass_on(doubled);
+        if (*doubled) continue;
+        ++outcome_.trials;
+      }
+      if (auto copied = copy_row(input, *select, table, *insert); !copied) return copied;
+    }
+  }
+
+  /// A row of a trial that was left out is left out too: what it refers to has no place here.
+  Result<void> copy_row(Database& input, const Statement& row, const TableShape& table, Statement& insert) {
+    std::vector<Cell> cells;
+    std::int64_t own_id = 0;
+    for (int i = 0; i < row.columns(); ++i) {
+      const std::string& column = table.columns[static_cast<std::size_t>(i)];
+      const std::string other = referred(column);
+      if (column == "id") {
+        own_id = row.integer(i);
+        cells.push_back({});
+      } else if (!other.empty() && !row.is_null(i)) {
+        const auto place = ids_[other].find(row.integer(i));
+        if (place == ids_[other].end()) return {};
+        cells.push_back({.type = SQLITE_INTEGER, .integer = place->second});
+      } else if (table.name == "artefact" && column == "path") {
+        cells.push_back({.type = SQLITE_TEXT, .text = moved(input.path(), row.text(i))});
+      } else {
+        cells.push_back({row.type(i), row.integer(i), row.real(i), row.text(i)});
+      }
+    }
+    if (auto done = insert_cells(insert, cells); !done) return done;
+    if (own_id != 0) {
+      const std::int64_t id = sqlite3_last_insert_rowid(output_.handle());
+      ids_[table.name][own_id] = id;
+      if (table.name == "trial") origin_[id] = input.path();
+    }
+    return {};
+  }
+
+  struct Cell {
+    int type = SQLITE_NULL;
+    std::int64_t integer = 0;
+    double real = 0;
+    std::string text;
+  };
+  static Result<void> insert_cells(Statement& insert, const std::vector<Cell>& cells) {
+    insert.begin_binding();
+    for (const Cell& cell : cells) {
+      switch (cell.type) {
+        case SQLITE_INTEGER:
+          insert.bind_next(cell.integer);
+          break;
+        case SQLITE_FLOAT:
+          insert.bind_next(cell.real);
+          break;
+        case SQLITE_TEXT:
+          insert.bind_next(cell.text);
+          break;
+        default:
+          insert.bind_next(std::optional<std::int64_t>{});
+      }
+    }
+    return insert.run();
+  }
+
+  /// True for a trial that an earlier database brought already.
+  Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
+    const auto at = [&](const char* column) {
+      return static_cast<int>(std::find(table.columns.begin(), table.columns.end(), column) -
+                              table.columns.begin());
+    };
+    auto look =
+        Statement::prepare(output_.handle(), "SELECT id, verdict FROM trial WHERE run_id = ? AND key = ?");
+    if (!look) return pass_on(look);
+    const std::string key = row.text(at("key")), verdict = row.text(at("verdict"));
+    const auto found = look->bind(ids_["run"][row.integer(at("run_id"))], key).step();
+    if (!found) return pass_on(found);
+    if (!*found) return false;
+    if (look->text(1) != verdict) {
+      return fail(input.path().string(),
+                  fmt::format("trial {} is {} here and {} in {}", key, verdict, look->text(1),
+                              origin_[look->integer(0)].string()),
+                  "leave one of the two databases out, and look at both trials with headcrash replay");
+    }
+    ++outcome_.doubled;
+    return true;
+  }
+
+  /// A path relative to the folder of `database`, as seen from the merged one's.
+  std::string moved(const fs::path& database, const std::string& path) {
+    const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
+    std::error_code problem;
+    if (!fs::exists(whole, problem)) ++outcome_.artefacts_missing;
+    return whole.lexically_relative(folder_).generic_string();
+  }
+
+  Result<void> tell(const MergedRun& run) {
+    std::int64_t planned = 0;
+    for (const auto& [shard, trials] : run.planned) planned += trials;
+    auto update = Statement::prepare(output_.handle(),
+                                     "UPDATE run SET trials_planned = ?, finished_at = ? WHERE id = ?");
+    if (!update) return pass_on(update);
+    const auto ended = run.whole() ? std::optional(ended_[run.id]) : std::nullopt;
+    if (auto done = update->bind(planned, ended, run.id).run(); !done) return done;
+    if (!run.whole()) {
+      outcome_.remarks.push_back(
+          run.same_count ? fmt::format("{}: {} of {} shards are there, {} of them finished", run.name,
+                                       run.planned.size(), run.count, run.finished.size())
+                         : fmt::format("{}: cut into different numbers of shards; whether all is there is "
+                                       "not known",
+                                       run.name));
+    }
+    if (!run.same_versions)
+      outcome_.remarks.push_back(run.name +
+                                 ": the shards were made with different versions of tools or kernel");
+    return {};
+  }
+
+  Database output_;
+  fs::path folder_;  ///< of the merged database
+  std::vector<TableShape> tables_;
+  std::vector<MergedRun> runs_;
+  std::map<std::int64_t, std::string> ended_;
+  std::map<std::string, IdMap> ids_;                   ///< of the database at hand, by table
+  std::unordered_map<std::int64_t, fs::path> origin_;  ///< of the merged trials
+  MergeOutcome outcome_;
+};
+
+Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& output) {
+  std::error_code problem;
+  if (fs::exists(output, problem)) {
+    return fail(output.string(), "is there already", "name a new file; nothing is merged into an old one");
+  }
+  std::set<fs::path> seen;
+  for (const fs::path& input : inputs) {
+    if (!seen.insert(fs::weakly_canonical(input, problem)).second)
+      return fail(input.string(), "is named twice", "name each database once");
+  }
+  return {};
+}
+
+/// The bytes are on the disk before the name is.
+Result<void> put_in_place(const fs::path& draft, const fs::path& output) {
+  const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = file >= 0 && ::fsync(file) == 0;
+  std::error_code problem(errno, std::generic_category());
+  if (file >= 0) ::close(file);
+  if (synced) {
+    problem.clear();
+    fs::rename(draft, output, problem);
+    if (!problem) return {};
+  }
+  return fail(output.string(), "cannot be written: " + problem.message(), "choose another place with -o");
+}
+
+Result<MergeOutcome> merge_into(const std::vector<fs::path>& inputs, const fs::path& draft,
+                                const fs::path& folder) {
+  auto database = Database::open(draft, Database::Access::read_write);
+  if (!database) return pass_on(database);
+  Merge merge(std::move(*database), folder);
+  if (auto ready = merge.prepare(); !ready) return pass_on(ready);
+  for (const fs::path& input : inputs) {
+    if (auto added = merge.add(input); !added) return pass_on(added);
+  }
+  return merge.finish();
+}
+
+void remove_draft(const fs::path& draft) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(draft.string() + suffix, ignored);
+}
+
+}  // namespace
+
+Result<MergeOutcome> merge_databases(const std::vector<fs::path>& inputs, const fs::path& output) {
+  if (auto good = check_inputs(inputs, output); !good) return pass_on(good);
+  const fs::path draft = output.string() + ".merging";
+  remove_draft(draft);
+  auto outcome = merge_into(inputs, draft, fs::absolute(output).lexically_normal().parent_path());
+  if (outcome) {
+    if (auto placed = put_in_place(draft, output); !placed) outcome = pass_on(placed);
+  }
+  if (!outcome) remove_draft(draft);
+  return outcome;
+}
+
+}  // namespace headcrash::db

@@ -1,0 +1,145 @@
+#include "results/db/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "results/db/database_fixture.h"
+#include "results/db/statement.h"
+
+namespace headcrash::db {
+namespace {
+
+class MergeTest : public ScratchFolder {
+ protected:
+  /// A shard of three trials, its artefact beside it in a folder of its own.
+  std::filesystem::path shard(const std::string& name, unsigned index, unsigned count, bool finished,
+                              std::vector<std::string> verdicts = {"replayed", "replayed", "silent-loss"}) {
+    const auto path = folder() / name / "results.db";
+    auto db = must(Database::open(path, Database::Access::read_write));
+    auto run = some_run();
+    run.digest = "12ab-" + std::to_string(index) + "/" + std::to_string(count);
+    run.trials_planned = 3;
+    const auto id = must(db.begin_run(run));
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      auto trial = some_explored_trial("ext4/stage/ace-seq1/" + std::to_string(i * count + index));
+      trial.verdict = verdicts[i];
+      trial.phases = some_trial("x").phases;
+      must(db.record_trial(id, trial));
+    }
+    if (finished) must_be(db.finish_run(id));
+    std::filesystem::create_directories(path.parent_path() / "trial-1");
+    std::ofstream(path.parent_path() / "trial-1" / "recording.hcr") << "x";
+    return path;
+  }
+  static void must_be(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message(); }
+  std::filesystem::path output() const { return folder() / "merged" / "all.db"; }
+  Result<MergeOutcome> merge(const std::vector<std::filesystem::path>& inputs) {
+    std::filesystem::create_directories(output().parent_path());
+    return merge_databases(inputs, output());
+  }
+  void expect_refused(const std::vector<std::filesystem::path>& inputs, const std::string& word) {
+    const auto refused = merge(inputs);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
+    EXPECT_TRUE(std::filesystem::is_empty(output().parent_path())) << "something was left behind";
+  }
+};
+
+TEST_F(MergeTest, ShardsBecomeOneFinishedRun) {
+  const auto outcome = must(merge({shard("a", 0, 2, true), shard("b", 1, 2, true)}));
+  EXPECT_EQ(outcome.runs, 1U);
+  EXPECT_EQ(outcome.trials, 6U);
+  EXPECT_EQ(outcome.artefacts_missing, 0U);
+  EXPECT_TRUE(outcome.remarks.empty()) << outcome.remarks.front();
+  auto db = must(Database::open(output(), Database::Access::read_only));
+  auto* handle = db.handle();
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM run WHERE digest = '12ab-0/1' AND trials_planned = 6 "
+                           "AND finished_at IS NOT NULL"),
+            1);
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+  // Each finding belongs to the state of its own trial, each failure to its state, each bucket to its phase.
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "
+                           "c.trial_id = f.trial_id JOIN failure x ON x.crash_state_id = c.id "
+                           "WHERE c.name = 'w24-7' AND c.digest = 8"),
+            6);
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM phase p WHERE name = 'workload' AND "
+                           "(SELECT sum(count) FROM latency WHERE phase_id = p.id) = 7"),
+            6);
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM coverage WHERE bound LIKE '28 of%'"), 6);
+  EXPECT_EQ(*query_integer(handle, "SELECT sum(count) FROM step_time"), 120);
+  auto path = must(Statement::prepare(handle, "SELECT path FROM artefact ORDER BY id LIMIT 1"));
+  ASSERT_TRUE(*path.step());
+  EXPECT_TRUE(std::filesystem::exists(output().parent_path() / path.text(0))) << path.text(0);
+}
+
+TEST_F(MergeTest, AMissingShardLeavesARunThatResumeFinishes) {
+  const auto outcome = must(merge({shard("a", 0, 3, true), shard("c", 2, 3, false)}));
+  ASSERT_EQ(outcome.remarks.size(), 1U);
+  EXPECT_NE(outcome.remarks[0].find("2 of 3 shards"), std::string::npos) << outcome.remarks[0];
+  auto db = must(Database::open(output(), Database::Access::read_write));
+  const auto run = must(db.unfinished_run("12ab-0/1"));
+  ASSERT_TRUE(run);
+  EXPECT_EQ(must(db.finished_trials(*run)).size(), 6U);
+  ASSERT_TRUE(db.resume_run(*run, 9));
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT trials_planned FROM run"), 9);
+}
+
+TEST_F(MergeTest, DoubledTrialsAreTakenOnce) {
+  const auto outcome = must(merge({shard("a", 0, 1, true), shard("b", 0, 1, true)}));
+  EXPECT_EQ(outcome.trials, 3U);
+  EXPECT_EQ(outcome.doubled, 3U);
+  auto db = must(Database::open(output(), Database::Access::read_only));
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM crash_state"), 6);
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM run WHERE trials_planned = 3"), 1);
+}
+
+TEST_F(MergeTest, OtherCampaignsAndASecondRunOfOneDatabaseStayApart) {
+  const auto a = shard("a", 0, 1, true);
+  const auto again = shard("a", 0, 1, true);  // the same file, its second run
+  EXPECT_EQ(a, again);
+  auto other = must(Database::open(folder() / "o.db", Database::Access::read_write));
+  must(other.record_trial(must(other.begin_run(some_run())), some_trial("k")));
+  EXPECT_EQ(must(merge({a, folder() / "o.db"})).runs, 3U);
+}
+
+TEST_F(MergeTest, VerdictsThatContradictEachOtherAreRefused) {
+  expect_refused({shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
+                 "ace-seq1/1 is unmountable here and replayed in");
+}
+
+TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
+  const auto a = shard("a", 0, 2, true);
+  expect_refused({a, folder() / "none.db"}, "none.db");
+  expect_refused({a, a}, "twice");
+  std::ofstream(folder() / "text.db") << "just a note";
+  expect_refused({a, folder() / "text.db"}, "not a database");
+  const auto newer = shard("n", 1, 2, true);
+  ASSERT_TRUE(
+      execute(must(Database::open(newer, Database::Access::read_write)).handle(), "PRAGMA user_version = 9"));
+  expect_refused({a, newer}, "newer headcrash");
+  const auto older = shard("m", 1, 2, true);
+  ASSERT_TRUE(
+      execute(must(Database::open(older, Database::Access::read_write)).handle(), "PRAGMA user_version = 2"));
+  expect_refused({a, older}, "older headcrash");
+}
+
+TEST_F(MergeTest, AnOutputThatIsThereIsLeftAsItIs) {
+  const auto a = shard("a", 0, 2, true);
+  std::filesystem::create_directories(output().parent_path());
+  std::ofstream(output()) << "precious";
+  EXPECT_FALSE(merge({a}));
+  EXPECT_EQ(contents(output()), "precious");
+}
+
+TEST_F(MergeTest, AnArtefactThatIsNotThereIsTold) {
+  const auto a = shard("a", 0, 1, true);
+  std::filesystem::remove(a.parent_path() / "trial-1" / "recording.hcr");
+  EXPECT_EQ(must(merge({a})).artefacts_missing, 3U);
+}
+
+}  // namespace
+}  // namespace headcrash::db
