@@ -17,6 +17,7 @@
 #include "harness/guest/exec.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/posix_vfs.h"
+#include "harness/guest/run.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::guest {
@@ -150,27 +151,21 @@ Answer run(const json& request, const Sender& send) {
   }
   PosixVfs vfs(text_of(request, "root"));
   const Stopwatch watch;
-  std::size_t done = 0;
-  bool skipped = false;
-  for (; done < operations->size(); ++done) {
-    const workload::Operation& operation = (*operations)[done];
-    if (const auto executed = workload::execute(operation, vfs); !executed) {
-      const int error = executed.error().value;
-      const workload::Outcome outcome =
-          workload::outcome_of(operation, {.error = error, .skipped_before = skipped});
-      send({{"event", event_of(outcome)}, {"operation", done}, {"errno", error}});
-      if (outcome == workload::Outcome::failed) break;
-      skipped = true;
-      continue;
-    }
-    if (!workload::is_persistence_point(operation)) continue;
-    if (!mark_path.empty()) {
-      const auto marked = mark.write(fmt::format("persisted {}", done));
-      if (!marked) return refuse(mark_path, marked.error());
-    }
-    send({{"event", "persisted"}, {"operation", done}});
-  }
-  return json{{"done", done}, {"wall_ms", watch.ms()}};
+  const RunReports reports{
+      .persisted = [&](std::size_t operation) -> VfsResult<void> {
+        if (!mark_path.empty()) {
+          if (const auto marked = mark.write(fmt::format("persisted {}", operation)); !marked) return marked;
+        }
+        send({{"event", "persisted"}, {"operation", operation}});
+        return {};
+      },
+      .mishap =
+          [&](std::size_t operation, workload::Outcome outcome, int error) {
+            send({{"event", event_of(outcome)}, {"operation", operation}, {"errno", error}});
+          }};
+  const RunEnd end = run_operations(*operations, vfs, reports);
+  if (end.report_error != 0) return refuse(mark_path, Errno{.value = end.report_error});
+  return json{{"done", end.done}, {"wall_ms", watch.ms()}};
 }
 
 Answer dump(const json& request, const Sender& send) {
