@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -16,6 +19,7 @@
 #include "harness/guest/dump.h"
 #include "harness/guest/exec.h"
 #include "harness/guest/kernel.h"
+#include "harness/guest/persisted_lines.h"
 #include "harness/guest/posix_vfs.h"
 #include "harness/guest/run.h"
 #include "harness/workload/operation.h"
@@ -99,6 +103,70 @@ Answer exec(const json& request, const Sender&) {
               {"wall_ms", end->wall_ms}};
 }
 
+/// A file in the guest, for exec and run-application.
+Answer put(const json& request, const Sender&) {
+  const std::filesystem::path path = text_of(request, "path");
+  const auto text = text_of(request, "text");
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return refuse(path.parent_path(), Errno{.value = error.value()});
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file) return refuse(path, Errno{.value = errno});
+  file << text;
+  file.close();
+  if (!file) return refuse(path, Errno{.value = EIO});
+  return json::object();
+}
+
+/// As exec, for several commands one after the other, with what they print turned into marks.
+Answer run_application(const json& request, const Sender& send) {
+  const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
+  const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();
+  const bool each_persists = request.value("each_command_persists", false);
+  const std::string mark_path = text_of(request, "mark");
+  if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
+    return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+  MarkDisk mark;
+  if (!mark_path.empty()) {
+    if (const auto opened = mark.open(mark_path); !opened) return refuse(mark_path, opened.error());
+  }
+  int mark_error = 0;
+  const auto tell = [&](const std::string& text) {
+    if (!mark_path.empty()) {
+      if (const auto marked = mark.write("persisted " + text); !marked) mark_error = marked.error().value;
+    }
+    if (mark_error == 0) send({{"event", "persisted"}, {"text", text}});
+    return mark_error == 0;
+  };
+  const Stopwatch watch;
+  json answer{{"exit", 0}, {"timed_out", false}, {"stdout", ""}, {"stderr", ""}, {"refused", 0}};
+  std::size_t done = 0;
+  for (; done < argvs.size(); ++done) {
+    PersistedLines lines;
+    const auto on_output = [&](std::string_view bytes) {
+      const auto texts = lines.feed(bytes);
+      return std::all_of(texts.begin(), texts.end(), tell);
+    };
+    const std::chrono::milliseconds left(timeout_ms - watch.ms());
+    if (argvs[done].empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
+    const auto end = run_program({.argv = argvs[done],
+                                  .timeout = std::max(left, std::chrono::milliseconds(1)),
+                                  .on_output = on_output});
+    if (!end) return refuse(argvs[done][0], end.error());
+    answer["exit"] = end->exit;
+    answer["timed_out"] = end->timed_out;
+    answer["stdout"] = end->output;
+    answer["stderr"] = end->errors;
+    answer["refused"] = answer["refused"].get<std::size_t>() + lines.refused();
+    if (mark_error == 0 && end->exit == 0 && each_persists) tell(fmt::format("command {}", done));
+    if (mark_error != 0) return refuse(mark_path, Errno{.value = mark_error});
+    if (end->exit != 0) break;
+  }
+  answer["done"] = done;
+  answer["wall_ms"] = watch.ms();
+  return answer;
+}
+
 Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
@@ -180,9 +248,11 @@ struct Command {
   std::string_view name;
   Answer (*act)(const json& request, const Sender& send);
 };
-constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock}, Command{"disk", disk},
-                               Command{"exec", exec},   Command{"mount", mount}, Command{"unmount", unmount},
-                               Command{"run", run},     Command{"dump", dump}};
+constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock},
+                               Command{"disk", disk},   Command{"exec", exec},
+                               Command{"mount", mount}, Command{"unmount", unmount},
+                               Command{"run", run},     Command{"dump", dump},
+                               Command{"put", put},     Command{"run-application", run_application}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");
