@@ -9,6 +9,9 @@ struct Promises {
   // Documented tier. POSIX asks for fsync of the directory.
   bool fsync_keeps_name = false;   ///< fsync of a file or directory keeps the path it was opened by
   bool fsync_keeps_links = false;  ///< and every other change of that file's names: links, renames, removals
+  /// fsync keeps the path of what has been made since the last sync and was neither renamed nor linked (ext4
+  /// without a journal writes the new parents too).
+  bool fsync_keeps_new_name = false;
 
   // De-facto tier: applications rely on it.
   /// A file renamed over another one shows after a cut what had been written before the rename, although it
@@ -19,8 +22,10 @@ struct Promises {
   /// the old name and was synced (xfstests generic/342). f2fs in its posix mode may lose it.
   bool renamed_file_survives = true;
   /// Every operation on names happens wholly or not at all (a journal, a log, copy-on-write). Without it
-  /// (ext2, minix, ext4 without a journal) a rename may leave both names or neither, and a new symbolic link
-  /// may be empty.
+  /// (ext2, minix, ext4 without a journal) nothing orders one write of metadata after another: a name whose
+  /// change was not synced may be gone, show both versions or, its inode used again, another file; a new
+  /// symbolic link may be empty; a file that was growing may end anywhere in its new blocks, as fsck finds
+  /// them. Names and files that were synced and not touched since are as safe as elsewhere.
   bool names_are_atomic = true;
 
   // A permission: blocks that were allocated but not yet written may show what the disk held before

@@ -31,8 +31,9 @@ Result<void> read_command(const StrictTable& root, const std::string& section, G
   const auto table = root.table(section);
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"command", "good"}); !known) return known;
+  if (const auto known = (*table)->only({"command", "good", "host"}); !known) return known;
   if (const auto taken = (*table)->take("command", command.argv); !taken) return taken;
+  if (const auto taken = (*table)->take("host", command.host); !taken) return taken;
   return take_exits(**table, command.good_exits);
 }
 
@@ -40,8 +41,10 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("replay");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"command", "good", "by-mount", "sign"}); !known) return known;
+  if (const auto known = (*table)->only({"command", "good", "by-mount", "sign", "host"}); !known)
+    return known;
   if (const auto taken = (*table)->take("by-mount", adapter.replay_by_mount); !taken) return taken;
+  if (const auto taken = (*table)->take("host", adapter.replay.host); !taken) return taken;
   if (const auto taken = (*table)->take("sign", adapter.replay_sign); !taken) return taken;
   if (const auto taken = (*table)->take("command", adapter.replay.argv); !taken) return taken;
   return take_exits(**table, adapter.replay.good_exits);
@@ -52,8 +55,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   if (!table) return pass_on(table);
   if (!*table) return {};
   if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                                         "replace-keeps-content", "renamed-file-survives", "names-are-atomic",
-                                         "exposes-stale-data"});
+                                         "fsync-keeps-new-name", "replace-keeps-content",
+                                         "renamed-file-survives", "names-are-atomic", "exposes-stale-data"});
       !known)
     return known;
   std::string expected(name(adapter.expected));
@@ -69,6 +72,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   Promises& promises = adapter.promises;
   for (const auto& read : {(*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
                            (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
+                           (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
                            (*table)->take("replace-keeps-content", promises.replace_keeps_content),
                            (*table)->take("renamed-file-survives", promises.renamed_file_survives),
                            (*table)->take("names-are-atomic", promises.names_are_atomic),
@@ -82,8 +86,66 @@ Result<void> read_mount(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("mount");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"options"}); !known) return known;
-  return (*table)->take("options", adapter.mount_options);
+  if (const auto known = (*table)->only({"options", "command", "good"}); !known) return known;
+  if (const auto taken = (*table)->take("options", adapter.mount_options); !taken) return taken;
+  if (const auto taken = (*table)->take("command", adapter.mount.argv); !taken) return taken;
+  return take_exits(**table, adapter.mount.good_exits);
+}
+
+Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
+  const auto table = root.table("log");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  if (const auto known = (*table)->only({"size"}); !known) return known;
+  return (*table)->take_size("size", adapter.log_size_bytes);
+}
+
+/// Paths are relative to the adapter's own file; `from` is its folder.
+Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from, LinuxAdapter& adapter) {
+  const auto table = root.table("guest");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  if (const auto known = (*table)->only({"kernel", "modules", "tools"}); !known) return known;
+  for (const auto& read :
+       {(*table)->take("kernel", adapter.guest.kernel), (*table)->take("modules", adapter.guest.modules),
+        (*table)->take("tools", adapter.guest.tools)}) {
+    if (!read) return read;
+  }
+  const auto settle = [&](const char* key, std::string& path) -> Result<void> {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(from / path, error);
+    if (!std::filesystem::exists(whole, error)) {
+      return fail((*table)->subject(key), fmt::format("there is no {}", whole.string()),
+                  "give a path relative to the folder of this file");
+    }
+    path = whole.lexically_normal().string();
+    return {};
+  };
+  if (!adapter.guest.kernel.empty()) {
+    if (const auto settled = settle("kernel", adapter.guest.kernel); !settled) return settled;
+  }
+  for (std::string& module : adapter.guest.modules) {
+    if (const auto settled = settle("modules", module); !settled) return settled;
+  }
+  for (std::string& tool : adapter.guest.tools) {
+    if (const auto settled = settle("tools", tool); !settled) return settled;
+  }
+  return {};
+}
+
+/// A device that is spoken of must be there.
+Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
+  bool named = adapter.mount_options.find("{log}") != std::string::npos;
+  for (const GuestCommand* command :
+       {&adapter.mkfs, &adapter.mount, &adapter.replay, &adapter.check, &adapter.repair}) {
+    for (const std::string& word : command->argv) named |= word.find("{log}") != std::string::npos;
+  }
+  if (named == (adapter.log_size_bytes != 0)) return {};
+  if (named)
+    return fail(root.subject("log.size"), "is missing, but {log} is used",
+                "write size = \"16M\" under [log]");
+  return fail(root.subject("log"), "is never used",
+              "name the second device {log} in mkfs.command and mount.options");
 }
 
 Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter) {
@@ -91,6 +153,7 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
   if (adapter.mkfs.argv.empty()) {
     return fail(root.subject("mkfs.command"), "is missing", "give the command that formats {device}");
   }
+  if (const auto checked = check_log(root, adapter); !checked) return checked;
   if (adapter.check.argv.empty()) {
     return fail(root.subject("check.command"), "is missing", "give a read-only check of {device}");
   }
@@ -100,14 +163,14 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
   return {};
 }
 
-Result<LinuxAdapter> interpret(const StrictTable& root, int depth);
+Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth);
 
 Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
   for (const EmbeddedFile& file : embedded_files()) {
     if (file.name != name_or_path + ".toml") continue;
     const Result<StrictTable> root = StrictTable::parse(file.text, std::string(file.name));
     if (!root) return pass_on(root);
-    Result<LinuxAdapter> adapter = interpret(*root, depth);
+    Result<LinuxAdapter> adapter = interpret(*root, "", depth);
     if (adapter) adapter->name = name_or_path;
     return adapter;
   }
@@ -117,31 +180,34 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
   }
   const Result<StrictTable> root = StrictTable::read(name_or_path);
   if (!root) return pass_on(root);
-  Result<LinuxAdapter> adapter = interpret(*root, depth);
+  Result<LinuxAdapter> adapter = interpret(*root, std::filesystem::path(name_or_path).parent_path(), depth);
   if (adapter) adapter->name = std::filesystem::path(name_or_path).stem();
   return adapter;
 }
 
-Result<LinuxAdapter> interpret(const StrictTable& root, int depth) {
-  if (const auto known = root.only(
-          {"base", "title", "type", "minimum-size", "mkfs", "mount", "replay", "check", "repair", "promise"});
+Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth) {
+  if (const auto known = root.only({"base", "title", "type", "minimum-size", "package", "guest", "log",
+                                    "mkfs", "mount", "replay", "check", "repair", "promise"});
       !known) {
     return pass_on(known);
   }
   LinuxAdapter adapter;
-  adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits =
-      adapter.repair.good_exits = {0};
+  adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits = adapter.repair.good_exits =
+      adapter.mount.good_exits = {0};
   std::string base;
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
     if (depth >= kDeepestBase) return fail(root.subject("base"), "goes in a circle or too deep");
-    const Result<LinuxAdapter> parent = load(base, depth + 1);
+    // A base with a '/' stands beside the file that names it.
+    const bool path = base.ends_with(".toml") || base.find('/') != std::string::npos;
+    const Result<LinuxAdapter> parent = load(path ? (from / base).string() : base, depth + 1);
     if (!parent) return pass_on(parent);
     adapter = *parent;
   }
   for (const auto& read :
        {root.take("title", adapter.title), root.take("type", adapter.type),
-        root.take_size("minimum-size", adapter.minimum_size_bytes), read_mount(root, adapter),
+        root.take_size("minimum-size", adapter.minimum_size_bytes), root.take("package", adapter.package),
+        read_log(root, adapter), read_guest(root, from, adapter), read_mount(root, adapter),
         read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
         read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
         read_promise(root, adapter), check_complete(root, adapter)}) {
@@ -168,18 +234,39 @@ std::string_view name(Expectation expectation) {
   return "any";
 }
 
-std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
-                                 std::string_view uuid) {
-  std::vector<std::string> filled = argv;
-  const std::pair<std::string_view, std::string_view> words[] = {{"{device}", device}, {"{uuid}", uuid}};
-  for (std::string& word : filled) {
-    for (const auto& [from, to] : words) {
-      for (std::size_t at = word.find(from); at != std::string::npos; at = word.find(from, at + to.size())) {
-        word.replace(at, from.size(), to);
-      }
-    }
+std::string fill_in(const std::string& text, const Places& places, std::string_view options) {
+  const std::pair<std::string_view, std::string_view> words[] = {{"{options}", options},  // may name others
+                                                                 {"{device}", places.device},
+                                                                 {"{log}", places.log},
+                                                                 {"{uuid}", places.uuid},
+                                                                 {"{target}", places.target}};
+  std::string filled = text;
+  for (const auto& [from, to] : words) {
+    for (std::size_t at = filled.find(from); at != std::string::npos; at = filled.find(from, at + to.size()))
+      filled.replace(at, from.size(), to);
   }
   return filled;
+}
+
+std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
+                                 std::string_view options) {
+  std::vector<std::string> filled;
+  filled.reserve(argv.size());
+  for (const std::string& word : argv) filled.push_back(fill_in(word, places, options));
+  return filled;
+}
+
+std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
+                                 std::string_view uuid) {
+  return fill_in(argv, {.device = device, .log = {}, .uuid = uuid, .target = {}});
+}
+
+std::string missing_tool_remedy(const LinuxAdapter& adapter) {
+  if (!adapter.package.empty()) {
+    return fmt::format("install {} (scripts/setup does); the next run packs it into the guest",
+                       adapter.package);
+  }
+  return "name the program under [guest] tools of the adapter, or install the package that has it";
 }
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
@@ -189,7 +276,7 @@ Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) {
   const Result<StrictTable> root = StrictTable::parse(text, file_name);
   if (!root) return pass_on(root);
-  return interpret(*root, 0);
+  return interpret(*root, std::filesystem::path(file_name).parent_path(), 0);
 }
 
 std::vector<std::string> built_in_adapters() {

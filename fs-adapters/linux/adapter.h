@@ -2,8 +2,9 @@
 // One kernel file system in one mount mode: how to make, recover, check and mount it, and what it promises.
 //
 // Each adapter is a TOML file in this folder; `base = "NAME"` takes everything from another one first.
-// Commands are lists of words run in the guest, with {device} and {uuid} replaced. The keys are explained in
-// ext4.toml.
+// Commands are lists of words run in the guest, with {device}, {log}, {uuid}, {target} and {options}
+// replaced. The keys are explained in ext4.toml, those of a file system that a user brings in
+// examples/my-ext4.toml.
 
 #include <cstdint>
 #include <string>
@@ -19,6 +20,8 @@ namespace headcrash::adapters {
 struct GuestCommand {
   std::vector<std::string> argv;  ///< empty: there is none
   std::vector<int> good_exits;    ///< at least one
+  /// It may also run outside the guest, without privileges, on a file that holds the disk's image.
+  bool host = false;
   bool good(int exit_code) const;
 };
 
@@ -27,11 +30,24 @@ struct GuestCommand {
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
 
+/// What a file system that a user brings needs in the guest. Absolute paths of what was there when the
+/// adapter was read; scripts/build-guest packs it.
+struct GuestParts {
+  std::string kernel;                ///< a bzImage in place of the distribution's; empty: that one
+  std::vector<std::string> modules;  ///< .ko files in the order of loading, or what modules_install made
+  std::vector<std::string> tools;    ///< programs and scripts, found in the guest by their file names
+  bool any() const { return !kernel.empty() || !modules.empty() || !tools.empty(); }
+};
+
 struct LinuxAdapter {
   std::string name, title;
   std::string type;  ///< of mount(2)
   std::string mount_options;
+  GuestCommand mount;  ///< in place of mount(2), for a FUSE file system; usually empty
   std::uint64_t minimum_size_bytes = 0;
+  std::uint64_t log_size_bytes = 0;  ///< of a second device, {log}; 0: there is none
+  std::string package;  ///< of Debian, with its commands; empty: scripts/setup asks for it anyway
+  GuestParts guest;
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
@@ -44,9 +60,19 @@ struct LinuxAdapter {
   Promises promises;
 };
 
-/// Words with {device} and {uuid} filled in.
+/// What stands for {device}, {log}, {uuid} and {target}.
+struct Places {
+  std::string_view device, log, uuid, target;
+};
+/// Words with their places filled in; {options} first, which may name others.
+std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
+                                 std::string_view options = {});
+std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});
 std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
                                  std::string_view uuid);
+
+/// What to say when a command of this adapter was not found in the guest.
+std::string missing_tool_remedy(const LinuxAdapter& adapter);
 
 /// A built-in adapter by name, or a file by path (any name with a '/' or ending in .toml).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);

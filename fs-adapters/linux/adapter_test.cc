@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace headcrash::adapters {
 namespace {
 
@@ -48,6 +51,62 @@ TEST(Adapter, CommandsAreFilledIn) {
             (std::vector<std::string>{"mkfs", "-U", "U", "x=U,/dev/vda"}));
 }
 
+TEST(Adapter, EveryPlaceIsFilledIn) {
+  const Places places{.device = "/dev/vda", .log = "/dev/vdc", .uuid = "U", .target = "/mnt"};
+  EXPECT_EQ(fill_in({"my-fuse", "-o", "{options}", "{device}:{log}", "{target}"}, places, "a,log={log}"),
+            (std::vector<std::string>{"my-fuse", "-o", "a,log=/dev/vdc", "/dev/vda:/dev/vdc", "/mnt"}));
+  EXPECT_EQ(fill_in("logdev={log}", places), "logdev=/dev/vdc");
+}
+
+TEST(Adapter, ASecondDeviceIsNamedByItsSizeAndUse) {
+  for (const char* name : {"xfs-external-log", "ext4-external-journal"}) {
+    const Result<LinuxAdapter> adapter = load_adapter(name);
+    ASSERT_TRUE(adapter) << adapter.error().message();
+    EXPECT_GE(adapter->log_size_bytes, 16U << 20) << name;
+    EXPECT_NE(adapter->mount_options.find("{log}"), std::string::npos) << name;
+  }
+  EXPECT_EQ(load_adapter("xfs")->log_size_bytes, 0U);
+}
+
+TEST(Adapter, OnlyWhatTouchesNothingButTheImageMayRunOnTheHost) {
+  EXPECT_TRUE(load_adapter("ext4-journal")->replay.host);
+  EXPECT_TRUE(load_adapter("ext4-journal")->check.host);
+  EXPECT_FALSE(load_adapter("xfs")->replay.host) << "by mount";
+  EXPECT_FALSE(load_adapter("ext4")->mkfs.host);
+}
+
+TEST(Adapter, AMissingToolIsExplainedByItsPackage) {
+  EXPECT_NE(missing_tool_remedy(*load_adapter("f2fs-strict")).find("install f2fs-tools"), std::string::npos);
+  LinuxAdapter own = *load_adapter("f2fs");
+  own.package.clear();
+  EXPECT_NE(missing_tool_remedy(own).find("[guest] tools"), std::string::npos);
+}
+
+TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "headcrash-adapter-parts";
+  std::filesystem::create_directories(folder / "modules");
+  std::ofstream(folder / "bzImage") << "kernel";
+  std::ofstream(folder / "mkfs.mine") << "tool";
+  std::ofstream(folder / "mine.toml") << "base = \"ext4\"\n[guest]\nkernel = \"bzImage\"\n"
+                                         "modules = [\"modules\"]\ntools = [\"mkfs.mine\"]\n"
+                                         "[mount]\ncommand = [\"mkfs.mine\", \"{device}\", \"{target}\"]";
+  std::ofstream(folder / "child.toml") << "base = \"./mine.toml\"\ntitle = \"child\"";
+  const Result<LinuxAdapter> child = load_adapter((folder / "child.toml").string());
+  ASSERT_TRUE(child) << child.error().message();
+  EXPECT_EQ(child->name, "child");
+  EXPECT_EQ(child->guest.kernel, folder / "bzImage");
+  EXPECT_EQ(child->guest.modules, std::vector<std::string>{folder / "modules"});
+  EXPECT_EQ(child->guest.tools, std::vector<std::string>{folder / "mkfs.mine"});
+  EXPECT_EQ(child->mount.argv.size(), 3U);
+  EXPECT_TRUE(child->guest.any());
+  EXPECT_FALSE(load_adapter("ext4")->guest.any());
+  std::filesystem::remove(folder / "mkfs.mine");
+  const Result<LinuxAdapter> gone = load_adapter((folder / "child.toml").string());
+  ASSERT_FALSE(gone);
+  EXPECT_NE(gone.error().message().find("guest.tools"), std::string::npos) << gone.error().message();
+  std::filesystem::remove_all(folder);
+}
+
 struct BadAdapter {
   const char* text;
   const char* word;  ///< must stand in the message
@@ -74,6 +133,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomc = true", "names-are-atomic"},
                     BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomic = 1",
                                "promise.names-are-atomic"},
+                    BadAdapter{"base = \"ext4\"\n[mount]\noptions = \"journal_path={log}\"", "log.size"},
+                    BadAdapter{"base = \"ext4\"\n[log]\nsize = \"16M\"", "never used"},
+                    BadAdapter{"base = \"ext4\"\n[guest]\nkernel = \"no-such-kernel\"", "guest.kernel"},
+                    BadAdapter{"base = \"ext4\"\n[check]\nhost = 3", "check.host"},
                     BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
 
 TEST(Adapter, UnknownNameListsTheKnownOnes) {

@@ -4,9 +4,9 @@
 //   load -> replay -> read-only check (repair if it found something) -> mount -> dump -> unmount
 //        -> oracle, on the host -> second recovery must change nothing
 //
-// Replay and check run on the host where the adapter has a host checker (host_check.h: unprivileged, limited, on a
-// private copy of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does all of it
-// there: a sample of all states and every failure are done that way again.
+// Replay and check run on the host where the adapter has a host checker (host_check.h: unprivileged, limited,
+// on a private copy of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does
+// all of it there: a sample of all states and every failure are done that way again.
 
 #include <array>
 
@@ -16,7 +16,17 @@
 
 namespace headcrash::lab {
 
-enum class StepKind : std::uint8_t { load, replay, check, repair, mount, dump, judge, unmount, second_recovery };
+enum class StepKind : std::uint8_t {
+  load,
+  replay,
+  check,
+  repair,
+  mount,
+  dump,
+  judge,
+  unmount,
+  second_recovery
+};
 inline constexpr std::size_t kStepKinds = 9;
 std::string_view name(StepKind step);
 
@@ -41,7 +51,8 @@ struct StateOutcome {
 class StateChecker {
  public:
   /// All must outlive it. Errors: operations that the oracle cannot follow.
-  static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+  static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
+                                     const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
   /// Never fails: what goes wrong is a verdict.
   StateOutcome check(StageGuest& guest, const states::CrashState& state, const CheckOptions& options) const;

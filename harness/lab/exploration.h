@@ -10,14 +10,14 @@ namespace headcrash::lab {
 
 struct ExplorationOptions {
   states::ExploreOptions explore;
-  double in_guest_share = 0.05;     ///< of states that are checked wholly in the guest as well
+  double in_guest_share = 0.05;         ///< of states that are checked wholly in the guest as well
   std::size_t failures_confirmed = 20;  ///< of one kind of finding; more are counted, not confirmed
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
 };
 
-/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is no failure of the
-/// file system but of the lab, and said to be so).
+/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is no failure of
+/// the file system but of the lab, and said to be so).
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
@@ -34,7 +34,8 @@ struct ExplorationResult {
 };
 
 /// One thread for each guest.
-Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests, const adapters::LinuxAdapter& filesystem,
-                                  const RecordedWorkload& workload, const ExplorationOptions& options);
+Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
+                                  const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                                  const ExplorationOptions& options);
 
 }  // namespace headcrash::lab

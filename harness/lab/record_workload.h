@@ -2,7 +2,8 @@
 // A workload run on a fresh file system on a stage, recorded.
 //
 //   empty disk --mkfs--> formatted.hcrec          once for a file system and size; kept and used again
-//   formatted  --mount, operations, marks, seal--> workload.hcrec (its base is the formatted disk's last state)
+//   formatted  --mount, operations, marks, seal--> workload.hcrec (its base is the formatted disk's last
+//   state)
 
 #include "harness/lab/stage_guest.h"
 

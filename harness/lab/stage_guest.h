@@ -4,8 +4,8 @@
 //   StateServer stage/N --NBD--> /dev/vda        load(state): switched while nothing is mounted
 //               mark/N  --NBD--> /dev/vdb        nonce read through O_DIRECT, marks written
 //
-// After a hang, an oops, a refused unmount or any doubt the guest is thrown away and a fresh one restored from the
-// saved state (0.15 to 0.7 s); the caller need not care.
+// After a hang, an oops, a refused unmount or any doubt the guest is thrown away and a fresh one restored
+// from the saved state (0.15 to 0.7 s); the caller need not care.
 
 #include <chrono>
 #include <filesystem>
@@ -48,8 +48,8 @@ class StageGuest {
                                                    const StageGuestOptions& options);
   ~StageGuest();
 
-  /// Puts a state under the guest and makes sure that it sees it. Restores a fresh guest first when told to, or
-  /// when the last one cannot be trusted.
+  /// Puts a state under the guest and makes sure that it sees it. Restores a fresh guest first when told to,
+  /// or when the last one cannot be trusted.
   Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);

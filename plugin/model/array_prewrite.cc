@@ -50,8 +50,8 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t& sequence,
       records[m] = take_buffer(header_sectors + sectors[m]);
       std::memset(records[m].data(), 0, header_bytes);
       std::memcpy(records[m].data() + header_bytes, payload.data(), payload.size());
-      const PrewriteHeader header{array_id_,    sequence,          tail, mask, parts[m].home, sectors[m], m,
-                                  place->at[m], crc32c(payload)};
+      const PrewriteHeader header{array_id_,  sequence, tail,         mask,           parts[m].home,
+                                  sectors[m], m,        place->at[m], crc32c(payload)};
       header.encode({records[m].data(), kSectorBytes});
     }
     batch.write(m, place->at[m], header_sectors + sectors[m], records[m].data(), volatile_);

@@ -66,7 +66,8 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
   auto file = LogFile::create(path);
   if (!file) return pass_on(file);
   const auto text_bytes = std::as_bytes(std::span(text));
-  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()), model::crc32c(text_bytes)};
+  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()),
+                                              model::crc32c(text_bytes)};
   const std::array<CheckpointSlot, 2> slots = {};
   (*file)->append(bytes_of(kMagic), bytes_of(sizes));
   (*file)->append(bytes_of(slots), text_bytes);

@@ -2,13 +2,14 @@
 // A crash state: one image that a power cut could have left, named in a few words.
 //
 //   time:     ..W1..W2..F..ack W1..ack W2..W3..ack F..W4..W5..ack W4..|            F: flush, |: the cut
-//   durable at the cut   W1? no: acknowledged after F was submitted. A flush covers what had been acknowledged
+//   durable at the cut   W1? no: acknowledged after F was submitted. A flush covers what had been
+//   acknowledged
 //                        before it was submitted, and nothing else; so does FUA for its own write.
 //   loose at the cut     everything else that was submitted: each may be there, or not, or in part
 //
 // A state says where the cut is (how many events of the recording came before it) and what became of the
-// loose writes. Its name is what exports, databases, file names and command lines use; equal states have equal
-// names.
+// loose writes. Its name is what exports, databases, file names and command lines use; equal states have
+// equal names.
 //
 //   p1234             physical: what the emulated medium held after 1234 events
 //   w1234             all loose writes are there, in the order they were submitted
@@ -17,12 +18,13 @@
 //   w1234+17.21       only these
 //   w1234+17.21~23:2x6    and of request 23 only sectors [2, 8), counted from its first
 //   w1234!55-         the cache lied: flushes (and FUA) from request 55 on did nothing
-//   m1234:3@1201.5@1190   physical, but device 3 stopped already at event 1201 and device 5 at 1190: members of
+//   m1234:3@1201.5@1190   physical, but device 3 stopped already at event 1201 and device 5 at 1190: members
+//   of
 //                     an array that do not stop together
 //
-// In a machine with several media, requests of the device that the state is about are meant: the first medium,
-// or the one named by a "d2" in front (w1234 and d0w1234 are the same); all other media are as in p1234.
-// Characters: letters, digits and .,:+-~@! only.
+// In a machine with several media, requests of the device that the state is about are meant: the first
+// medium, or the one named by a "d2" in front (w1234 and d0w1234 are the same); all other media are as in
+// p1234. Characters: letters, digits and .,:+-~@! only.
 
 #include <cstdint>
 #include <optional>
@@ -48,10 +50,11 @@ struct CrashState {
   Base base = Base::writes;
   model::DeviceId device = 0;  ///< writes: whose requests are meant
   std::uint64_t event = 0;     ///< the cut: events of the recording before it
-  /// writes: what became of the loose ones. `listed` are lost (keep_others) or kept (!keep_others); ascending.
+  /// writes: what became of the loose ones. `listed` are lost (keep_others) or kept (!keep_others);
+  /// ascending.
   bool keep_others = true;
   std::vector<model::RequestId> listed;
-  std::vector<TornWrite> torn;              ///< ascending by request; not in `listed`
+  std::vector<TornWrite> torn;                ///< ascending by request; not in `listed`
   std::optional<model::RequestId> lies_from;  ///< flushes and FUA from this request on did nothing
   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;  ///< members: device and its own last event
 

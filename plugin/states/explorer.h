@@ -4,16 +4,16 @@
 // Strategies (the names are those of campaign files and of the database):
 //   physical    the model's own media truth around every flush, mark and media write
 //   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
-//   reorder     subsets of the loose writes: all of them when there are few, else those that lose one, keep one,
+//   reorder     subsets of the loose writes: all of them when there are few, else those that lose one, keep
+//   one,
 //               lose a contiguous run, lose all of one kind of place, and then seeded draws
-//   torn        a loose write there only in part: by physical sector, prefixes, suffixes, one sector in the middle
-//   lose-all    nothing loose survives
-//   lying-flush the same after flushes that did nothing, from each flush on (a control: file systems may fail)
-//   member      members of an array stop at different events
+//   torn        a loose write there only in part: by physical sector, prefixes, suffixes, one sector in the
+//   middle lose-all    nothing loose survives lying-flush the same after flushes that did nothing, from each
+//   flush on (a control: file systems may fail) member      members of an array stop at different events
 //   (`recovery` is a strategy of the lab, harness/lab: it records the recovery of a state and explores that.)
 //
-// States are told apart by content: two that give the same image count once. How much of the space of a strategy
-// was covered is told by coverage().
+// States are told apart by content: two that give the same image count once. How much of the space of a
+// strategy was covered is told by coverage().
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,16 @@
 
 namespace headcrash::states {
 
-enum class Strategy : std::uint8_t { physical, prefix, reorder, torn, lose_all, lying_flush, member, recovery };
+enum class Strategy : std::uint8_t {
+  physical,
+  prefix,
+  reorder,
+  torn,
+  lose_all,
+  lying_flush,
+  member,
+  recovery
+};
 std::string_view name(Strategy strategy);
 Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the nearest name
 
@@ -34,7 +43,8 @@ struct ExploreOptions {
   std::vector<Strategy> strategies;  ///< in the order of their turns
   model::DeviceId device = 0;        ///< whose states: the first medium, or an array for `member`
   std::uint64_t seed = 1;
-  std::uint64_t budget = 1000;       ///< distinct states in all; shared out over the strategies, rest to who needs it
+  std::uint64_t budget =
+      1000;  ///< distinct states in all; shared out over the strategies, rest to who needs it
   std::uint64_t reorder_per_cut = 16;  ///< subsets at one cut at most
   /// Cuts outside [from_event, to_event] are left out: mkfs before the workload, the unmount after it.
   std::uint64_t from_event = 0;
@@ -65,7 +75,8 @@ class Explorer {
   Explorer& operator=(Explorer&&) noexcept;
   ~Explorer();
 
-  /// The next distinct state; nothing when space or budget is exhausted. Errors: the recording cannot be read.
+  /// The next distinct state; nothing when space or budget is exhausted. Errors: the recording cannot be
+  /// read.
   Result<std::optional<FoundState>> next();
   std::vector<Coverage> coverage() const;
 

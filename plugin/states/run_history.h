@@ -22,8 +22,8 @@ struct RecordedWrite {
   bool fua = false;
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
-  std::uint64_t bytes_at = 0;               ///< of its payload in the recording
-  std::uint64_t submitted_event = 0;        ///< ordinals in the recording
+  std::uint64_t bytes_at = 0;                ///< of its payload in the recording
+  std::uint64_t submitted_event = 0;         ///< ordinals in the recording
   std::optional<std::uint64_t> acked_event;  ///< none: never, or with an error
 };
 struct RecordedFlush {
@@ -39,15 +39,16 @@ struct RecordedMark {
 
 class RunHistory {
  public:
-  /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot be
-  /// read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
+  /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot
+  /// be read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
   /// incomplete tail is told by complaint() and left out.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording);
 
   const std::filesystem::path& path() const;
   const record::RecordingHeader& header() const;
   std::uint64_t events() const;
-  bool has_media_events() const;  ///< false: imported or made on a stage; `physical` and `members` are refused
+  bool has_media_events()
+      const;  ///< false: imported or made on a stage; `physical` and `members` are refused
   std::optional<Error> complaint() const;
 
   const std::vector<RecordedMark>& marks() const;
@@ -58,8 +59,8 @@ class RunHistory {
   std::vector<std::size_t> loose_at(model::DeviceId device, std::uint64_t event,
                                     std::optional<model::RequestId> lies_from = {}) const;
 
-  /// The image of a medium in a state. Errors: a state that does not fit this recording (event beyond the end,
-  /// a request that is not loose there), `physical` or `members` of a recording without media events.
+  /// The image of a medium in a state. Errors: a state that does not fit this recording (event beyond the
+  /// end, a request that is not loose there), `physical` or `members` of a recording without media events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
  private:
