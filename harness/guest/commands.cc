@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -18,7 +21,9 @@
 #include "harness/guest/inspect.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/kernel_log.h"
+#include "harness/guest/persisted_lines.h"
 #include "harness/guest/posix_vfs.h"
+#include "harness/guest/run.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::guest {
@@ -100,6 +105,70 @@ Answer exec(const json& request, const Sender&) {
               {"wall_ms", end->wall_ms}};
 }
 
+/// A file in the guest, for exec and run-application.
+Answer put(const json& request, const Sender&) {
+  const std::filesystem::path path = text_of(request, "path");
+  const auto text = text_of(request, "text");
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return refuse(path.parent_path(), Errno{.value = error.value()});
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file) return refuse(path, Errno{.value = errno});
+  file << text;
+  file.close();
+  if (!file) return refuse(path, Errno{.value = EIO});
+  return json::object();
+}
+
+/// As exec, for several commands one after the other, with what they print turned into marks.
+Answer run_application(const json& request, const Sender& send) {
+  const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
+  const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();
+  const bool each_persists = request.value("each_command_persists", false);
+  const std::string mark_path = text_of(request, "mark");
+  if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
+    return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+  MarkDisk mark;
+  if (!mark_path.empty()) {
+    if (const auto opened = mark.open(mark_path); !opened) return refuse(mark_path, opened.error());
+  }
+  int mark_error = 0;
+  const auto tell = [&](const std::string& text) {
+    if (!mark_path.empty()) {
+      if (const auto marked = mark.write("persisted " + text); !marked) mark_error = marked.error().value;
+    }
+    if (mark_error == 0) send({{"event", "persisted"}, {"text", text}});
+    return mark_error == 0;
+  };
+  const Stopwatch watch;
+  json answer{{"exit", 0}, {"timed_out", false}, {"stdout", ""}, {"stderr", ""}, {"refused", 0}};
+  std::size_t done = 0;
+  for (; done < argvs.size(); ++done) {
+    PersistedLines lines;
+    const auto on_output = [&](std::string_view bytes) {
+      const auto texts = lines.feed(bytes);
+      return std::all_of(texts.begin(), texts.end(), tell);
+    };
+    const std::chrono::milliseconds left(timeout_ms - watch.ms());
+    if (argvs[done].empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
+    const auto end = run_program({.argv = argvs[done],
+                                  .timeout = std::max(left, std::chrono::milliseconds(1)),
+                                  .on_output = on_output});
+    if (!end) return refuse(argvs[done][0], end.error());
+    answer["exit"] = end->exit;
+    answer["timed_out"] = end->timed_out;
+    answer["stdout"] = end->output;
+    answer["stderr"] = end->errors;
+    answer["refused"] = answer["refused"].get<std::size_t>() + lines.refused();
+    if (mark_error == 0 && end->exit == 0 && each_persists) tell(fmt::format("command {}", done));
+    if (mark_error != 0) return refuse(mark_path, Errno{.value = mark_error});
+    if (end->exit != 0) break;
+  }
+  answer["done"] = done;
+  answer["wall_ms"] = watch.ms();
+  return answer;
+}
+
 Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
@@ -152,27 +221,21 @@ Answer run(const json& request, const Sender& send) {
   }
   PosixVfs vfs(text_of(request, "root"));
   const Stopwatch watch;
-  std::size_t done = 0;
-  bool skipped = false;
-  for (; done < operations->size(); ++done) {
-    const workload::Operation& operation = (*operations)[done];
-    if (const auto executed = workload::execute(operation, vfs); !executed) {
-      const int error = executed.error().value;
-      const workload::Outcome outcome =
-          workload::outcome_of(operation, {.error = error, .skipped_before = skipped});
-      send({{"event", event_of(outcome)}, {"operation", done}, {"errno", error}});
-      if (outcome == workload::Outcome::failed) break;
-      skipped = true;
-      continue;
-    }
-    if (!workload::is_persistence_point(operation)) continue;
-    if (!mark_path.empty()) {
-      const auto marked = mark.write(fmt::format("persisted {}", done));
-      if (!marked) return refuse(mark_path, marked.error());
-    }
-    send({{"event", "persisted"}, {"operation", done}});
-  }
-  return json{{"done", done}, {"wall_ms", watch.ms()}};
+  const RunReports reports{
+      .persisted = [&](std::size_t operation) -> VfsResult<void> {
+        if (!mark_path.empty()) {
+          if (const auto marked = mark.write(fmt::format("persisted {}", operation)); !marked) return marked;
+        }
+        send({{"event", "persisted"}, {"operation", operation}});
+        return {};
+      },
+      .mishap =
+          [&](std::size_t operation, workload::Outcome outcome, int error) {
+            send({{"event", event_of(outcome)}, {"operation", operation}, {"errno", error}});
+          }};
+  const RunEnd end = run_operations(*operations, vfs, reports);
+  if (end.report_error != 0) return refuse(mark_path, Errno{.value = end.report_error});
+  return json{{"done", end.done}, {"wall_ms", watch.ms()}};
 }
 
 Answer dump(const json& request, const Sender& send) {
@@ -207,7 +270,7 @@ struct Command {
 constexpr std::array kCommands{
     Command{"hello", hello}, Command{"clock", clock},         Command{"disk", disk}, Command{"exec", exec},
     Command{"mount", mount}, Command{"unmount", unmount},     Command{"run", run},   Command{"dump", dump},
-    Command{"log", log},     Command{"inspect", inspect_disk}};
+    Command{"log", log},     Command{"inspect", inspect_disk}, Command{"put", put},  Command{"run-application", run_application}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,59 @@ TEST(Commands, RunDoesOrSkipsEveryOperation) {
   const auto messages = answer(request.dump());
   EXPECT_EQ(messages.back()["done"], lines.size()) << json(messages).dump();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+json application(const std::vector<std::string>& lines) {
+  json argvs = json::array();
+  for (const std::string& line : lines) argvs.push_back({"sh", "-c", line});
+  return {{"id", 5}, {"do", "run-application"}, {"commands", argvs}, {"mark", ""}, {"timeout_ms", 20000}};
+}
+
+TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
+  const process::TemporaryFolder folder;
+  const std::string go = (folder.path() / "files/go").string();
+  EXPECT_EQ(
+      answer(json{{"id", 4}, {"do", "put"}, {"path", go}, {"text", "echo persisted $1; echo done"}}.dump())
+          .at(0)["ok"],
+      true);
+  const auto messages =
+      answer(application({"sh " + go + " a", "sh " + go + " b; exit 3", "echo persisted c"}).dump());
+  ASSERT_EQ(messages.size(), 3U);
+  EXPECT_EQ(messages[0], (json{{"event", "persisted"}, {"text", "a"}, {"id", 5}}));
+  EXPECT_EQ(messages[1]["text"], "b");
+  EXPECT_EQ(messages[2]["exit"], 3);
+  EXPECT_EQ(messages[2]["done"], 1);
+  EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
+
+  // The program goes on only when it has been heard: the event cannot have waited for its end.
+  const std::string heard = (folder.path() / "heard").string();
+  std::vector<json> events;
+  const std::string line =
+      application({"echo persisted x; while [ ! -e " + heard + " ]; do sleep 0.01; done"}).dump();
+  answer_line({.text = line, .too_long = false}, [&](const json& message) {
+    events.push_back(message);
+    std::ofstream(heard) << "yes";
+  });
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[1]["exit"], 0);
+}
+
+TEST(Commands, CommandsThatPrintNothingArePersistedOneByOne) {
+  json request = application({"true", "true", "false"});
+  request["each_command_persists"] = true;
+  const auto messages = answer(request.dump());
+  ASSERT_EQ(messages.size(), 3U);
+  EXPECT_EQ(messages[1]["text"], "command 1");
+  EXPECT_EQ(messages[2]["done"], 2);
+}
+
+TEST(Commands, AnApplicationNeedsItsMarkDisk) {
+  json request = application({"true"});
+  request["mark"] = "/dev/no-such-disk";
+  EXPECT_EQ(refused(request.dump())["errno"], ENOENT);
+  request = application({"sleep 60"});
+  request["timeout_ms"] = 50;
+  EXPECT_EQ(answer(request.dump()).back()["timed_out"], true);
 }
 
 TEST(Commands, RunParsesEverythingBeforeItStarts) {

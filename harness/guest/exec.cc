@@ -98,20 +98,26 @@ VfsResult<Child> spawn(const Program& program) {
 
 // Takes all there is now; the descriptor is closed at its end. A program that writes without end is
 // interrupted after a while so that the time limit is looked at.
-void drain(process::Descriptor& from, std::string& kept) {
+bool drain(process::Descriptor& from, std::string& kept,
+           const std::function<bool(std::string_view)>& on_bytes = {}) {
   std::array<char, 16 << 10> buffer;
   for (int round = 0; round < 64 && from.get() >= 0; ++round) {
     const ssize_t n = ::read(from.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return;
+    if (n < 0) return true;
     if (n == 0) from.reset();
-    kept.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
+    kept.append(bytes);
     if (kept.size() > 2 * kKeptOutputBytes) kept.erase(0, kept.size() - kKeptOutputBytes);
+    if (on_bytes && !bytes.empty() && !on_bytes(bytes)) return false;
   }
+  return true;
 }
 
-/// True when the child has ended, false when the deadline came first.
-bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline) {
+using OnOutput = std::function<bool(std::string_view)>;
+
+/// True when the child has ended, false when the deadline came first or nobody wants to hear more.
+bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline, const OnOutput& on_output = {}) {
   for (;;) {
     std::array<pollfd, 3> watched{pollfd{child.handle.get(), POLLIN, 0},
                                   pollfd{child.output.get(), POLLIN, 0},
@@ -119,7 +125,10 @@ bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     ::poll(watched.data(), watched.size(), static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
-    drain(child.output, end.output);
+    if (!drain(child.output, end.output, on_output)) {
+      end.refused = true;
+      return false;
+    }
     drain(child.errors, end.errors);
     if ((watched[0].revents & POLLIN) != 0) return true;
   }
@@ -138,9 +147,9 @@ VfsResult<ProgramEnd> run_program(const Program& program) {
   if (!child) return tl::unexpected(child.error());
 
   ProgramEnd end;
-  bool ended = watch(*child, end, start + program.timeout);
+  bool ended = watch(*child, end, start + program.timeout, program.on_output);
   if (!ended) {
-    end.timed_out = true;
+    end.timed_out = !end.refused;
     ::kill(-child->pid, SIGKILL);
     ended = watch(*child, end, Clock::now() + kKillGrace);
   }

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fs-adapters/vfs.h"
@@ -20,11 +22,14 @@ struct Program {
   std::vector<std::string> argv{};  ///< argv[0] is looked up in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
+  /// Gets standard output as it comes, all of it; false ends the program as its time limit would.
+  std::function<bool(std::string_view bytes)> on_output{};
 };
 
 struct ProgramEnd {
   int exit = 0;  ///< exit code, or 128 + signal
   bool timed_out = false;
+  bool refused = false;        ///< on_output said so
   std::string output, errors;  ///< the last kKeptOutputBytes of each
   std::int64_t wall_ms = 0;
 };

@@ -53,6 +53,12 @@ bool StrictTable::has(const std::string& key) const {
   return state_->table.contains(key);
 }
 
+std::vector<std::string> StrictTable::keys() const {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : state_->table) words.emplace_back(key.str());
+  return words;
+}
+
 std::string StrictTable::subject(const std::string& key) const {
   return state_->file + ": " + state_->prefix + key;
 }

@@ -32,6 +32,7 @@ class StrictTable {
   /// Refuses every key that is not in the list.
   Result<void> only(const std::vector<std::string>& keys) const;
   bool has(const std::string& key) const;
+  std::vector<std::string> keys() const;  ///< of tables whose keys are names that the user chooses; sorted
 
   // Each leaves `into` as it is when the key is absent.
   Result<void> take(const std::string& key, std::string& into) const;

@@ -1,0 +1,163 @@
+// SQLite in a guest, with a power cut in the middle: what its commits promise is there afterwards, and where
+// it never syncs it is not. The steps are those of harness/workload/application.h.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "harness/campaign/campaign.h"
+#include "harness/crash/application_verdict.h"
+#include "harness/device/served_device.h"
+#include "harness/process/scratch_folder.h"
+#include "harness/workload/application.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr std::uint64_t kDiskBytes = 64ULL << 20;
+constexpr std::uint64_t kMarkBytes = 4096;
+constexpr std::int64_t kStepMs = 120'000;
+constexpr const char* kRoot = "/mnt";
+
+class ApplicationGuest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto scratch = process::ScratchFolder::make();
+    ASSERT_TRUE(scratch) << scratch.error().message();
+    scratch_.emplace(std::move(*scratch));
+    auto served = device::ServedDevice::start(
+        {.profile = "hp-c2447", .size_bytes = kDiskBytes, .write_cache = true, .clock = "off", .seed = 11},
+        scratch_->path());
+    ASSERT_TRUE(served) << served.error().message();
+    device_ = std::move(*served);
+    auto image = vm::guest_image(default_cache());
+    ASSERT_TRUE(image) << image.error().message();
+    image_ = *image;
+    accelerator_ = vm::probe_accelerator(default_cache()).accelerator;
+  }
+
+  void start_guest() {
+    guest_.reset();
+    auto guest = vm::Guest::start(
+        {.image = image_,
+         .accelerator = accelerator_,
+         .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = kDiskBytes},
+                   {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkBytes}}},
+        default_cache(), scratch_->path());
+    ASSERT_TRUE(guest) << guest.error().message();
+    guest_ = std::move(*guest);
+    must({{"do", "disk"}, {"path", "/dev/vda"}});
+    must({{"do", "disk"}, {"path", "/dev/vdb"}});
+  }
+
+  json must(const json& request) {
+    const auto answer = guest_->call(request, std::chrono::milliseconds(kStepMs + 10'000));
+    EXPECT_TRUE(answer) << request.dump().substr(0, 200) << ": " << answer.error().text << "\n"
+                        << guest_->console_tail(20);
+    return answer ? *answer : json::object();
+  }
+  json exec(const std::vector<std::string>& argv, const std::string& input = "") {
+    return must({{"do", "exec"}, {"argv", argv}, {"stdin", input}, {"timeout_ms", kStepMs}});
+  }
+  json control(const json& request) {
+    const auto answer = device_->control().request(request);
+    EXPECT_TRUE(answer) << request.dump() << ": " << answer.error().message();
+    return answer ? *answer : json::object();
+  }
+  void mount_and_put(const workload::Application& application) {
+    must({{"do", "mount"}, {"source", "/dev/vda"}, {"target", kRoot}, {"type", "ext4"}, {"options", ""}});
+    for (const auto& [name, text] : application.files)
+      must({{"do", "put"}, {"path", std::string(workload::kApplicationFolder) + "/" + name}, {"text", text}});
+  }
+  bool has_tools(const workload::Application& application) {
+    return std::all_of(application.tools.begin(), application.tools.end(), [&](const std::string& tool) {
+      return exec({"sh", "-c", "command -v " + tool}).value("exit", 1) == 0;
+    });
+  }
+
+  /// The marks until the power went.
+  std::vector<std::string> run_until_cut(const workload::Application& application, const std::string& when) {
+    std::vector<std::string> marks;
+    control({{"power", "cut"}, {"when", when}});
+    const auto sent = guest_->send({{"id", 1'000'000},
+                                    {"do", "run-application"},
+                                    {"commands", workload::commands(application.run, kRoot)},
+                                    {"mark", "/dev/vdb"},
+                                    {"timeout_ms", kStepMs}});
+    EXPECT_TRUE(sent);
+    const auto deadline = steady_clock::now() + 120s;
+    while (steady_clock::now() < deadline) {
+      const bool off = control({{"power", "status"}}).value("power", "") == "off";
+      while (const auto message = guest_->receive(off ? 0ms : 20ms)) {
+        if (message->value("event", "") == "persisted")
+          marks.push_back("persisted " + message->value("text", ""));
+        EXPECT_FALSE(message->value("ok", false)) << "it ended before the cut: " << message->dump(1);
+        if (message->contains("ok")) return marks;
+      }
+      if (off) return marks;
+    }
+    ADD_FAILURE() << "the power did not go: " << when;
+    return marks;
+  }
+
+  std::vector<crash::Finding> power_cut_in(const std::string& name, const std::string& when) {
+    const auto application = workload::load_application(name);
+    EXPECT_TRUE(application) << application.error().message();
+    start_guest();
+    if (HasFatalFailure()) return {};
+    if (!has_tools(*application)) {
+      no_tools_ = true;
+      return {};
+    }
+    EXPECT_EQ(exec({"mkfs.ext4", "-q", "-F", "/dev/vda"}).value("exit", 1), 0);
+    mount_and_put(*application);
+    for (const auto& argv : workload::commands(application->prepare, kRoot)) {
+      const json end = exec(argv);
+      EXPECT_EQ(end.value("exit", 1), 0) << end.dump(1);
+    }
+    exec({"sync"});
+    control({{"clock", "real"}});
+    const auto marks = run_until_cut(*application, when);
+    EXPECT_GT(marks.size(), 5U);
+    guest_->kill();
+    control({{"power", "on"}});
+    start_guest();
+    if (HasFatalFailure()) return {};
+    mount_and_put(*application);
+    const json end = exec(workload::commands(application->verify, kRoot).at(0), crash::verifier_input(marks));
+    const auto findings = crash::application_findings({.exit_code = end.value("exit", -1),
+                                                       .output = end.value("stdout", ""),
+                                                       .errors = end.value("stderr", "")});
+    EXPECT_TRUE(findings) << findings.error().message() << end.dump(1);
+    RecordProperty(name, std::to_string(marks.size()) + " marks: " + end.value("stdout", ""));
+    return findings ? *findings : std::vector<crash::Finding>{};
+  }
+
+  std::optional<process::ScratchFolder> scratch_;
+  std::unique_ptr<device::ServedDevice> device_;
+  vm::GuestImage image_;
+  vm::Accelerator accelerator_ = vm::Accelerator::tcg;
+  std::unique_ptr<vm::Guest> guest_;
+  bool no_tools_ = false;
+};
+
+TEST_F(ApplicationGuest, SqliteKeepsItsCommits) {
+  const auto findings = power_cut_in("sqlite", "after-mark:persisted wal 12+7.5");
+  if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
+  for (const crash::Finding& finding : findings)
+    ADD_FAILURE() << crash::name(finding.kind) << " " << finding.path << ": " << finding.found;
+}
+
+TEST_F(ApplicationGuest, SqliteWithoutSyncLosesThem) {
+  const auto findings = power_cut_in("sqlite-off", "after-mark:persisted wal 12+7.5");
+  if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(crash::judge_trial({}, findings).verdict, crash::Verdict::lost_synced_data);
+}
+
+}  // namespace
+}  // namespace headcrash::campaign

@@ -1,0 +1,123 @@
+// Threads, joins and the order of reports (run.h). Everything that threads share stands under one lock, which
+// is not held while an operation runs.
+#include "harness/guest/run.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace headcrash::guest {
+namespace {
+
+using workload::Operation;
+using Lock = std::unique_lock<std::mutex>;
+
+class Run {
+ public:
+  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports)
+      : operations_(operations), vfs_(vfs), reports_(reports), threads_(workload::threads_of(operations)) {
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      if (workload::is_persistence_point(operations[i])) unreported_.insert(i);
+    }
+  }
+
+  RunEnd run() {
+    std::vector<std::jthread> others;
+    for (std::size_t thread = 1; thread < threads_; ++thread)
+      others.emplace_back([this, thread] { work(thread); });
+    work(0);
+    others.clear();  // joins
+    return end_;
+  }
+
+ private:
+  void work(std::size_t thread) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      const Operation& operation = operations_[i];
+      if (operation.kind == Operation::Kind::join) {
+        if (!meet()) return;
+      } else if (operation.thread == thread) {
+        if (!step(i)) return;
+      }
+    }
+  }
+
+  // Each of the following is false when the run is over.
+
+  bool meet() {
+    Lock lock(lock_);
+    if (++arrived_ == threads_) {
+      arrived_ = 0;
+      ++meetings_;
+      ++end_.done;
+      changed_.notify_all();
+      return !over_;
+    }
+    changed_.wait(lock, [this, meeting = meetings_] { return over_ || meetings_ != meeting; });
+    return !over_;
+  }
+
+  bool step(std::size_t index) {
+    {
+      const Lock lock(lock_);
+      if (over_) return false;
+    }
+    const VfsResult<void> executed = workload::execute(operations_[index], vfs_);
+    Lock lock(lock_);
+    if (!executed) return note(index, executed.error().value);
+    if (!workload::is_persistence_point(operations_[index])) {
+      ++end_.done;
+      return true;
+    }
+    changed_.wait(lock, [&] { return over_ || *unreported_.begin() == index; });
+    if (over_) return false;
+    if (const auto reported = reports_.persisted(index); !reported) {
+      end_.report_error = reported.error().value;
+      return stop();
+    }
+    ++end_.done;
+    unreported_.erase(index);
+    changed_.notify_all();
+    return true;
+  }
+
+  bool note(std::size_t index, int error) {
+    const workload::Outcome outcome =
+        workload::outcome_of(operations_[index], {.error = error, .skipped_before = skipped_});
+    if (!over_) reports_.mishap(index, outcome, error);
+    if (outcome == workload::Outcome::failed) return stop();
+    skipped_ = true;
+    ++end_.done;
+    unreported_.erase(index);
+    changed_.notify_all();
+    return true;
+  }
+
+  bool stop() {
+    over_ = true;
+    changed_.notify_all();
+    return false;
+  }
+
+  std::span<const Operation> operations_;
+  Vfs& vfs_;
+  const RunReports& reports_;
+  std::size_t threads_;
+
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::set<std::size_t> unreported_;  // persistence points
+  std::size_t arrived_ = 0, meetings_ = 0;
+  bool over_ = false, skipped_ = false;
+  RunEnd end_;
+};
+
+}  // namespace
+
+RunEnd run_operations(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports) {
+  return Run(operations, vfs, reports).run();
+}
+
+}  // namespace headcrash::guest

@@ -1,0 +1,121 @@
+#include "harness/guest/run.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "harness/guest/posix_vfs.h"
+#include "harness/process/temporary_folder.h"
+#include "harness/workload/random_operations.h"
+
+namespace headcrash::guest {
+namespace {
+
+using workload::Operation;
+using workload::Outcome;
+
+std::vector<Operation> list_of(const std::string& text) {
+  return workload::parse_operations(text, "run_test").value();
+}
+
+struct Seen {
+  std::vector<std::size_t> persisted, failed, skipped;
+  RunEnd end;
+};
+
+Seen run_all(const std::vector<Operation>& list, Vfs& vfs) {
+  Seen seen;
+  const RunReports reports{
+      .persisted = [&](std::size_t operation) -> VfsResult<void> {
+        seen.persisted.push_back(operation);
+        return {};
+      },
+      .mishap = [&](std::size_t operation, Outcome outcome,
+                    int) { (outcome == Outcome::failed ? seen.failed : seen.skipped).push_back(operation); }};
+  seen.end = run_operations(list, vfs, reports);
+  return seen;
+}
+
+/// fsync returns only when so many threads are in it at the same time.
+class MeetingVfs : public PosixVfs {
+ public:
+  MeetingVfs(const std::string& root, int expected) : PosixVfs(root), expected_(expected) {}
+  VfsResult<void> fsync(FileHandle file) override {
+    ++inside_;
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (inside_ < expected_) {
+      if (std::chrono::steady_clock::now() > patience) return refuse(ETIMEDOUT);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return PosixVfs::fsync(file);
+  }
+
+ private:
+  int expected_;
+  std::atomic<int> inside_ = 0;
+};
+
+TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
+  const process::TemporaryFolder folder;
+  MeetingVfs vfs(folder.path().string(), 3);
+  const auto list =
+      list_of("create a\n@1 create b\n@2 create c\n@2 fsync c\n@1 fsync b\nfsync a\njoin\nunlink a\n");
+  const Seen seen = run_all(list, vfs);
+  EXPECT_EQ(seen.persisted, (std::vector<std::size_t>{3, 4, 5}));
+  EXPECT_EQ(seen.end.done, list.size());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "a"));
+}
+
+TEST(RunOperations, RandomThreadsComeToTheirEnd) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const process::TemporaryFolder folder;
+    PosixVfs vfs(folder.path().string());
+    const auto list = workload::random_operations({.seed = seed, .threads = 4});
+    const Seen seen = run_all(list, vfs);
+    EXPECT_TRUE(seen.failed.empty()) << "seed " << seed << ": " << workload::format(list[seen.failed.at(0)]);
+    EXPECT_EQ(seen.end.done, list.size()) << "seed " << seed;
+    EXPECT_TRUE(std::is_sorted(seen.persisted.begin(), seen.persisted.end())) << "seed " << seed;
+  }
+}
+
+TEST(RunOperations, AFailureEndsAllThreads) {
+  const process::TemporaryFolder folder;
+  PosixVfs vfs(folder.path().string());
+  // Thread 0 waits to report until thread 1 has, and thread 2 at the join: neither may wait for ever.
+  const Seen seen = run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
+  EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});
+  EXPECT_TRUE(seen.persisted.empty());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
+}
+
+class NoDataSync : public PosixVfs {
+ public:
+  using PosixVfs::PosixVfs;
+  VfsResult<void> fdatasync(FileHandle) override { return refuse(EOPNOTSUPP); }
+};
+
+TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
+  const process::TemporaryFolder folder;
+  NoDataSync vfs(folder.path().string());
+  const Seen seen = run_all(list_of("create a\n@1 create b\n@1 fdatasync b\nfsync a\n"), vfs);
+  EXPECT_EQ(seen.skipped, std::vector<std::size_t>{2});
+  EXPECT_EQ(seen.persisted, std::vector<std::size_t>{3});
+  EXPECT_EQ(seen.end.done, 4U);
+}
+
+TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
+  const process::TemporaryFolder folder;
+  PosixVfs vfs(folder.path().string());
+  const RunEnd end = run_operations(
+      list_of("create a\nfsync a\nunlink a\n"), vfs,
+      {.persisted = [](std::size_t) -> VfsResult<void> { return refuse(ENXIO); }, .mishap = {}});
+  EXPECT_EQ(end.report_error, ENXIO);
+  EXPECT_EQ(end.done, 1U);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));
+}
+
+}  // namespace
+}  // namespace headcrash::guest

@@ -1,0 +1,57 @@
+#pragma once
+// A real application as a workload: a TOML file with the commands that prepare, run and verify it
+// (applications/sqlite.toml explains the keys).
+//
+//   format, mount     tools are looked up, files put into kApplicationFolder of the guest
+//   prepare           to its end, then sync: what it leaves is there for certain
+//   run               prints "persisted TEXT" whenever something has become persistent by the application's
+//   own
+//                     account; each such line is a mark "persisted TEXT" before anything else is done with it
+//                     (request run-application, harness/guest/PROTOCOL.md)
+//     ... power cut anywhere ...
+//   recover, mount    the files are put again if the guest is another one
+//   verify            gets the TEXT of every mark before the cut on its standard input, one a line in order,
+//   and
+//                     prints "lost: ..." for what is not there and "wrong: ..." for what should not be; exit
+//                     0 if it found nothing, 1 if it printed such lines (harness/crash/application_verdict.h)
+//
+// A line is printed after the fact and the mark follows later still, so that every TEXT the verifier gets was
+// promised before the cut. (TEXT is 1 to 200 printing ASCII characters.) What the application did after its
+// last mark may be there or not: a verifier demands what it is told and refuses only what no moment of the
+// run had.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/linux/adapter.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::workload {
+
+inline constexpr const char* kApplicationFolder = "/run/application";  ///< of the guest, in memory
+
+struct Application {
+  std::string name, title;
+  std::vector<std::string> tools;                 ///< programs that the guest must have
+  std::map<std::string, std::string> files;       ///< name without folder, content
+  std::vector<std::string> prepare, run, verify;  ///< lines for sh; {root} and {files} stand for folders
+  /// After each command of `run` that ends with exit 0, "persisted command N" is said for it, N from 0.
+  bool each_command_persists = false;
+  adapters::Expectation expected =
+      adapters::Expectation::clean;  ///< on a file system that keeps its promises
+};
+
+/// Each line as an argv for the agent, {root} and {files} filled in.
+std::vector<std::vector<std::string>> commands(const std::vector<std::string>& lines, std::string_view root);
+
+/// A built-in application by name, or a file by path (any name with a '/' or ending in .toml).
+Result<Application> load_application(const std::string& name_or_path);
+
+/// `file_name` is for messages.
+Result<Application> parse_application(std::string_view text, const std::string& file_name);
+
+std::vector<std::string> built_in_applications();
+
+}  // namespace headcrash::workload
