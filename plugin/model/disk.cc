@@ -66,7 +66,7 @@ Disk::Disk(const DiskOptions& options)
       write_segments_(profile_.read_buffer.write_segments, profile_.read_buffer.segment_sectors),
       platter_({options.store, options.witness, options.device, options.seed,
                 options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
-                profile_.physical_sector_sectors, options.faults, options.tear}),
+                profile_.physical_sector_sectors, options.faults, options.tear.value_or(profile_.tear)}),
       not_taken_in_(queue_.end()) {
   mechanism_.rotation().start_at(options.spindle_phase_ppm);
   characteristics_.profile = profile_.name;
