@@ -38,6 +38,11 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
   if (p.level != RaidLevel::raid1 && p.stripe_unit_sectors % physical != 0)
     return fail(p.name + ": stripe unit", "does not end at a physical sector of the members",
                 fmt::format("give a multiple of {} sectors", physical));
+  if (physical > kSuperblockSectors)
+    return fail(p.name + ": members",
+                fmt::format("have physical sectors of {} bytes; a cut could take both superblocks of one",
+                            physical * kSectorBytes),
+                fmt::format("use drives with at most {}", kSuperblockSectors * kSectorBytes));
   const bool parity = p.level != RaidLevel::raid0 && p.level != RaidLevel::raid1;
   if (p.recovery == ArrayRecovery::prewrite) {
     if (!parity)

@@ -7,6 +7,7 @@
 #include "plugin/model/crc32c.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/stripe_locks.h"
+#include "plugin/model/stripe_plan.h"
 #include "plugin/model/superblock.h"
 
 namespace headcrash::model {
@@ -293,6 +294,73 @@ TEST(PrewriteRecords, InAHostsDataAreNone) {
             expected.begin() + std::ptrdiff_t{9} * l.stripe_sectors() * kSectorBytes);
   EXPECT_EQ(b.read(0, l.stripe_sectors() * 20), expected);
   EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+// ---- members with physical sectors of 4 KiB
+
+TEST(PhysicalSectors, AreReadAndWrittenWhole) {
+  const RaidLayout l = [] {
+    ArrayProfile p = array_profile(RaidLevel::raid5, 5, 16);
+    return RaidLayout::of(p, kDriveSectors);
+  }();
+  const auto same = [](const RowRange& rows, std::uint32_t first, std::uint32_t last) {
+    return rows.first == first && rows.last == last;
+  };
+  const StripePlan small = plan_write(l, 16 + 3, 16 + 5, 0, 8);
+  EXPECT_EQ(small.method, WriteMethod::read_modify);
+  EXPECT_TRUE(same(small.changed[1], 3, 5));
+  EXPECT_TRUE(same(small.read[1], 0, 8));
+  EXPECT_TRUE(same(small.write[1], 0, 8));
+  EXPECT_TRUE(same(small.read[4], 0, 8));
+  EXPECT_TRUE(same(small.write[4], 0, 8));
+  const StripePlan rebuilt = plan_write(l, 5, 3 * 16 + 9, 0, 8);
+  EXPECT_EQ(rebuilt.method, WriteMethod::reconstruct);
+  EXPECT_TRUE(same(rebuilt.read[0], 0, 16));
+  EXPECT_TRUE(same(rebuilt.write[0], 0, 16));
+  EXPECT_TRUE(same(rebuilt.write[3], 0, 16));
+  const StripePlan no_parity = plan_write(l, 16 + 3, 16 + 5, 1U << 4, 8);
+  EXPECT_EQ(no_parity.method, WriteMethod::data_only);
+  EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so nothing around it can be written";
+}
+
+TEST(PhysicalSectors, UnitsMustNotDivideThemNorSuperblocksShareOne) {
+  const auto message = [](std::uint32_t unit, std::uint32_t physical) {
+    ArrayBench b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1, {.physical_sectors = physical});
+    const auto opened = b.open();
+    return opened ? std::string() : opened.error().message();
+  };
+  EXPECT_EQ(message(16, 8), "");
+  EXPECT_NE(message(12, 8).find("does not end at a physical sector of the members; give a multiple of 8"),
+            std::string::npos);
+  EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
+}
+
+/// The host writes one sector; a cut makes the physical sectors around it unreadable, of data and parity. The
+/// log has all that is needed.
+TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveItsCut) {
+  ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
+  p.prewrite_sectors = 256;
+  ArrayBench b(p, kDriveSectors, 1, {.physical_sectors = 8});
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  auto expected = counted(l.stripe_sectors() * 10, 1);
+  ASSERT_EQ(b.write(0, expected), Status::ok);
+  b.run_for(50 * kMillisecondNs);
+  const std::uint64_t lba = 4ULL * l.stripe_sectors() + 3;
+  const auto fresh = counted(1, 2);
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);
+  for (auto* drive : b.drives) drive->stall_writes = true;
+  b.array->power_cut();
+  b.run_for(0);
+  for (auto* drive : b.drives) drive->stall_writes = false;
+  for (const std::uint32_t role : {0U, l.data}) {
+    for (std::uint32_t row = 0; row < 8; ++row)
+      b.drives[l.member_of(4, role)]->unreadable.insert(l.member_lba(4, row));
+  }
+  b.array->power_on();
+  std::copy(fresh.begin(), fresh.end(), expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+  EXPECT_EQ(b.read(0, l.stripe_sectors() * 10), expected);
+  EXPECT_EQ(b.array->array_counters().repaired_sectors, 0U);
 }
 
 // ---- locks
