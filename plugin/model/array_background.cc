@@ -7,6 +7,11 @@
 //   stripes  0 ......... rebuilt ............................. end
 //            right on the|  member counts as lost for these
 //            new member  ^ chunk under way, locked
+//
+// A rebuild that a cut interrupts begins anew (md notes its position in the superblocks). A position on
+// record would be a promise about a member that is only half there: its cache would have to be flushed for
+// each, and records of the prewrite log would have to be rolled forward onto it as well. That costs a
+// rebuild's time after a cut, and nothing else.
 #include <fmt/core.h>
 
 #include <algorithm>

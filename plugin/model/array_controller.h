@@ -1,7 +1,7 @@
 #pragma once
 // The inside of an Array: what its parts share. Each part is one file:
 //
-//   array.cc            checks, sizes, host requests and their completion, power
+//   array_controller.cc host requests and their completion, waiting, power
 //   array_members.cc    commands to members and what their failures mean
 //   array_metadata.cc   superblocks, dirty flag, dirty regions, assembly at power-on
 //   array_read.cc       reads, also of what is lost
@@ -59,7 +59,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::uint64_t rebuild_bytes_per_second = 0;
 
  private:
-  // ---- array.cc: host requests and waiting
+  // ---- array_controller.cc: host requests and waiting
   struct HostRequest {
     Request request;
     Initiator* initiator = nullptr;

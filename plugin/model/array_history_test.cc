@@ -25,6 +25,7 @@ struct Kind {
   bool faults = true;
   bool volatile_cache = false;
   std::uint32_t cache_stripes = 0;
+  std::uint32_t physical_sectors = 1;
 };
 
 class ArrayHistory final : public Initiator {
@@ -32,9 +33,10 @@ class ArrayHistory final : public Initiator {
   ArrayHistory(const Kind& kind, std::uint64_t seed)
       : kind_(kind),
         random_(seed),
-        bench_(profile(kind), kind.level == RaidLevel::raid1 ? 600 : 250, seed,
+        bench_(profile(kind), kind.level == RaidLevel::raid1 ? 600 : 250 + (kind.physical_sectors - 1) * 80,
+               seed,
                {kind.volatile_cache, seed % 2 == 0, kMillisecondNs, 4 * kMillisecondNs,
-                kind.recovery == ArrayRecovery::prewrite}) {
+                kind.recovery == ArrayRecovery::prewrite, kind.physical_sectors}) {
     const auto opened = bench_.open();
     EXPECT_TRUE(opened) << opened.error().message();
     sectors_ = bench_.array->characteristics().sectors;
@@ -76,10 +78,10 @@ class ArrayHistory final : public Initiator {
     std::uint64_t flush_before = 0;
   };
   static ArrayProfile profile(const Kind& kind) {
-    ArrayProfile p = bench::array_profile(kind.level, kind.members);
+    ArrayProfile p = bench::array_profile(kind.level, kind.members, std::max(4U, kind.physical_sectors));
     p.recovery = kind.recovery;
     p.stripe_cache_stripes = kind.cache_stripes;
-    if (kind.recovery == ArrayRecovery::prewrite) p.prewrite_sectors = 48;
+    if (kind.recovery == ArrayRecovery::prewrite) p.prewrite_sectors = 48 * kind.physical_sectors;
     if (kind.recovery == ArrayRecovery::dirty_regions) p.region_sectors = 40;
     p.volatile_cache = kind.volatile_cache;
     return p;
@@ -375,6 +377,7 @@ constexpr Kind kKinds[] = {
     {"raid5_prewrite", RaidLevel::raid5, 4, ArrayRecovery::prewrite},
     {"raid5_volatile", RaidLevel::raid5, 4, ArrayRecovery::resync, true, true},
     {"raid5_prewrite_volatile", RaidLevel::raid5, 5, ArrayRecovery::prewrite, true, true, 4},
+    {"raid5_prewrite_4k", RaidLevel::raid5, 4, ArrayRecovery::prewrite, true, false, 4, 8},
     {"raid6", RaidLevel::raid6, 5, ArrayRecovery::resync, true, false, 5},
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };

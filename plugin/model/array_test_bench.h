@@ -20,6 +20,7 @@ struct MemberTraits {
   TimeNs delay_ns = kMillisecondNs;
   TimeNs jitter_ns = 0;                ///< up to so much more, from the seed
   bool cut_leaves_unreadable = false;  ///< some of the sectors that a cut tears cannot be read afterwards
+  std::uint32_t physical_sectors = 1;  ///< unreadable as a whole
 };
 
 /// Requests run side by side. A power cut leaves of each write under way none, some, or all sectors, the next
@@ -38,6 +39,7 @@ class TestMember final : public Device, private EventTarget {
     characteristics_.sectors = sectors;
     characteristics_.volatile_cache = traits.volatile_cache;
     characteristics_.trim = traits.trim;
+    characteristics_.physical_sector_sectors = traits.physical_sectors;
   }
   const Characteristics& characteristics() const override { return characteristics_; }
   DeviceCounters counters() const override { return counters_; }
@@ -108,7 +110,9 @@ class TestMember final : public Device, private EventTarget {
     const auto at = static_cast<std::ptrdiff_t>(random_() % kSectorBytes);
     std::copy(old.begin() + at, old.end(), torn.begin() + at);
     put(r.lba + done, torn);
-    if (traits_.cut_leaves_unreadable && random_() % 4 == 0) unreadable.insert(r.lba + done);
+    if (!traits_.cut_leaves_unreadable || random_() % 4 != 0) return;
+    const std::uint64_t first = (r.lba + done) / traits_.physical_sectors * traits_.physical_sectors;
+    for (std::uint32_t i = 0; i < traits_.physical_sectors; ++i) unreadable.insert(first + i);
   }
 
   void on_event(std::uint64_t tag) override {

@@ -332,7 +332,7 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
   std::uint64_t lost = 0;
   for (std::uint32_t plans = 0; plans < kPlansMax && status == Status::medium_error; ++plans) {
     lost = lost_roles(stripe);
-    plan = plan_write(layout, segment.lo, segment.hi, lost);
+    plan = plan_write(layout, segment.lo, segment.hi, lost, align_);
     status = Status::device_failed;
     if (plan.method == WriteMethod::impossible) break;
     buffer = take_buffer(std::uint64_t{plan.rows.sectors()} * (layout.members + 2));

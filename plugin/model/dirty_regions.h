@@ -1,7 +1,9 @@
 #pragma once
 // The write-intent map: one bit for each region of an array's data that may have wrong parity after a power
 // cut. A bit is on the members before the first write to its region; bits are cleared when the array has been
-// idle.
+// idle. (Solstice and md clear them by age too. Here an array that is never quiet for kArrayIdleCleanNs keeps
+// all bits since it last was: its resync takes longer, up to a whole one. Clearing by age would need, for
+// each region, the writes under way in it and a flush between the last of them and the bit.)
 //
 // The map is written in pages of 8 sectors. A torn page is harmless: bits are only added while they matter,
 // and a write waits until its bit is there.

@@ -23,9 +23,8 @@
 //    of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
 //  * With the cache off every write goes straight to the medium.
 //
-// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the platters up to
-// speed: the time for spinning up is the host's business. The read-ahead after the last command does not
-// count as busy time.
+// The read-ahead after the last command does not count as busy time. Write-back is in disk_write_back.cc,
+// power in disk_power.cc, faults in disk_faults.cc.
 #include "plugin/model/disk.h"
 
 #include <algorithm>
@@ -36,19 +35,11 @@
 namespace headcrash::model {
 namespace {
 
-TimeNs to_ns_up(OffsetPs ps) {
-  return (ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;
-}
-OffsetPs to_ps(TimeNs ns) {
-  return ns * kPicosecondsPerNs;
-}
-
 bool is_write(const Request& request) {
   return request.op == Op::write || request.op == Op::write_zeroes;
 }
 
 constexpr unsigned kTagBits = 3;
-constexpr std::size_t kDestageChoices = 128;  ///< dirty extents that a scheduled destage looks at
 
 }  // namespace
 
@@ -66,7 +57,7 @@ Disk::Disk(const DiskOptions& options)
       write_segments_(profile_.read_buffer.write_segments, profile_.read_buffer.segment_sectors),
       platter_({options.store, options.witness, options.device, options.seed,
                 options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
-                profile_.physical_sector_sectors, options.faults, options.tear}),
+                profile_.physical_sector_sectors, options.faults, options.tear.value_or(profile_.tear)}),
       not_taken_in_(queue_.end()) {
   mechanism_.rotation().start_at(options.spindle_phase_ppm);
   characteristics_.profile = profile_.name;
@@ -444,122 +435,6 @@ void Disk::media_done() {
 std::span<const Extent> Disk::extents_under_way() const {
   if (media_user_ == MediaUser::destage) return cache_.under_way();
   return media_user_ == MediaUser::host_write ? std::span(&through_, 1) : std::span<const Extent>();
-}
-
-// ---- destage
-// ----------------------------------------------------------------------------------------------------
-
-void Disk::consider_destage() {
-  if (cache_.dirty_sectors() == 0) {
-    destaging_ = false;
-    return;
-  }
-  if (media_user_ != MediaUser::none || stage_ == Stage::media || is_dead()) return;
-  const bool high = cache_.dirty_sectors() >= profile_.write_cache.high_water_sectors;
-  if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
-}
-
-/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or
-/// simply the next one (C-LOOK) when the policy has nothing to choose.
-std::uint64_t Disk::next_destage_lbn() const {
-  const QueuePolicy policy = profile_.queue.policy;
-  if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
-  std::vector<Candidate> candidates;
-  for (const Extent* extent : cache_.upwards(last_lbn_, kDestageChoices)) {
-    candidates.push_back(scheduler_.candidate(extent->lba, Access::write));
-    candidates.back().submitted_at = extent->since;
-  }
-  return candidates[scheduler_.choose(candidates, simulation_.now(), last_lbn_)].lbn;
-}
-
-void Disk::start_destage() {
-  stop_read_ahead();
-  const auto extents = cache_.take(next_destage_lbn(), profile_.write_cache.destage_sectors_max);
-  Transfer transfer;
-  transfer.lbn = extents.front().lba;
-  transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
-  transfer.access = Access::write;
-  transfer.base = simulation_.now();
-  transfer.ready_ps = to_ps(std::max<TimeNs>(0, arm_free_at_ - transfer.base));
-  transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
-  travel_for(transfer);
-  media_user_ = MediaUser::destage;
-  if (watch_) tell_watch();
-  schedule(transfer.base + to_ns_up(travel_.end_ps), Tag::media_done);
-}
-
-// ---- power
-// ------------------------------------------------------------------------------------------------------
-
-void Disk::power_cut() {
-  if (!powered_) return;
-  powered_ = false;
-  const TimeNs now = simulation_.now();
-  if (!extents_under_way().empty()) cut_short_media_write();
-  watch_.reset();
-  ++generation_;
-  ++idle_epoch_;
-  for (const Command& command : queue_) {
-    lost_.push_back(command);
-    schedule(now, Tag::lost);
-  }
-  queue_.clear();
-  not_taken_in_ = queue_.end();
-  candidates_.clear();
-  candidate_commands_.clear();
-  cache_.clear();
-  read_ahead_.clear();
-  read_segments_.clear();
-  write_segments_.clear();
-  last_was_write_ = false;
-  stage_ = Stage::idle;
-  media_user_ = MediaUser::none;
-  destaging_ = false;
-  update_busy();
-}
-
-/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes,
-/// the rear of a track first, so each pass is then looked at by itself.
-void Disk::cut_short_media_write() {
-  const TimeNs now = simulation_.now();
-  const OffsetPs now_ps = to_ps(now - travel_.base);
-  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
-  const auto extents = extents_under_way();
-  if (travel_.in_order) {
-    const Travel::Progress progress = travel_.progress_at(now_ps, revolution_ps);
-    platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
-    return;
-  }
-  for (const TrackPass& pass : travel_.passes) {
-    if (pass.start_ps >= now_ps) break;
-    const std::uint64_t from = extents.front().lba + pass.first;
-    std::vector<Extent> part;
-    for (const Extent& extent : extents) {
-      const std::uint64_t begin = std::max(from, extent.lba);
-      const std::uint64_t end = std::min(from + pass.sectors, extent.end());
-      if (begin < end) part.push_back(extent.slice(begin, end));
-    }
-    Travel one;
-    one.passes = {pass};
-    const Travel::Progress progress = one.progress_at(now_ps, revolution_ps);
-    platter_.write_cut_short(now, part, progress.passed, progress.under_head);
-  }
-}
-
-void Disk::power_on() {
-  powered_ = true;
-  mechanism_.place_arm({});
-  arm_free_at_ = simulation_.now();
-  last_lbn_ = 0;
-}
-
-void Disk::deliver_lost() {
-  const Command command = lost_.front();
-  lost_.pop_front();
-  const Completion completion{
-      command.request.id, Status::power_lost, command.submitted_at, simulation_.now(), {}};
-  witness_.acknowledged(device_, completion);
-  command.initiator->completed(completion);
 }
 
 // ---- events and accounts

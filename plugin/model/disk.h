@@ -35,7 +35,7 @@ struct DiskOptions {
   std::uint64_t sectors = 0;            ///< expose only the first so many sectors; 0: all
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null: never any
-  Tear tear = Tear::silent;             ///< what a power cut leaves of the sector under the head
+  std::optional<Tear> tear = {};        ///< none: as the profile says
 };
 
 class Disk final : public Device, private EventTarget {

@@ -47,7 +47,10 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Fills the buffer of the read that ends now.
+/// Fills the buffer of the read that ends now. A sector whose newest version is in the write cache is served
+/// from there however bad it is on the medium; any other bad one fails the whole command, as a drive ends it
+/// with a check condition. The read buffer keeps positions, no bytes (read_segments.h), so a sector that has
+/// gone bad since it was buffered is reported too.
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {

@@ -53,6 +53,10 @@ TEST(DiskFaults, TheCacheAnswersForABadSector) {
   b.finish(b.submit_write(10, Bench::pattern(1, kNew)));
   EXPECT_EQ(b.read(9, 2), Status::ok) << "the newer version is in the cache";
   EXPECT_EQ(b.read(9, 3), Status::medium_error);
+  std::vector<std::byte> into(2 * kSectorBytes);
+  EXPECT_EQ(b.finish(b.submit_read(9, into)).status, Status::ok);
+  EXPECT_EQ(into.front(), std::byte{kOld});
+  EXPECT_EQ(into.back(), std::byte{kNew});
   b.finish(b.submit(Op::flush));
   EXPECT_EQ(b.read(9, 2), Status::ok) << "destaged, so healed";
 }

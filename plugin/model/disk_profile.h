@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugin/model/simulation.h"
+#include "plugin/model/tear.h"
 
 namespace headcrash::model {
 
@@ -123,6 +124,7 @@ struct DiskProfile {
   HeadOrder head_order = HeadOrder::rising;
   bool zero_latency = false;  ///< a track is read or written from wherever the head comes down
   bool trim = false;  ///< trimmed sectors read as zeroes; without it a trim is completed and does nothing
+  Tear tear = Tear::silent;  ///< unless DiskOptions say otherwise
   std::vector<ZoneProfile> zones;
   SeekProfile seek;
   OverheadProfile overhead;

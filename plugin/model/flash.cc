@@ -41,7 +41,7 @@ Flash::State::State(const FlashOptions& options)
       buffer(profile.physical_sector_sectors),
       platter({options.store, options.witness, options.device, options.seed,
                options.sectors == 0 ? profile.capacity_sectors : options.sectors,
-               profile.physical_sector_sectors, options.faults, options.tear}),
+               profile.physical_sector_sectors, options.faults, options.tear.value_or(profile.tear)}),
       luns(std::size_t{profile.channels} * profile.luns_per_channel),
       channel_free_at(profile.channels, 0) {
   invariant(validate(profile).has_value(), "a flash device is made of numbers that make sense");

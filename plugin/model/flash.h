@@ -8,6 +8,7 @@
 // link to the host carries one direction at a time.
 
 #include <memory>
+#include <optional>
 
 #include "plugin/model/device.h"
 #include "plugin/model/faults.h"
@@ -27,7 +28,7 @@ struct FlashOptions {
   bool write_cache = true;    ///< false: a write is complete when it is programmed (or protected)
   std::uint64_t sectors = 0;  ///< expose only the first so many; 0: all
   DeviceFaults* faults = nullptr;
-  Tear tear = Tear::silent;  ///< what a power cut leaves of a physical sector being programmed
+  std::optional<Tear> tear = {};  ///< none: as the profile says
 };
 
 class Flash final : public Device {

@@ -7,6 +7,7 @@
 
 #include "plugin/model/result.h"
 #include "plugin/model/simulation.h"
+#include "plugin/model/tear.h"
 
 namespace headcrash::model {
 
@@ -37,6 +38,7 @@ struct FlashProfile {
   TimeNs trim_ns = 0;   ///< also write_zeroes, when trim is there
   bool power_loss_protection = false;  ///< the buffer survives: no flush is needed for durability
   bool trim = false;
+  Tear tear = Tear::silent;  ///< unless FlashOptions say otherwise
 };
 
 /// The first number that makes no sense, named as in a profile file: "[buffer] sectors".

@@ -16,6 +16,12 @@ namespace headcrash::model {
 
 using OffsetPs = std::int64_t;  ///< picoseconds after some base
 inline constexpr OffsetPs kPicosecondsPerNs = 1000;
+inline OffsetPs to_ps(TimeNs ns) {
+  return ns * kPicosecondsPerNs;
+}
+inline TimeNs to_ns_up(OffsetPs ps) {
+  return (ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;
+}
 
 /// Platters that turn for ever: the angle is a pure function of absolute model time, unless a profile asks
 /// for DiskSim's creep (see lag_behind).

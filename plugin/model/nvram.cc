@@ -4,7 +4,8 @@
 //                                                                                                         |
 //     read, all present       copied, done                                                   <------------+
 //     read, not all present   one read below for the hull of what is absent; what was present inside the hull
-//                             is kept aside when the read is sent and laid over what came back
+//                             is kept aside when the read is sent and laid over what came back; if some of it
+//                             cannot be read below, the absent pieces are read one by one
 //     write                   room and nobody in the way: copied, dirty, done; else waiting_
 //     write that goes through nobody in the way: sent below; else waiting_
 //     outside the range       sent below as it is
@@ -254,6 +255,8 @@ Nvram::State::Errand& Nvram::State::take_errand(Job job) {
   errand.flushing = false;
   errand.generation = generation;
   errand.kept.clear();
+  errand.in_pieces = false;
+  errand.gaps.clear();
   return errand;
 }
 
@@ -287,15 +290,53 @@ void Nvram::State::read(Command command) {
   Request own = request;
   own.lba = hull->lba;
   own.sectors = static_cast<std::uint32_t>(hull->sectors);
+  errand.kept = blocks.present_runs(
+      {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
   if (!request.into.empty()) {
     blocks.overlay(part, request.into.subspan((part.lba - request.lba) * kSectorBytes));
     own.into = request.into.subspan((hull->lba - request.lba) * kSectorBytes, hull->sectors * kSectorBytes);
-    errand.kept = blocks.present_runs(
-        {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
     if (!errand.kept.empty()) errand.bytes.assign(own.into.begin(), own.into.end());
   }
   errand.command = command;
   send(errand, own);
+}
+
+/// A sector that cannot be read below is no reason to refuse it when its newest version is here: what is not
+/// here is then read piece by piece. One such piece that cannot be read fails the whole request, as a drive
+/// fails a command of which it could have sent a part. True: another piece has been sent for.
+bool Nvram::State::read_goes_on(Errand& errand, Status status) {
+  if (status == Status::medium_error && !errand.in_pieces && !errand.kept.empty()) {
+    errand.in_pieces = true;
+    std::uint64_t at = errand.hull.lba;
+    for (const SectorRange& run : errand.kept) {
+      if (run.lba > at) errand.gaps.push_back({at, run.lba - at});
+      at = run.end();
+    }
+    if (at < errand.hull.end()) errand.gaps.push_back({at, errand.hull.end() - at});
+  } else if (status != Status::ok) {
+    return false;
+  }
+  if (errand.gaps.empty()) return false;
+  const SectorRange gap = errand.gaps.front();
+  errand.gaps.pop_front();
+  Request own = errand.command.request;
+  if (!own.into.empty())
+    own.into = own.into.subspan((gap.lba - own.lba) * kSectorBytes, gap.sectors * kSectorBytes);
+  own.lba = gap.lba;
+  own.sectors = static_cast<std::uint32_t>(gap.sectors);
+  send(errand, own);
+  return true;
+}
+
+void Nvram::State::lay_kept_over(const Errand& errand) const {
+  const Request& request = errand.command.request;
+  if (request.into.empty()) return;
+  for (const SectorRange& run : errand.kept) {
+    const std::span<const std::byte> from =
+        std::span(errand.bytes)
+            .subspan((run.lba - errand.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
+    std::memcpy(request.into.data() + (run.lba - request.lba) * kSectorBytes, from.data(), from.size());
+  }
 }
 
 void Nvram::State::send_through(Command command) {
@@ -335,6 +376,7 @@ void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
     send(errand, flush);
     return;
   }
+  if (errand.job == Job::read && read_goes_on(errand, completion.status)) return;
   const Command command = errand.command;
   const Job job = errand.job;
   if (job == Job::destage) {
@@ -342,13 +384,7 @@ void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
   } else if (job == Job::through) {
     through_done(errand, completion.status);
   } else if (job == Job::read && completion.status == Status::ok) {
-    for (const SectorRange& run : errand.kept) {
-      const std::span<const std::byte> from =
-          std::span(errand.bytes)
-              .subspan((run.lba - errand.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
-      std::memcpy(command.request.into.data() + (run.lba - command.request.lba) * kSectorBytes, from.data(),
-                  from.size());
-    }
+    lay_kept_over(errand);
   }
   errand.busy = false;
   free_errands.push_back(&errand);

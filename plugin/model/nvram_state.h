@@ -38,7 +38,9 @@ struct Nvram::State final : EventTarget {
     Command command;                ///< all but destage
     SectorRange range;              ///< of the cache that it is about
     SectorRange hull;               ///< read: what is asked of below
-    std::vector<SectorRange> kept;  ///< read: what `bytes` holds of the hull
+    std::vector<SectorRange> kept;  ///< read: what was in the cache of the hull; `bytes` holds it
+    bool in_pieces = false;         ///< read: the hull could not be read as a whole
+    std::deque<SectorRange> gaps;   ///< ... and these, of which nothing was in the cache, are still to come
     std::vector<std::byte> bytes;
   };
 
@@ -55,6 +57,8 @@ struct Nvram::State final : EventTarget {
   void copy_in(Command& command, std::uint32_t sectors);
   void wait(Command command, bool first);
   void read(Command command);
+  bool read_goes_on(Errand& errand, Status status);
+  void lay_kept_over(const Errand& errand) const;
   void send_through(Command command);
   void send_flush(Command command);
   void pass(Command command);

@@ -183,6 +183,27 @@ TEST(Nvram, ServesAPartialHitFromBoth) {
   EXPECT_EQ(b.counters().read_hits, 0U);
 }
 
+TEST(Nvram, ABadSectorBelowMattersOnlyWhereTheCacheHasNothing) {
+  NvramBench b;
+  ASSERT_TRUE(b.store.write(0, Bench::pattern(24, 3)).has_value());
+  b.write(9, 2, 6);
+  b.write(20, 1, 8);
+  std::vector<std::byte> expected = Bench::pattern(24, 3);
+  std::fill_n(expected.begin() + 9 * 512, 2 * 512, std::byte{6});
+  std::fill_n(expected.begin() + 20 * 512, 512, std::byte{8});
+  b.add(b.drive_faults, FaultKind::latent_error, 10, 1);
+  b.add(b.drive_faults, FaultKind::latent_error, 20, 1);
+  EXPECT_EQ(b.read(0, 24), expected) << "0-8, 11-19 and 21-23 are read by themselves";
+  EXPECT_EQ(b.read(10, 2), std::vector<std::byte>(expected.begin() + 10 * 512, expected.begin() + 12 * 512));
+  b.add(b.drive_faults, FaultKind::latent_error, 15, 1);
+  b.read(0, 24, Status::medium_error);
+  b.read(14, 2, Status::medium_error);
+  EXPECT_EQ(b.read(0, 15), std::vector<std::byte>(expected.begin(), expected.begin() + 15 * 512));
+  b.write(15, 1, 7);
+  std::fill_n(expected.begin() + 15 * 512, 512, std::byte{7});
+  EXPECT_EQ(b.read(0, 24), expected);
+}
+
 TEST(Nvram, AReadFromBelowDoesNotBringBackWhatWasWrittenBackMeanwhile) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = 1;

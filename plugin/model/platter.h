@@ -10,17 +10,10 @@
 #include "plugin/model/device.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/random.h"
+#include "plugin/model/tear.h"
 #include "plugin/model/write_cache.h"
 
 namespace headcrash::model {
-
-/// What a power cut leaves of the physical sector under the head.
-enum class Tear : std::uint8_t {
-  silent,      ///< old 1/8, new 1/8, a mix 6/8: nothing tells the reader, the hardest case for a file system
-  any,         ///< old, new, a mix or unreadable, 1/4 each
-  unreadable,  ///< medium_error until it is written again, as a drive that checks its sectors would mostly
-               ///< say
-};
 
 struct PlatterOptions {
   SectorStore* store = nullptr;  ///< null: only times matter

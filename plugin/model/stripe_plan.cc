@@ -11,6 +11,10 @@ bool role_lost(std::uint64_t lost, std::uint32_t role) {
   return (lost >> role & 1) != 0;
 }
 
+RowRange whole_sectors(const RowRange& rows, std::uint32_t physical) {
+  return {rows.first / physical * physical, (rows.last + physical - 1) / physical * physical};
+}
+
 struct Reads {
   std::uint32_t count = 0;
   bool possible = true;
@@ -37,13 +41,13 @@ Reads count_reconstruct(const RaidLayout& l, const StripePlan& plan, std::uint64
   return reads;
 }
 
-void set_reads(const RaidLayout& l, StripePlan& plan, std::uint64_t lost) {
+void set_reads(const RaidLayout& l, StripePlan& plan, std::uint64_t lost, std::uint32_t physical) {
   for (std::uint32_t role = 0; role < l.members; ++role) {
     if (role_lost(lost, role)) continue;
     const bool parity = role >= l.data;
     switch (plan.method) {
       case WriteMethod::read_modify:
-        plan.read[role] = parity ? plan.rows : plan.changed[role];
+        plan.read[role] = parity ? plan.rows : whole_sectors(plan.changed[role], physical);
         break;
       case WriteMethod::reconstruct:
         if (!parity && plan.changed[role].sectors() != plan.rows.sectors()) plan.read[role] = plan.rows;
@@ -59,7 +63,8 @@ void set_reads(const RaidLayout& l, StripePlan& plan, std::uint64_t lost) {
 
 }  // namespace
 
-StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, std::uint64_t lost) {
+StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, std::uint64_t lost,
+                      std::uint32_t physical) {
   StripePlan plan;
   const std::uint32_t first = lo / l.unit;
   const std::uint32_t last = (hi - 1) / l.unit;
@@ -69,9 +74,7 @@ StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, s
   if (last == first + 1 && plan.changed[first].first == plan.changed[last].first &&
       plan.changed[first].last == plan.changed[last].last)
     plan.rows = plan.changed[first];
-  for (std::uint32_t role = 0; role < l.members; ++role) {
-    if (!role_lost(lost, role)) plan.write[role] = role < l.data ? plan.changed[role] : plan.rows;
-  }
+  plan.rows = whole_sectors(plan.rows, physical);
 
   const auto lost_count = static_cast<std::uint32_t>(std::popcount(lost));
   if (lost_count > l.parity) return plan;
@@ -90,7 +93,14 @@ StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, s
   } else {
     plan.method = WriteMethod::recover;
   }
-  set_reads(l, plan, lost);
+  set_reads(l, plan, lost, physical);
+  const bool reads = plan.method != WriteMethod::data_only;  // what was not read cannot be written again
+  for (std::uint32_t role = 0; role < l.members; ++role) {
+    if (role_lost(lost, role)) continue;
+    plan.write[role] = role >= l.data ? plan.rows
+                       : reads        ? whole_sectors(plan.changed[role], physical)
+                                      : plan.changed[role];
+  }
   return plan;
 }
 

@@ -6,6 +6,12 @@
 //   recover-write       everything that survives, when neither of the above can do without a lost column
 //
 // Whichever needs the fewest reads; of equals, read-modify-write: it keeps fewer arms busy.
+//
+// Members are read and written in whole physical sectors, also where the host writes less: a cut can make the
+// whole of one unreadable, and what is logged must then bring back all of it.
+//
+//   data column   |....|##..|....|....|    # the host's sectors     one | to the next: a physical sector
+//   read, written      |----|
 
 #include <array>
 #include <cstdint>
@@ -37,7 +43,9 @@ struct StripePlan {
   std::array<RowRange, kArrayMembersMax> write{};    ///< of each role
 };
 
-/// The host writes the data sectors [lo, hi) of a stripe; `lost` is a mask of roles. Not for RAID-0.
-StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi, std::uint64_t lost);
+/// The host writes the data sectors [lo, hi) of a stripe; `lost` is a mask of roles; `physical` sectors, of
+/// which a stripe unit is a multiple, are written whole. Not for RAID-0.
+StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi, std::uint64_t lost,
+                      std::uint32_t physical = 1);
 
 }  // namespace headcrash::model

@@ -1,6 +1,8 @@
 // Parameters: what is refused and how, what the man page tells, and what stores and recordings remember.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -18,15 +20,32 @@ std::vector<std::string> all_keys() {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
+std::string help_text() {
+  std::string command = "nbdkit '" HEADCRASH_PLUGIN "' --help";
+  if (!std::string(HEADCRASH_PRELOAD).empty())
+    command = "LD_PRELOAD='" HEADCRASH_PRELOAD "' ASAN_OPTIONS=detect_leaks=0 " + command;
+  FILE* const help = popen(command.c_str(), "r");
+  std::string text;
+  std::array<char, 4096> part{};
+  for (std::size_t got = 0; (got = fread(part.data(), 1, part.size(), help)) > 0;)
+    text.append(part.data(), got);
+  EXPECT_EQ(pclose(help), 0);
+  return text;
+}
+
 TEST(Parameters, AreAllInTheManPageAndInTheHelp) {
   std::ifstream in(HEADCRASH_POD);
   std::stringstream pod;
   pod << in.rdbuf();
   ASSERT_GT(all_keys().size(), 10U);
-  for (const std::string& key : all_keys())
+  const std::string help = help_text();
+  for (const std::string& key : all_keys()) {
     EXPECT_NE(pod.str().find("=item " + std::string(key == "profile" ? "[" : "") + "B<" + key + "=>"),
               std::string::npos)
         << key << " is not an item of the man page";
+    EXPECT_NE(help.find((key == "profile" ? "\n[" + key + "=]" : "\n" + key + "=")), std::string::npos)
+        << key << " is not in the help";
+  }
 }
 
 TEST(Parameters, OfAnotherStoreAreRefused) {
@@ -92,6 +111,7 @@ TEST(Parameters, BadParametersAreRefusedByName) {
       {{"hp-c2447", "clock=fast"}, "clock"},
       {{"hp-c2447", "clock=real:0"}, "clock"},
       {{"hp-c2447", "write-cache=maybe"}, "write-cache"},
+      {{"hp-c2447", "tear=gently"}, "tear"},
       {{"hp-c2447", "seed=x"}, "seed"},
       {{"hp-c2447", "cut=sometimes"}, "cut"},
       {{"hp-c2447", "cut=after-writes:0"}, "cut"},
@@ -114,6 +134,7 @@ TEST(Parameters, BadParametersAreRefusedByName) {
       {{"machine=" + file}, "machine"},
       {{"machine=/no/such.toml"}, "machine"},
       {{"machine=" + file, "size=1M"}, "size"},
+      {{"machine=" + file, "tear=any"}, "tear"},
       {{"raid5-5", "size=64M", "write-cache=on"}, "write-cache"},
   };
   for (const Bad& bad : table) {

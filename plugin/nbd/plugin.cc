@@ -211,6 +211,8 @@ constexpr const char* kHelp =
     "clock=real|real:K|off    Requests take their modelled time, K times that, or none (default: real).\n"
     "lead=auto|US             Answers leave so long before their instant (default: what their way takes).\n"
     "write-cache=on|off       Volatile write cache of the drives (default: as the profile says).\n"
+    "tear=silent|any|unreadable  What a power cut leaves of the sector under the head (default: as the "
+    "profile says).\n"
     "record=FILE              Record all that happens.\n"
     "control=SOCKET           Listen for commands: power, clock, marks, statistics, faults, arrays.\n"
     "cut=TRIGGER              Cut the power, for example at after-writes:N, at-flush:N, after-ms:X, "

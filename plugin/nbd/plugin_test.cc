@@ -107,6 +107,39 @@ TEST(Plugin, TornSectorIsAMixOfOldAndNew) {
   EXPECT_TRUE(seen_torn);
 }
 
+/// Sectors that cannot be read after cuts in the middle of writes; each is healed by writing it.
+int unreadable_after_cuts(const std::vector<std::string>& arguments) {
+  TemporaryFolder folder;
+  ServedDisk disk(folder, arguments);
+  Client client(disk);
+  int unreadable = 0;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    EXPECT_EQ(client.write(0, block('o', 256)), 0);
+    disk.control(json{{"power", "cut"}, {"when", "at-lba:" + std::to_string(20 + attempt * 20)}}.dump());
+    EXPECT_EQ(client.write(0, block('n', 256)), EIO);
+    EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
+    std::vector<char> sector(512);
+    for (int i = 0; i < 256; ++i) {
+      const int error = client.read(i, sector);
+      if (error == 0) continue;
+      EXPECT_EQ(error, EIO);
+      EXPECT_EQ(i, 20 + attempt * 20) << "the sector under the head, no other";
+      ++unreadable;
+      EXPECT_EQ(client.write(i, block('h', 1)), 0);
+      EXPECT_EQ(client.read(i, sector), 0) << "written again, it can be read";
+    }
+  }
+  return unreadable;
+}
+
+TEST(Plugin, TearDecidesWhatIsLeftUnderTheHead) {
+  EXPECT_EQ(unreadable_after_cuts(with(kFast, {"write-cache=off"})), 0);
+  EXPECT_EQ(unreadable_after_cuts(with(kFast, {"write-cache=off", "tear=unreadable"})), 8);
+  const int some = unreadable_after_cuts(with(kFast, {"write-cache=off", "tear=any", "seed=3"}));
+  EXPECT_GT(some, 0);
+  EXPECT_LT(some, 8);
+}
+
 TEST(Plugin, PowerOffFailsRequestsAtOnce) {
   TemporaryFolder folder;
   for (const char* clock : {"clock=off", "clock=real:1000"}) {

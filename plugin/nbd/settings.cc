@@ -1,7 +1,7 @@
 // The plugin's parameters (settings.h).
 #include "plugin/nbd/settings.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <charconv>
 #include <limits>
@@ -130,7 +130,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 }
 
 std::string_view Settings::keys() {
-  return "profile machine size store clock lead write-cache record control seed cut fault states recording "
+  return "profile machine size store clock lead write-cache tear record control seed cut fault states recording "
          "overlay-max ";
 }
 
@@ -158,6 +158,13 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
     write_cache = parse_switch(value);
     if (!write_cache)
       return fail("write-cache", fmt::format("\"{}\" is not a switch", value), "use on or off");
+    return {};
+  }
+  if (key == "tear") {
+    tear = model::parse_tear(value);
+    if (!tear)
+      return fail("tear", fmt::format("\"{}\" is not something a cut can leave", value),
+                  fmt::format("use one of: {}", fmt::join(model::kTearNames, ", ")));
     return {};
   }
   if (key == "seed") {
@@ -201,6 +208,7 @@ Result<void> Settings::check() const {
   if (!profile.empty()) return fail("profile", "and machine exclude each other", "give one of them");
   if (size_bytes) return fail("size", "is not for machines", kInFile);
   if (write_cache) return fail("write-cache", "is not for machines", kInFile);
+  if (tear) return fail("tear", "is not for machines", kInFile);
   return {};
 }
 

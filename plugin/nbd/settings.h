@@ -11,6 +11,7 @@
 
 #include "plugin/model/faults.h"
 #include "plugin/model/machine.h"
+#include "plugin/model/tear.h"
 #include "plugin/nbd/clock.h"
 #include "plugin/stages/stage_server.h"
 
@@ -26,6 +27,7 @@ struct Settings {
   Clock clock;
   std::optional<WallNs> lead_ns;  ///< none: calibrated at the start
   std::optional<bool> write_cache;
+  std::optional<model::Tear> tear;
   std::uint64_t seed = 1;
   std::optional<std::string> cut;  ///< text of a trigger that parses
   std::vector<model::FaultSpec> faults;

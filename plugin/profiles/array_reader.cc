@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "plugin/model/array.h"
+#include "plugin/model/raid_layout.h"
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {
@@ -86,6 +87,11 @@ void check_array(const ArrayProfile& profile, std::uint64_t member_sectors, std:
                fmt::format("is no multiple of the members' physical sectors of {} bytes",
                            physical_sectors * model::kSectorBytes),
                "make it one");
+  } else if (physical_sectors > model::kSuperblockSectors) {
+    errors.add("layout.member",
+               fmt::format("has physical sectors of {} bytes, more than a superblock",
+                           physical_sectors * model::kSectorBytes),
+               fmt::format("name one with at most {}", model::kSuperblockSectors * model::kSectorBytes));
   } else if (model::Array::data_sectors(profile, member_sectors) == 0) {
     errors.add("layout.stripe-unit-kib",
                fmt::format("members of {} sectors have no room for one stripe beside the prewrite log",

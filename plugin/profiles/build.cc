@@ -159,6 +159,12 @@ class Builder {
   Builder(const Plan& plan, BuiltMachine& built, const BuildOptions& options)
       : plan_(plan), built_(built), options_(options) {}
 
+  Result<std::unique_ptr<model::Device>> make(const MachineDevice& device) {
+    tear_ = device.tear;
+    return make(*device.stack, device.write_cache.value_or(default_write_cache(*device.stack)), 0);
+  }
+
+ private:
   /// Builds the device whose id is `next_`, and those below it.
   Result<std::unique_ptr<model::Device>> make(const Stack& stack, bool write_cache, std::uint32_t phase_ppm) {
     const auto id = static_cast<DeviceId>(next_++);
@@ -180,7 +186,6 @@ class Builder {
     return made;
   }
 
- private:
   model::Simulation& simulation() { return built_.machine->simulation(); }
   model::Witness& witness() { return built_.machine->witness(); }
   std::uint64_t seed(DeviceId id, Purpose purpose) const { return mixed(options_.seed, id, purpose); }
@@ -202,6 +207,7 @@ class Builder {
     o.sectors = plan_.all[id].sectors;
     o.spindle_phase_ppm = phase_ppm;
     o.faults = faults(id);
+    o.tear = tear_;
     return std::make_unique<model::Disk>(o);
   }
 
@@ -213,6 +219,7 @@ class Builder {
     o.write_cache = write_cache;
     o.sectors = plan_.all[id].sectors;
     o.faults = faults(id);
+    o.tear = tear_;
     return std::make_unique<model::Flash>(o);
   }
 
@@ -252,6 +259,7 @@ class Builder {
   BuiltMachine& built_;
   const BuildOptions& options_;
   std::size_t next_ = 0;
+  std::optional<model::Tear> tear_;  ///< of the drives of the machine's device that is being built
 };
 
 bool is_of_battery(FaultKind kind) {
@@ -285,8 +293,7 @@ Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, con
   built.machine = std::make_unique<model::Machine>(witness);
   Builder builder(plan, built, options);
   for (const MachineDevice& device : plan.devices) {
-    const bool write_cache = device.write_cache.value_or(default_write_cache(*device.stack));
-    auto made = builder.make(*device.stack, write_cache, 0);
+    auto made = builder.make(device);
     if (!made) return pass_on(made);
     built.machine->add_device(device.name, *std::move(made));
   }

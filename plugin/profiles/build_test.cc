@@ -173,6 +173,47 @@ TEST(Build, ACutMayNameADriveInsideAnArray) {
   EXPECT_FALSE(built->machine->arm(trigger)) << "an array has no head";
 }
 
+/// What a read of the whole range says after a cut in the middle of a write of it.
+model::Status read_after_cut(const MachineDevice& drive) {
+  MachineDevice hd = drive;
+  hd.write_cache = false;
+  const auto planned = plan({hd});
+  EXPECT_TRUE(planned) << planned.error().message();
+  CountingWitness witness;
+  auto built = build(*planned, witness, {});
+  EXPECT_TRUE(built) << built.error().message();
+  Host host;
+  model::Request request;
+  request.op = model::Op::write;
+  request.lba = 1000;
+  request.sectors = 64;
+  built->machine->submit(0, request, host);
+  EXPECT_TRUE(built->machine->arm(*model::parse_cut_trigger("at-lba:1030")));
+  while (host.done.empty() && built->machine->simulation().run_next()) {
+  }
+  EXPECT_EQ(host.done.at(0).status, model::Status::power_lost);
+  built->machine->power_on();
+  request.op = model::Op::read;
+  built->machine->submit(0, request, host);
+  while (host.done.size() < 2 && built->machine->simulation().run_next()) {
+  }
+  return host.done.at(1).status;
+}
+
+TEST(Build, WhatACutLeavesIsAskedForOfTheDeviceElseOfTheProfile) {
+  MachineDevice hd = device("hp-c2447");
+  EXPECT_EQ(read_after_cut(hd), model::Status::ok);
+  hd.tear = model::Tear::unreadable;
+  EXPECT_EQ(read_after_cut(hd), model::Status::medium_error);
+  auto own = std::make_shared<Stack>(*hd.stack);
+  std::get<model::DiskProfile>(own->profile).tear = model::Tear::unreadable;
+  hd.stack = own;
+  hd.tear.reset();
+  EXPECT_EQ(read_after_cut(hd), model::Status::medium_error);
+  hd.tear = model::Tear::silent;
+  EXPECT_EQ(read_after_cut(hd), model::Status::ok);
+}
+
 TEST(Build, FaultsFindTheirDeviceByName) {
   const auto planned = plan({device("raid5-5")});
   ASSERT_TRUE(planned);

@@ -58,6 +58,7 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
 
   TomlTable features = open("features");
   p.trim = features.boolean("trim");
+  if (features.has("tear")) p.tear = features.tear("tear");
   features.finish();
   top.finish();
   if (!errors.first) {

@@ -34,6 +34,7 @@ Result<MachineDevice> read_device(const toml::table& table, const std::string& p
     if (size) device.size_bytes = *size;
   }
   if (t.has("write-cache")) device.write_cache = t.boolean("write-cache");
+  if (t.has("tear")) device.tear = t.tear("tear");
   t.finish();
   if (!errors.first && !is_device_name(device.name)) {
     errors.add(t.full("name"), fmt::format("'{}' is no name for a device", device.name),

@@ -168,6 +168,7 @@ class ProfileReader {
     TomlTable features = open(top, "features");
     p_.trim = features.boolean("trim");
     if (features.has("zero-latency")) p_.zero_latency = features.boolean("zero-latency");
+    if (features.has("tear")) p_.tear = features.tear("tear");
     features.finish();
   }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "headcrash_profiles_embedded.h"
+#include "plugin/profiles/stack.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -38,6 +39,18 @@ TEST(Profile, TheC2447IsWhatItsNumbersSay) {
   EXPECT_EQ(profile->overhead.read_miss_command.after_read_ns, 558'210);
   EXPECT_EQ(profile->seek.linear_per_cylinder_ns, 5'900);
   EXPECT_EQ(profile->revolution_ps, 11'111'111'111);
+  EXPECT_EQ(profile->tear, model::Tear::silent);
+}
+
+TEST(Profile, SaysWhatACutLeavesUnderTheHead) {
+  const auto disk =
+      parse_profile(changed("trim = false", "trim = false\ntear = \"unreadable\""), "drive.toml");
+  ASSERT_TRUE(disk) << disk.error().message();
+  EXPECT_EQ(disk->tear, model::Tear::unreadable);
+  const auto flash =
+      parse_stack(changed("trim = true", "trim = true\ntear = \"any\"", "sata-ssd"), "ssd.toml");
+  ASSERT_TRUE(flash) << flash.error().message();
+  EXPECT_EQ(std::get<model::FlashProfile>((*flash)->profile).tear, model::Tear::any);
 }
 
 TEST(Profile, TheListTellsWhatPeopleAskFor) {
@@ -105,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"short-ms = [2.89", "short-ms = [\"2.89\"", "seek.short-ms", "milliseconds"},
         Wrong{"\"estimate: size", "\"guess: size", "write-cache.origin", "calibration"},
         Wrong{"trim = false", "trim = 0", "features.trim", "true or false"},
+        Wrong{"trim = false", "trim = false\ntear = \"some\"", "features.tear", "known"},
         Wrong{"slipped-tracks = [468", "slipped-tracks = [4680", "zone[0].slipped-tracks", "rise"},
         Wrong{"first-cylinder = 559", "first-cylinder = 1559", "first-cylinder", "order"},
         Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no data"},

@@ -48,7 +48,8 @@ struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" when there is no machine file
   std::shared_ptr<const Stack> stack;
   std::optional<std::uint64_t> size_bytes;  ///< none: all of it
-  std::optional<bool> write_cache;          ///< of its drives; none: as the profile says
+  std::optional<bool> write_cache = {};     ///< of its drives; none: as the profile says
+  std::optional<model::Tear> tear = {};     ///< of its drives; none: as the profile says
 };
 
 struct MachineFile {
@@ -64,6 +65,7 @@ struct MachineFile {
 ///   profile = "netra-raid5"
 ///   size = "1G"                             # optional; all of it
 ///   write-cache = true                      # optional; as the profile says
+///   tear = "unreadable"                     # optional; as the profile says (plugin/model/tear.h)
 Result<MachineFile> load_machine_file(const std::string& path);
 
 }  // namespace headcrash::profiles

@@ -258,6 +258,7 @@ size = "64M"
 name = "log"
 profile = "log.toml"
 write-cache = false
+tear = "unreadable"
 )"));
   ASSERT_TRUE(machine) << machine.error().message();
   ASSERT_EQ(machine->devices.size(), 2U);
@@ -265,6 +266,8 @@ write-cache = false
   EXPECT_FALSE(machine->devices[0].write_cache.has_value());
   EXPECT_EQ(machine->devices[1].stack->name, "log");
   EXPECT_EQ(machine->devices[1].write_cache, false);
+  EXPECT_FALSE(machine->devices[0].tear.has_value());
+  EXPECT_EQ(machine->devices[1].tear, model::Tear::unreadable);
   ASSERT_EQ(machine->faults.size(), 2U);
   EXPECT_EQ(machine->faults[0].device, "data.1");
 }
@@ -289,6 +292,7 @@ TEST(MachineFile, SaysWhatIsWrong) {
   says(good + "sise = \"1G\"\n", "did you mean 'size'");
   says(good + "size = \"1X\"\n", "device[0].size: \"1X\" is not a size");
   says(good + "write-cache = \"on\"\n", "true or false");
+  says(good + "tear = \"unreadble\"\n", "did you mean \"unreadable\"");
   says("fault = [\"dead\"]\n" + good, "fault[0]");
   says("fault = \"dead:a\"\n" + good, "list of texts");
   EXPECT_NE(message("[[device]]\nname = \"a\"\nprofile = \"nix\"\n").find("no such built-in"),

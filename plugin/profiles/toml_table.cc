@@ -105,6 +105,13 @@ void TomlTable::not_one_of(std::string_view key, const std::string& word,
     errors_.add(full(key), fmt::format("'{}' is unknown", word), config::suggest(word, words));
 }
 
+model::Tear TomlTable::tear(std::string_view key) {
+  const std::string word = text(key);
+  const auto tear = model::parse_tear(word);
+  if (!tear) not_one_of(key, word, {model::kTearNames.begin(), model::kTearNames.end()});
+  return tear.value_or(model::Tear::silent);
+}
+
 model::TimeNs TomlTable::milliseconds(std::string_view key) {
   const toml::node* node = take(key);
   return node == nullptr ? 0 : milliseconds_of(*node, key);

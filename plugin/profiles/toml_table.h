@@ -64,6 +64,7 @@ class TomlTable {
   std::vector<std::string> texts(std::string_view key);  ///< not empty
   double number(std::string_view key, double min, double max);
   model::TimeNs microseconds(std::string_view key);
+  model::Tear tear(std::string_view key);
   std::uint32_t kib_as_sectors(std::string_view key, std::uint32_t min_kib, std::uint32_t max_kib);
   /// The table's `origin`; nothing after an error.
   std::optional<Origin> origin();

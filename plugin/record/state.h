@@ -64,7 +64,8 @@ class Timeline {
     std::size_t media_events_between = 512;  ///< at least
   };
 
-  /// Reads the MEDIA events of one device; 32 bytes of memory for each. Not the payloads.
+  /// Reads the MEDIA events of one device; sizeof(Step) of memory, 48 bytes, for
+  /// each. Not the payloads.
   static Result<std::shared_ptr<const Timeline>> load(const std::filesystem::path& recording,
                                                       model::DeviceId device, const Options& options);
   static Result<std::shared_ptr<const Timeline>> load(const std::filesystem::path& recording,

@@ -1,0 +1,381 @@
+// The controller of an array (array_controller.h): host requests from submission to completion, waiting,
+// power.
+//
+//   host --submit--> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish() -->
+//   host
+//
+// The controller works on one thing at a time (command_ns, parity_sector_ns); member commands run side by
+// side. Completions to the host are handed over only after every coroutine has stopped at a wait, since the
+// host may then submit more or cut the power.
+#include "plugin/model/array_controller.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "plugin/model/invariant.h"
+
+namespace headcrash::model {
+namespace {
+
+constexpr unsigned kArrayTagBits = 3;
+constexpr unsigned kSleeperBits = 24;
+
+}  // namespace
+
+ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
+    : profile(options.profile),
+      layout(l),
+      members(std::move(options.members)),
+      rebuild_bytes_per_second(options.profile.rebuild_bytes_per_second),
+      simulation_(options.simulation),
+      witness_(options.witness),
+      bytes_(options.bytes),
+      device_(options.device),
+      seed_(options.seed),
+      states_(profile.members, MemberState::active),
+      next_lba_(profile.members, 0),
+      in_flight_(profile.members, 0),
+      next_slot_(profile.members, 0) {
+  bool trim = true;
+  bool fast_zero = true;
+  characteristics.rotational = false;
+  characteristics.queue_depth = 0;
+  for (const auto& member : members) {
+    const Characteristics& c = member->characteristics();
+    volatile_ |= c.volatile_cache;
+    align_ = std::max(align_, c.physical_sector_sectors);
+    trim &= c.trim;
+    fast_zero &= c.fast_zero;
+    characteristics.rotational |= c.rotational;
+    characteristics.queue_depth += c.queue_depth;
+  }
+  characteristics.profile = profile.name;
+  characteristics.sectors = layout.capacity();
+  characteristics.physical_sector_sectors = align_;
+  characteristics.volatile_cache = volatile_ && !logs();
+  // A trim is not logged, so an old logged update could come back over it.
+  characteristics.trim = trim && !logs();
+  characteristics.fast_zero = fast_zero && !logs();
+  characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();
+  cache_.open(layout.parity > 0 && !layout.mirrored() ? profile.stripe_cache_stripes : 0, layout.members,
+              layout.unit, bytes_);
+  if (layout.bitmap_sectors > 0) regions_.open(layout.bitmap_sectors, profile.region_sectors);
+}
+
+ArrayController::~ArrayController() {
+  cancel_all();
+}
+
+AlignedBuffer ArrayController::take_buffer(std::uint64_t sectors) {
+  return bytes_ ? buffers_.take(sectors * kSectorBytes) : AlignedBuffer();
+}
+
+// ---- host requests
+
+ArrayController::HostRequest& ArrayController::take_request(const Request& request, Initiator& initiator) {
+  if (free_requests_.empty()) {
+    requests_.emplace_back();
+    free_requests_.push_back(&requests_.back());
+  }
+  HostRequest& host = *free_requests_.back();
+  free_requests_.pop_back();
+  host.request = request;
+  host.initiator = &initiator;
+  host.submitted_at = simulation_.now();
+  host.inside = true;
+  host.status = Status::ok;
+  host.breakdown = {};
+  ++inside_;
+  return host;
+}
+
+void ArrayController::submit(const Request& request, Initiator& initiator) {
+  invariant(
+      request.lba <= characteristics.sectors && request.sectors <= characteristics.sectors - request.lba,
+      "a request lies on the array");
+  witness_.submitted(device_, simulation_.now(), request);
+  HostRequest& host = take_request(request, initiator);
+  update_busy();
+  if (!powered_) {
+    lost_.push_back(&host);
+    schedule(simulation_.now(), Tag::lost);
+    return;
+  }
+  serve(host);
+  drain_later();
+}
+
+Detached ArrayController::serve(HostRequest& host) {
+  if (profile.command_ns > 0) {
+    co_await work(profile.command_ns);
+    host.breakdown.overhead_ns += profile.command_ns;
+  }
+  if (!started_) co_await Wait{start_waiters_};
+  Status status = Status::device_failed;
+  if (refusing_) {
+    co_await Sleep{*this, simulation_.now()};
+  } else if (host.request.op != Op::flush && host.request.sectors == 0) {
+    co_await Sleep{*this, simulation_.now()};
+    status = Status::ok;
+  } else {
+    switch (host.request.op) {
+      case Op::read:
+        status = co_await read(host);
+        break;
+      case Op::write:
+      case Op::write_zeroes:
+        status = co_await write(host);
+        break;
+      case Op::trim:
+        status = co_await trim(host);
+        break;
+      case Op::flush:
+        status = co_await flush(host);
+        break;
+    }
+  }
+  finish(host, status);
+}
+
+/// With a log everything acknowledged is durable; the home writes do not matter.
+Task ArrayController::flush(HostRequest& host) {
+  if (!volatile_ || logs()) {
+    co_await Sleep{*this, simulation_.now()};
+    co_return Status::ok;
+  }
+  Batch batch(*this);
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    if (states_[m] != MemberState::failed) batch.other(Op::flush, m, 0, 0, false);
+  }
+  co_await batch;
+  host.breakdown = sum_of(host.breakdown, batch.breakdown);
+  if (batch.store_error) co_return Status::store_error;
+  if (batch.dead != 0) {
+    members_failed(batch.dead);
+    co_await settle_metadata();
+    if (broken()) co_return Status::device_failed;
+  }
+  co_return Status::ok;
+}
+
+void ArrayController::finish(HostRequest& host, Status status) {
+  host.status = status;
+  finished_.push_back(&host);
+}
+
+void ArrayController::deliver(HostRequest& host) {
+  const Request& request = host.request;
+  if (host.status == Status::ok) {
+    counters_.count(request);
+  }
+  const Completion completion{request.id, host.status, host.submitted_at, simulation_.now(), host.breakdown};
+  Initiator& initiator = *host.initiator;
+  host.inside = false;
+  free_requests_.push_back(&host);
+  --inside_;
+  update_busy();
+  witness_.acknowledged(device_, completion);
+  initiator.completed(completion);
+}
+
+void ArrayController::update_busy() {
+  busy_.set(inside_ > 0, simulation_.now());
+}
+
+DeviceCounters ArrayController::counters() const {
+  DeviceCounters all = counters_;
+  all.busy_ns = busy_.total_ns(simulation_.now());
+  return all;
+}
+
+// ---- waiting
+
+void ArrayController::schedule(TimeNs at, Tag tag, std::uint64_t value) {
+  simulation_.schedule(at, *this, value << kArrayTagBits | static_cast<std::uint64_t>(tag));
+}
+
+void ArrayController::wake_at(TimeNs at, std::coroutine_handle<> waiter) {
+  if (free_sleepers_.empty()) {
+    invariant(sleepers_.size() < (1U << kSleeperBits), "fewer sleepers than their numbers allow");
+    free_sleepers_.push_back(static_cast<std::uint32_t>(sleepers_.size()));
+    sleepers_.emplace_back();
+  }
+  const std::uint32_t index = free_sleepers_.back();
+  free_sleepers_.pop_back();
+  Sleeper& sleeper = sleepers_[index];
+  sleeper.waiter = waiter;
+  schedule(at, Tag::wake, std::uint64_t{sleeper.turn} << kSleeperBits | index);
+}
+
+ArrayController::Sleep ArrayController::work(TimeNs ns) {
+  controller_free_at_ = std::max(simulation_.now(), controller_free_at_) + ns;
+  return Sleep{*this, controller_free_at_};
+}
+
+void ArrayController::wake_all(std::vector<std::coroutine_handle<>>& list) {
+  for (const auto waiter : list) make_ready(waiter);
+  list.clear();
+}
+
+void ArrayController::unlock(std::uint64_t first) {
+  locks_.unlock(first, [this](std::coroutine_handle<> waiter) { make_ready(waiter); });
+}
+
+void ArrayController::Join::arrive(Status s, const Breakdown& b) {
+  if (s != Status::ok) status = s;
+  breakdown = b;
+  if (--running > 0 || !waiter) return;
+  array.make_ready(waiter);
+  waiter = nullptr;
+}
+
+void ArrayController::run() {
+  if (running_) return;
+  running_ = true;
+  while (has_ready() || !finished_.empty()) {
+    run_ready();
+    if (finished_.empty()) continue;
+    HostRequest& host = *finished_.front();
+    finished_.pop_front();
+    deliver(host);
+  }
+  running_ = false;
+}
+
+void ArrayController::drain_later() {
+  if (running_ || drain_scheduled_ || (!has_ready() && finished_.empty())) return;
+  drain_scheduled_ = true;
+  schedule(simulation_.now(), Tag::drain);
+}
+
+void ArrayController::on_event(std::uint64_t tag) {
+  const std::uint64_t value = tag >> kArrayTagBits;
+  switch (static_cast<Tag>(tag & ((1U << kArrayTagBits) - 1))) {
+    case Tag::lost: {
+      HostRequest& host = *lost_.front();
+      lost_.pop_front();
+      host.status = Status::power_lost;
+      host.breakdown = {};
+      deliver(host);
+      return;
+    }
+    case Tag::drain:
+      drain_scheduled_ = false;
+      break;
+    case Tag::wake: {
+      const auto index = static_cast<std::uint32_t>(value & ((1U << kSleeperBits) - 1));
+      Sleeper& sleeper = sleepers_[index];
+      if (sleeper.turn != static_cast<std::uint32_t>(value >> kSleeperBits)) return;
+      make_ready(sleeper.waiter);
+      ++sleeper.turn;
+      free_sleepers_.push_back(index);
+      break;
+    }
+    case Tag::idle:
+      idle_scheduled_ = false;
+      consider_idle();
+      break;
+  }
+  run();
+}
+
+// ---- power
+
+/// Members stop first, each for itself; then everything that the controller was doing is forgotten.
+void ArrayController::power_cut() {
+  if (!powered_) return;
+  powered_ = false;
+  for (const auto& member : members) member->power_cut();
+  for (MemberCommand& command : commands_) command.batch = nullptr;
+  cancel_all();
+  locks_.clear();
+  cache_.clear();
+  for (std::uint32_t i = 0; i < sleepers_.size(); ++i) {
+    ++sleepers_[i].turn;
+    sleepers_[i].waiter = nullptr;
+  }
+  free_sleepers_.clear();
+  for (std::uint32_t i = 0; i < sleepers_.size(); ++i) free_sleepers_.push_back(i);
+  for (auto* list : {&start_waiters_, &metadata_waiters_, &region_waiters_, &log_waiters_}) list->clear();
+  controller_free_at_ = 0;
+  started_ = false;
+  updates_inside_ = 0;
+  metadata_busy_ = regions_busy_ = cleaning_ = false;
+  regions_written_ = regions_wanted_;
+  background_ = Background::none;
+  abort_background_ = false;
+
+  std::vector<HostRequest*> forgotten;
+  finished_.clear();
+  for (HostRequest& host : requests_) {
+    if (host.inside && std::find(lost_.begin(), lost_.end(), &host) == lost_.end())
+      forgotten.push_back(&host);
+  }
+  std::sort(forgotten.begin(), forgotten.end(),
+            [](const HostRequest* a, const HostRequest* b) { return a->request.id < b->request.id; });
+  for (HostRequest* host : forgotten) {
+    lost_.push_back(host);
+    schedule(simulation_.now(), Tag::lost);
+  }
+}
+
+void ArrayController::power_on() {
+  if (powered_) return;
+  powered_ = true;
+  for (const auto& member : members) member->power_on();
+  start();
+  drain_later();
+}
+
+void ArrayController::stop() {
+  if (!powered_ || !started_) return;
+  while ((inside_ > 0 || updates_inside_ > 0) && simulation_.run_next()) {
+  }
+  if (want_dirty_ && !unclean_ && !cleaning_) make_clean();
+  while ((cleaning_ || metadata_busy_ || regions_busy_) && simulation_.run_next()) {
+  }
+}
+
+// ---- what operators ask for
+
+ArrayStatus ArrayController::status() const {
+  ArrayStatus s;
+  s.members = states_;
+  s.dirty = want_dirty_ || dirty_durable_ || unclean_;
+  if (refusing_) s.refused = refusal_;
+  constexpr std::array<const char*, 4> kNames = {"", "rebuild", "resync", "scrub"};
+  s.background = kNames[static_cast<std::size_t>(background_)];
+  s.background_done = background_done_;
+  s.background_total = background_total_;
+  s.mismatches = mismatches_;
+  return s;
+}
+
+std::string ArrayController::member_name(std::size_t index) const {
+  return fmt::format("{}: member {}", profile.name, index);
+}
+
+Result<void> ArrayController::fail_member(std::size_t index) {
+  if (index >= members.size()) return fail(member_name(index), "there is no such member", "count from 0");
+  if (states_[index] == MemberState::failed) return fail(member_name(index), "has failed already");
+  const std::uint32_t lost_then = lost_members_ + (states_[index] == MemberState::active ? 1 : 0);
+  if (lost_then > layout.parity)
+    return fail(member_name(index), "the array cannot do without it", "rebuild the lost members first");
+  if (!powered_) return fail(profile.name, "the power is off", "switch it on first");
+  members_failed(1ULL << index);
+  drain_later();
+  return {};
+}
+
+Result<void> ArrayController::accept_dirty_degraded() {
+  if (!refusing_) return fail(profile.name, "is not refused");
+  if (broken()) return fail(profile.name, refusal_, "there is nothing to start with");
+  incident("dirty degraded start accepted: data of lost members may be wrong");
+  refusing_ = false;
+  unclean_ = false;
+  consider_idle();
+  return {};
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,389 @@
+// What an array writes down, in which order, and what it believes of it after a cut: superblocks, region
+// maps, prewrite records, lost members. Each test here stands for a way in which the code was broken on
+// purpose and no other test had noticed.
+#include <gtest/gtest.h>
+
+#include "plugin/model/array_test_bench.h"
+#include "plugin/model/crc32c.h"
+#include "plugin/model/prewrite_log.h"
+#include "plugin/model/stripe_locks.h"
+#include "plugin/model/stripe_plan.h"
+#include "plugin/model/superblock.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::array_profile;
+using bench::ArrayBench;
+
+constexpr std::uint64_t kDriveSectors = 400;
+
+std::vector<std::byte> counted(std::uint32_t sectors, int seed) {
+  std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = std::byte((i * 11 + i / 512 * 17 + static_cast<std::size_t>(seed) * 37) & 0xff);
+  return bytes;
+}
+
+ArrayProfile with_regions(ArrayProfile p) {
+  p.recovery = ArrayRecovery::dirty_regions;
+  p.region_sectors = 32;
+  return p;
+}
+
+ArrayProfile with_prewrites(ArrayProfile p) {
+  p.recovery = ArrayRecovery::prewrite;
+  p.prewrite_sectors = 64;
+  return p;
+}
+
+/// Data home, parity not: the array is dirty, one stripe is wrong, the power is off.
+void leave_a_hole(ArrayBench& b, std::uint64_t stripe) {
+  const RaidLayout l = b.layout();
+  const auto fresh = counted(l.unit, 2);
+  b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
+  // Its region's bit is there already, or the stalled member would hold it up.
+  b.submit_write(stripe * l.stripe_sectors(), fresh);
+  b.run_for(50 * kMillisecondNs);
+  b.array->power_cut();
+  b.run_for(0);
+  for (auto* drive : b.drives) drive->stall_writes = false;
+  ASSERT_EQ(b.wrong_stripes(), 1U);
+}
+
+void power_on_and_resync(ArrayBench& b) {
+  b.array->power_on();
+  b.run_for(10 * kMillisecondNs);
+  b.finish_background();
+}
+
+// ---- records that a cut has torn
+
+template <typename Record>
+void expect_every_byte_is_checked(const Record& record) {
+  std::array<std::byte, kSectorBytes> sector{};
+  record.encode(sector);
+  ASSERT_TRUE(Record::decode(sector).has_value());
+  for (std::size_t i = 0; i < sector.size(); ++i) {
+    sector[i] ^= std::byte{0x10};
+    EXPECT_FALSE(Record::decode(sector).has_value()) << "byte " << i;
+    sector[i] ^= std::byte{0x10};
+  }
+}
+
+TEST(ArrayRecords, AChangedByteMakesThemNone) {
+  Superblock superblock;
+  superblock.array_id = 7;
+  superblock.members = 5;
+  expect_every_byte_is_checked(superblock);
+  PrewriteHeader header;
+  header.array_id = 7;
+  header.sequence = 9;
+  expect_every_byte_is_checked(header);
+}
+
+TEST(ArrayRecords, ATornSuperblockLeavesTheOneBefore) {
+  ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
+  b.array->stop();
+  for (std::uint32_t m = 0; m < 4; ++m) {
+    std::optional<Superblock> newest;
+    std::uint64_t at = 0;
+    for (std::uint32_t slot = 0; slot < kSuperblockSlots; ++slot) {
+      const auto one = Superblock::decode(b.on_member(m, slot * kSuperblockSectors, 1));
+      ASSERT_TRUE(one.has_value());
+      if (newest && newest->events > one->events) continue;
+      newest = one;
+      at = slot * kSuperblockSectors;
+    }
+    newest->failed = 1U << 2;
+    auto torn = b.on_member(m, at, 1);
+    std::vector<std::byte> changed(kSectorBytes);
+    newest->encode(changed);
+    std::copy_n(changed.begin(), 200, torn.begin());  // the checksum at the end is still the old one
+    ASSERT_TRUE(b.stores[m]->write(at, torn));
+  }
+  const auto opened = b.open();
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_EQ(b.array->status().members[2], MemberState::active);
+}
+
+TEST(ArrayRecords, AnOldCopyOfAMemberIsRefused) {
+  ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
+  b.array->stop();
+  const bench::MemoryStore copy = *b.stores[1];
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(1, 2)), Status::ok);
+    b.array->stop();
+  }
+  *b.stores[1] = copy;
+  const auto opened = b.open();
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message().find("member 1: is older than the others"), std::string::npos);
+}
+
+// ---- a member that missed a write
+
+/// The host has been told that a write is done which a dying member missed; then the power goes, and the
+/// member is back as if nothing had happened.
+void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t sectors) {
+  SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(p.level), sectors));
+  p.accept_dirty_degraded = true;
+  ArrayBench b(p, kDriveSectors);
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(0, counted(200, 1)), Status::ok);
+  const RaidLayout l = b.layout();
+  const std::uint64_t stripe = lba / l.stripe_sectors();
+  const std::uint32_t m = l.member_of(stripe, static_cast<std::uint32_t>(lba % l.stripe_sectors() / l.unit));
+  b.drives[m]->dead = true;
+  const auto fresh = counted(sectors, 2);
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);
+  for (auto* drive : b.drives) drive->stall_writes = true;  // what is still on its way stays undone
+  b.array->power_cut();
+  b.run_for(0);
+  ASSERT_TRUE(b.open());  // a new server: all members answer
+  EXPECT_EQ(b.array->status().members[m], MemberState::failed);
+  EXPECT_EQ(b.read(lba, sectors), fresh);
+}
+
+TEST(ArrayLoss, IsOnRecordBeforeAWriteItMissedIsAcknowledged) {
+  expect_loss_is_on_record(array_profile(RaidLevel::raid5, 5), 32, 4);
+  expect_loss_is_on_record(array_profile(RaidLevel::raid5, 5), 32, 16);
+  expect_loss_is_on_record(array_profile(RaidLevel::raid6, 5), 24, 5);
+  expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
+}
+
+// ---- region maps
+
+TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
+  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors, 1,
+               {.jitter_ns = 5 * kMillisecondNs});
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
+  const RaidLayout l = b.layout();
+  b.witness.log.clear();
+  ASSERT_EQ(b.write(300, counted(2, 1)), Status::ok);
+  std::set<std::string> map_writes;  // "device id" of those under way
+  std::size_t maps = 0;
+  std::size_t writes = 0;
+  for (const std::string& line : b.witness.log) {
+    unsigned long long at = 0, id = 0, lba = 0;
+    unsigned device = 0, sectors = 0;
+    if (std::sscanf(line.c_str(), "%llu submit %u %llu op1 %llu+%u", &at, &device, &id, &lba, &sectors) ==
+        5) {
+      if (device == 0) continue;
+      if (lba >= l.bitmap_first && lba < l.bitmap_first + l.bitmap_sectors) {
+        map_writes.insert(fmt::format("{} {}", device, id));
+        ++maps;
+      } else if (lba >= l.data_first) {
+        EXPECT_TRUE(map_writes.empty()) << line;
+        EXPECT_EQ(maps, 4U) << line;
+        ++writes;
+      }
+    } else if (std::sscanf(line.c_str(), "%llu ack %u %llu", &at, &device, &id) == 3) {
+      map_writes.erase(fmt::format("{} {}", device, id));
+    }
+  }
+  EXPECT_EQ(writes, 2U);
+}
+
+TEST(ArrayRegions, AnUnreadableMapMeansAllOfThem) {
+  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(l.stripe_sectors(), 1)), Status::ok);
+  leave_a_hole(b, 9);
+  for (auto* drive : b.drives) drive->unreadable.insert(l.bitmap_first);
+  power_on_and_resync(b);
+  EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
+  for (std::uint32_t replaced = 0; replaced < 4; ++replaced) {
+    SCOPED_TRACE(replaced);
+    ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+    ASSERT_TRUE(b.open());
+    const RaidLayout l = b.layout();
+    ASSERT_TRUE(b.array->fail_member(replaced));
+    ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(l.stripe_sectors(), 1)), Status::ok);
+    *b.stores[replaced] = bench::MemoryStore(kDriveSectors);
+    ASSERT_TRUE(b.array->rebuild(replaced));
+    b.finish_background();
+    b.run_for(20 * kMillisecondNs);  // the superblocks say so too
+    ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
+    leave_a_hole(b, 9);
+    power_on_and_resync(b);
+    EXPECT_EQ(b.wrong_stripes(), 0U);
+  }
+}
+
+// ---- the prewrite log
+
+TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {
+  PrewriteLog log;
+  log.open(2, 16, 24, 1, 5);
+  const std::array<std::uint32_t, 2> payload = {4, 4};  // with its header 5 sectors: four fit
+  std::vector<std::uint64_t> sequences;
+  for (int i = 0; i < 4; ++i) {
+    const auto place = log.reserve(0b11, payload);
+    ASSERT_TRUE(place.has_value());
+    EXPECT_EQ(place->at[0], 16U + static_cast<std::uint64_t>(i) * 5);
+    sequences.push_back(place->sequence);
+  }
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value());
+  EXPECT_FALSE(log.needs_durable_tail()) << "nothing is home: waiting for a tail would help nobody";
+  for (const std::uint64_t sequence : sequences) log.home(sequence);
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value()) << "the old records still count at power-on";
+  EXPECT_TRUE(log.needs_durable_tail());
+  log.tail_durable(sequences[1]);
+  const auto place = log.reserve(0b11, payload);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->at[0], 16U) << "the end of the ring was too short";
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value());
+}
+
+TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
+  ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+  const RaidLayout l = b.layout();
+  ASSERT_TRUE(b.open());
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
+  b.array->stop();
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);  // logged, not home
+  for (auto* drive : b.drives) drive->stall_writes = true;
+  b.array->power_cut();
+  b.run_for(0);
+  for (auto* drive : b.drives) drive->stall_writes = false;
+  b.array->power_on();
+  EXPECT_EQ(b.read(9ULL * l.stripe_sectors(), 4), counted(4, 7));
+  EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+TEST(PrewriteRecords, InAHostsDataAreNone) {
+  ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  const auto before = counted(l.stripe_sectors() * 20, 1);
+  ASSERT_EQ(b.write(0, before), Status::ok);
+  b.run_for(50 * kMillisecondNs);
+  // What a host might have read from a member's log, or made up: a record of an update to come.
+  const std::uint32_t m = l.member_of(9, 0);
+  const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
+  ASSERT_TRUE(superblock.has_value());
+  auto forged = counted(2, 5);
+  PrewriteHeader header;
+  header.array_id = superblock->array_id;
+  header.sequence = std::uint64_t{1} << 60;
+  header.parts = 1ULL << m;
+  header.home = l.member_lba(3, 0);
+  header.sectors = 1;
+  header.member = m;
+  header.at = 5;
+  header.payload_crc = crc32c(std::span(forged).last(kSectorBytes));
+  header.encode(std::span(forged).first(kSectorBytes));
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), forged), Status::ok);
+  b.array->power_cut();
+  b.run_for(0);
+  b.array->power_on();
+  auto expected = before;
+  std::copy(forged.begin(), forged.end(),
+            expected.begin() + std::ptrdiff_t{9} * l.stripe_sectors() * kSectorBytes);
+  EXPECT_EQ(b.read(0, l.stripe_sectors() * 20), expected);
+  EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+// ---- members with physical sectors of 4 KiB
+
+TEST(PhysicalSectors, AreReadAndWrittenWhole) {
+  const RaidLayout l = [] {
+    ArrayProfile p = array_profile(RaidLevel::raid5, 5, 16);
+    return RaidLayout::of(p, kDriveSectors);
+  }();
+  const auto same = [](const RowRange& rows, std::uint32_t first, std::uint32_t last) {
+    return rows.first == first && rows.last == last;
+  };
+  const StripePlan small = plan_write(l, 16 + 3, 16 + 5, 0, 8);
+  EXPECT_EQ(small.method, WriteMethod::read_modify);
+  EXPECT_TRUE(same(small.changed[1], 3, 5));
+  EXPECT_TRUE(same(small.read[1], 0, 8));
+  EXPECT_TRUE(same(small.write[1], 0, 8));
+  EXPECT_TRUE(same(small.read[4], 0, 8));
+  EXPECT_TRUE(same(small.write[4], 0, 8));
+  const StripePlan rebuilt = plan_write(l, 5, 3 * 16 + 9, 0, 8);
+  EXPECT_EQ(rebuilt.method, WriteMethod::reconstruct);
+  EXPECT_TRUE(same(rebuilt.read[0], 0, 16));
+  EXPECT_TRUE(same(rebuilt.write[0], 0, 16));
+  EXPECT_TRUE(same(rebuilt.write[3], 0, 16));
+  const StripePlan no_parity = plan_write(l, 16 + 3, 16 + 5, 1U << 4, 8);
+  EXPECT_EQ(no_parity.method, WriteMethod::data_only);
+  EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so nothing around it can be written";
+}
+
+TEST(PhysicalSectors, UnitsMustNotDivideThemNorSuperblocksShareOne) {
+  const auto message = [](std::uint32_t unit, std::uint32_t physical) {
+    ArrayBench b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1, {.physical_sectors = physical});
+    const auto opened = b.open();
+    return opened ? std::string() : opened.error().message();
+  };
+  EXPECT_EQ(message(16, 8), "");
+  EXPECT_NE(message(12, 8).find("does not end at a physical sector of the members; give a multiple of 8"),
+            std::string::npos);
+  EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
+}
+
+/// The host writes one sector; a cut makes the physical sectors around it unreadable, of data and parity. The
+/// log has all that is needed.
+TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveItsCut) {
+  ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
+  p.prewrite_sectors = 256;
+  ArrayBench b(p, kDriveSectors, 1, {.physical_sectors = 8});
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  auto expected = counted(l.stripe_sectors() * 10, 1);
+  ASSERT_EQ(b.write(0, expected), Status::ok);
+  b.run_for(50 * kMillisecondNs);
+  const std::uint64_t lba = 4ULL * l.stripe_sectors() + 3;
+  const auto fresh = counted(1, 2);
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);
+  for (auto* drive : b.drives) drive->stall_writes = true;
+  b.array->power_cut();
+  b.run_for(0);
+  for (auto* drive : b.drives) drive->stall_writes = false;
+  for (const std::uint32_t role : {0U, l.data}) {
+    for (std::uint32_t row = 0; row < 8; ++row)
+      b.drives[l.member_of(4, role)]->unreadable.insert(l.member_lba(4, row));
+  }
+  b.array->power_on();
+  std::copy(fresh.begin(), fresh.end(), expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+  EXPECT_EQ(b.read(0, l.stripe_sectors() * 10), expected);
+  EXPECT_EQ(b.array->array_counters().repaired_sectors, 0U);
+}
+
+// ---- locks
+
+TEST(Locks, AreGrantedInOrderAmongThoseThatOverlap) {
+  int first = 0, second = 0, third = 0;
+  const auto waiter = [](int& of) { return std::coroutine_handle<>::from_address(&of); };
+  StripeLocks locks;
+  ASSERT_TRUE(locks.try_lock(0, 0));
+  ASSERT_TRUE(locks.try_lock(3, 3));
+  EXPECT_FALSE(locks.try_lock(0, 3));
+  locks.wait(0, 3, waiter(first));
+  EXPECT_FALSE(locks.try_lock(2, 2)) << "somebody waits for it already";
+  locks.wait(3, 4, waiter(second));
+  locks.wait(6, 6, waiter(third));
+  std::vector<void*> granted;
+  const auto note = [&](std::coroutine_handle<> w) { granted.push_back(w.address()); };
+  locks.unlock(3, note);
+  EXPECT_EQ(granted, (std::vector<void*>{&third})) << "the second would overtake the first";
+  locks.unlock(0, note);
+  locks.unlock(0, note);
+  EXPECT_EQ(granted, (std::vector<void*>{&third, &first, &second}));
+}
+
+}  // namespace
+}  // namespace headcrash::model

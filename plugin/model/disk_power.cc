@@ -1,0 +1,84 @@
+// A disk at a power cut, and when the power comes back.
+//
+//   medium write under way   |..passed: new..|under the head: Tear|....never written: old....|
+//   write cache              gone
+//   commands inside          answered with power_lost, from an event
+//
+// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the platters up to
+// speed: the time for spinning up is the host's business.
+#include "plugin/model/disk.h"
+
+namespace headcrash::model {
+
+void Disk::power_cut() {
+  if (!powered_) return;
+  powered_ = false;
+  const TimeNs now = simulation_.now();
+  if (!extents_under_way().empty()) cut_short_media_write();
+  watch_.reset();
+  ++generation_;
+  ++idle_epoch_;
+  for (const Command& command : queue_) {
+    lost_.push_back(command);
+    schedule(now, Tag::lost);
+  }
+  queue_.clear();
+  not_taken_in_ = queue_.end();
+  candidates_.clear();
+  candidate_commands_.clear();
+  cache_.clear();
+  read_ahead_.clear();
+  read_segments_.clear();
+  write_segments_.clear();
+  last_was_write_ = false;
+  stage_ = Stage::idle;
+  media_user_ = MediaUser::none;
+  destaging_ = false;
+  update_busy();
+}
+
+/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes,
+/// the rear of a track first, so each pass is then looked at by itself.
+void Disk::cut_short_media_write() {
+  const TimeNs now = simulation_.now();
+  const OffsetPs now_ps = to_ps(now - travel_.base);
+  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
+  const auto extents = extents_under_way();
+  if (travel_.in_order) {
+    const Travel::Progress progress = travel_.progress_at(now_ps, revolution_ps);
+    platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
+    return;
+  }
+  for (const TrackPass& pass : travel_.passes) {
+    if (pass.start_ps >= now_ps) break;
+    const std::uint64_t from = extents.front().lba + pass.first;
+    std::vector<Extent> part;
+    for (const Extent& extent : extents) {
+      const std::uint64_t begin = std::max(from, extent.lba);
+      const std::uint64_t end = std::min(from + pass.sectors, extent.end());
+      if (begin < end) part.push_back(extent.slice(begin, end));
+    }
+    Travel one;
+    one.passes = {pass};
+    const Travel::Progress progress = one.progress_at(now_ps, revolution_ps);
+    platter_.write_cut_short(now, part, progress.passed, progress.under_head);
+  }
+}
+
+void Disk::power_on() {
+  powered_ = true;
+  mechanism_.place_arm({});
+  arm_free_at_ = simulation_.now();
+  last_lbn_ = 0;
+}
+
+void Disk::deliver_lost() {
+  const Command command = lost_.front();
+  lost_.pop_front();
+  const Completion completion{
+      command.request.id, Status::power_lost, command.submitted_at, simulation_.now(), {}};
+  witness_.acknowledged(device_, completion);
+  command.initiator->completed(completion);
+}
+
+}  // namespace headcrash::model
