@@ -267,10 +267,12 @@ struct Command {
   std::string_view name;
   Answer (*act)(const json& request, const Sender& send);
 };
-constexpr std::array kCommands{
-    Command{"hello", hello}, Command{"clock", clock},         Command{"disk", disk}, Command{"exec", exec},
-    Command{"mount", mount}, Command{"unmount", unmount},     Command{"run", run},   Command{"dump", dump},
-    Command{"log", log},     Command{"inspect", inspect_disk}, Command{"put", put},  Command{"run-application", run_application}};
+constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock},
+                               Command{"disk", disk},   Command{"exec", exec},
+                               Command{"mount", mount}, Command{"unmount", unmount},
+                               Command{"run", run},     Command{"dump", dump},
+                               Command{"log", log},     Command{"inspect", inspect_disk},
+                               Command{"put", put},     Command{"run-application", run_application}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

@@ -130,7 +130,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 }
 
 std::string_view Settings::keys() {
-  return "profile machine size store clock lead write-cache tear record control seed cut fault states recording "
+  return "profile machine size store clock lead write-cache tear record control seed cut fault states "
+         "recording "
          "overlay-max ";
 }
 
