@@ -26,10 +26,11 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    for (const adapters::LinuxAdapter& filesystem : campaign_.filesystems) {
-      Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem.guest);
+    for (const TrialPlan& plan : plans_) {
+      if (images_.contains(plan.filesystem->name)) continue;
+      Result<vm::GuestImage> image = vm::guest_image(options_.cache, plan.filesystem->guest);
       if (!image) return pass_on(image);
-      images_[filesystem.name] = std::move(*image);
+      images_[plan.filesystem->name] = std::move(*image);
     }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
@@ -73,7 +74,7 @@ class Runner {
       if (!planned) return planned;
     } else {
       nlohmann::json versions = tool_versions();
-      versions["guest kernel"] = images_.at(campaign_.filesystems[0].name).kernel_version;
+      versions["guest kernel"] = images_.at(plans_.front().filesystem->name).kernel_version;
       const auto begun =
           database_.begin_run({.kind = "campaign",
                                .name = campaign_.name,
@@ -105,7 +106,7 @@ class Runner {
     if (campaign_.explore) {
       worker.emplace(ExplorationContext{.campaign = &campaign_,
                                         .disks = &*disks_,
-                                        .image = image_,
+                                        .images = &images_,
                                         .accelerator = accelerator_,
                                         .cache = options_.cache,
                                         .database_folder = folder_,
@@ -156,7 +157,7 @@ class Runner {
     const Result<process::ScratchFolder> scratch = process::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
     const TrialContext context{.campaign = &campaign_,
-                               .image = image_,
+                               .image = images_.at(plan.filesystem->name),
                                .accelerator = accelerator_,
                                .cache = options_.cache,
                                .scratch = scratch->path(),

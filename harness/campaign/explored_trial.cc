@@ -389,16 +389,17 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, std
   return made;
 }
 
-/// A server that died takes its guest with it; the next trial gets new ones.
-Result<void> ExplorationWorker::make_ready() {
-  if (lab_ && lab_->server().alive()) return {};
+/// A server that died takes its guest with it; the next trial gets new ones. So does a file system with a
+/// kernel of its own.
+Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image) {
+  if (lab_ && lab_->server().alive() && image_key_ == image.key) return {};
   lab_.reset();
   scratch_.reset();
   auto scratch = process::ScratchFolder::make();
   if (!scratch) return pass_on(scratch);
   scratch_.emplace(std::move(*scratch));
   auto lab = lab::Lab::start({.guests = 1,
-                              .image = context_.image,
+                              .image = image,
                               .accelerator = context_.accelerator,
                               .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
                               .disk_bytes = context_.campaign->size_bytes,
@@ -407,13 +408,15 @@ Result<void> ExplorationWorker::make_ready() {
                               .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
   if (!lab) return pass_on(lab);
   lab_ = std::move(*lab);
+  image_key_ = image.key;
   return {};
 }
 
 Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
-  if (const auto ready = make_ready(); !ready) return pass_on(ready);
+  if (const auto ready = make_ready(context_.images->at(plan.filesystem->name)); !ready)
+    return pass_on(ready);
   return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
 }
 

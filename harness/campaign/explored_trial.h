@@ -50,7 +50,7 @@ class FormattedDisks {
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  vm::GuestImage image;
+  const std::map<std::string, vm::GuestImage>* images = nullptr;  ///< by file system; most share one
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;            ///< saved guest states
   std::filesystem::path database_folder;  ///< artefact paths are stored relative to it
@@ -67,11 +67,12 @@ class ExplorationWorker {
                               const std::function<void(const std::string& phase)>& on_phase);
 
  private:
-  Result<void> make_ready();
+  Result<void> make_ready(const vm::GuestImage& image);
 
   ExplorationContext context_;
   std::optional<process::ScratchFolder> scratch_;
   std::unique_ptr<lab::Lab> lab_;
+  std::string image_key_;                         ///< of the lab's guest
   std::map<std::string, std::size_t> minimised_;  ///< failures that were made small, by cell and kind
 };
 

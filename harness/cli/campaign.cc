@@ -139,7 +139,7 @@ int run(const CampaignArguments& arguments) {
                arguments.campaign, arguments.database);
     return kInterrupted;
   }
-  return summary->value("unexpected", 1) == 0 ? kFine : kFound;
+  return summary->value("unexpected", 1) == 0 && summary->value("valid", false) ? kFine : kFound;
 }
 
 }  // namespace

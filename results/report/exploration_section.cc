@@ -17,7 +17,7 @@ using Kind = Column::Kind;
 /// Beyond this a count of states is told as a power of ten.
 constexpr double kCountable = 1e9;
 
-std::string count(std::int64_t n, const char* css_class = nullptr) {
+std::string number(std::int64_t n, const char* css_class = nullptr) {
   if (n == 0) return "<span class=\"muted\">0</span>";
   return css_class == nullptr ? fmt::format("{}", n) : fmt::format("<b class=\"{}\">{}</b>", css_class, n);
 }
@@ -40,21 +40,22 @@ std::string duty(const std::string& control) {
   return "";
 }
 
-std::string bar_part(const char* css_class, std::int64_t n) {
+std::string state_bar_part(const char* css_class, std::int64_t n) {
   return n == 0 ? std::string{} : fmt::format("<i class=\"{}\" style=\"flex-grow:{}\"></i>", css_class, n);
 }
 
-std::string bar(const ExploredCell& cell) {
+std::string state_bar(const ExploredCell& cell) {
   const std::int64_t other = cell.repaired + cell.other + cell.harness_errors;
   return fmt::format(
       "<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} "
       "other\">{}{}{}{}</span>",
-      cell.clean, cell.replayed, cell.lost, other, bar_part("clean", cell.clean),
-      bar_part("replayed", cell.replayed), bar_part("lost", cell.lost), bar_part("other", other));
+      cell.clean, cell.replayed, cell.lost, other, state_bar_part("clean", cell.clean),
+      state_bar_part("replayed", cell.replayed), state_bar_part("lost", cell.lost),
+      state_bar_part("other", other));
 }
 
 std::string confirmed(const ExploredCell& cell) {
-  if (cell.confirmed + cell.unconfirmed == 0) return count(0);
+  if (cell.confirmed + cell.unconfirmed == 0) return number(0);
   std::string text = fmt::format("{}", cell.confirmed);
   if (cell.unconfirmed > 0)
     text += fmt::format("<small class=\"warn\">{} not seen again</small>", cell.unconfirmed);
@@ -76,10 +77,10 @@ std::string explored_table(const Facts& facts, bool controls) {
   std::vector<std::vector<std::string>> rows;
   for (const ExploredCell& cell : facts.explored) {
     if (cell.control.empty() == controls) continue;
-    rows.push_back({name_of(facts, cell.filesystem, cell.variant, cell.workload), bar(cell),
-                    count(cell.trials), count(cell.states), count(cell.clean), count(cell.replayed),
-                    count(cell.repaired), count(cell.lost, "no"),
-                    count(cell.other + cell.harness_errors, "warn"), confirmed(cell)});
+    rows.push_back({name_of(facts, cell.filesystem, cell.variant, cell.workload), state_bar(cell),
+                    number(cell.trials), number(cell.states), number(cell.clean), number(cell.replayed),
+                    number(cell.repaired), number(cell.lost, "no"),
+                    number(cell.other + cell.harness_errors, "warn"), confirmed(cell)});
     if (!controls) continue;
     const auto judged = std::ranges::find_if(facts.cells, [&](const Cell& each) {
       return each.filesystem == cell.filesystem && each.variant == cell.variant &&
@@ -107,7 +108,7 @@ std::string coverage_table(const Facts& facts) {
                                                   : fmt::format("{}<small>{} of {} trials whole</small>",
                                                                 escape(c.bound), c.whole, c.trials);
     rows.push_back({name_of(facts, c.filesystem, c.variant, c.workload), escape(c.strategy), space(c.space),
-                    count(c.generated), count(c.distinct_states), count(c.checked), percent(c.mean_share),
+                    number(c.generated), number(c.distinct_states), number(c.checked), percent(c.mean_share),
                     whole});
   }
   return html_table(columns, rows, "cards");
@@ -151,7 +152,7 @@ std::string steps_table(const Facts& facts) {
   std::vector<std::vector<std::string>> rows;
   for (const StepTime& s : facts.steps) {
     rows.push_back(
-        {filesystem_name(facts, s.filesystem), escape(s.step), count(s.count), milliseconds(s.total_ms),
+        {filesystem_name(facts, s.filesystem), escape(s.step), number(s.count), milliseconds(s.total_ms),
          s.count == 0 ? "" : milliseconds(s.total_ms / static_cast<double>(s.count)), percent(s.share)});
   }
   return html_table(columns, rows, "cards");
