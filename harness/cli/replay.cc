@@ -143,11 +143,7 @@ Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState
   if (!checker) return pass_on(checker);
   lab::StateOutcome of;
   of.state = opened.recovery_of;
-  for (const states::RecordedMark& mark : (*run)->marks()) {
-    std::size_t operation = 0;
-    if (mark.event < before->event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
-      of.persisted_operation = operation;
-  }
+  of.persisted_operation = persisted_before(**run, before->event);
   return checker->for_recovery(of, opened.run);
 }
 
@@ -197,19 +193,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
                                                   .database_folder = scratch->path(),
                                                   .interrupted = &interrupted()});
   if (!record) return cannot_tell(record.error(), arguments.as_json);
-  Replayed now{.what = record->key, .judgement = {crash::Verdict::harness_error, record->summary}};
-  for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-    if (crash::name(static_cast<crash::Verdict>(i)) == record->verdict)
-      now.judgement.verdict = static_cast<crash::Verdict>(i);
-  for (const db::FindingRecord& finding : record->findings) {
-    crash::Finding each{.path = finding.path, .expected = finding.expected, .found = finding.found};
-    for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-      if (crash::name(static_cast<crash::Verdict>(i)) == finding.kind)
-        each.kind = static_cast<crash::Verdict>(i);
-    for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
-      if (crash::name(static_cast<crash::Tier>(i)) == finding.tier) each.tier = static_cast<crash::Tier>(i);
-    now.findings.push_back(std::move(each));
-  }
+  Replayed now{.what = record->key, .judgement = {verdict_named(record->verdict), record->summary}};
+  for (const db::FindingRecord& each : record->findings)
+    now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
   if (arguments.as_json) {
     print(describe(now, trial.outcome));
   } else {
