@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -26,9 +27,11 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    Result<vm::GuestImage> image = vm::guest_image(options_.cache);
-    if (!image) return pass_on(image);
-    image_ = std::move(*image);
+    for (const adapters::LinuxAdapter& filesystem : campaign_.filesystems) {
+      Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem.guest);
+      if (!image) return pass_on(image);
+      images_[filesystem.name] = std::move(*image);
+    }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
       process::sweep_scratch_folders();
@@ -69,7 +72,7 @@ class Runner {
       finished = std::move(*known);
     } else {
       nlohmann::json versions = tool_versions();
-      versions["guest kernel"] = image_.kernel_version;
+      versions["guest kernel"] = images_.at(campaign_.filesystems[0].name).kernel_version;
       const auto begun =
           database_.begin_run({.kind = "campaign",
                                .name = campaign_.name,
@@ -119,7 +122,7 @@ class Runner {
     if (error) return fail(artefacts.string(), error.message(), "make the database's folder writable");
 
     TrialContext context{.campaign = &campaign_,
-                         .image = image_,
+                         .image = images_.at(plan.filesystem->name),
                          .accelerator = accelerator_,
                          .cache = options_.cache,
                          .scratch = scratch->path(),
@@ -158,7 +161,7 @@ class Runner {
   db::Database database_;
   std::vector<TrialPlan> plans_ = plan_trials(campaign_);
   std::vector<const TrialPlan*> todo_;
-  vm::GuestImage image_;
+  std::map<std::string, vm::GuestImage> images_;  // by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   steady_clock::time_point began_;
   std::mutex mutex_;  ///< of all below, and of the database

@@ -257,7 +257,9 @@ tl::expected<ExecOutcome, crash::Judgement> TrialRun::exec(const std::vector<std
                                    limit + std::chrono::seconds(10));
   if (!answer) {
     if (answer.error().failure == vm::CallFailure::refused) {
-      return stop(crash::Verdict::harness_error, fmt::format("{}: {}", argv[0], answer.error().text));
+      return stop(crash::Verdict::harness_error,
+                  fmt::format("{}: {}; {}", argv[0], answer.error().text,
+                              adapters::missing_tool_remedy(*plan_.filesystem)));
     }
     return stop(crash::Verdict::hang, fmt::format("the guest stopped answering while it ran {}", argv[0]));
   }
@@ -277,6 +279,13 @@ void TrialRun::log(std::string_view heading, const ExecOutcome& outcome) {
 
 /// True when the kernel took it; its refusal goes into the log.
 tl::expected<bool, crash::Judgement> TrialRun::mount() {
+  const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
+  if (!filesystem.mount.argv.empty()) {
+    const auto mounted = exec(adapters::fill_in(
+        filesystem.mount.argv, {.device = kDisk, .target = kMountPoint}, filesystem.mount_options));
+    if (!mounted) return tl::unexpected(mounted.error());
+    return filesystem.mount.good(mounted->exit_code);
+  }
   const auto answer = guest_->call({{"do", "mount"},
                                     {"source", kDisk},
                                     {"target", kMountPoint},
@@ -429,6 +438,7 @@ Step TrialRun::check() {
   const auto checked = exec(adapters::fill_in(filesystem.check.argv, kDisk, ""));
   if (!checked) return tl::unexpected(checked.error());
   recovery_.check_found_damage = !filesystem.check.good(checked->exit_code);
+  recovery_.repaired = false;  // until proven
   if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
     const auto repaired = exec(adapters::fill_in(filesystem.repair.argv, kDisk, ""));
     if (!repaired) return tl::unexpected(repaired.error());

@@ -34,6 +34,7 @@ struct Permitted {
   std::vector<Held> pending;  ///< what may have replaced it since
   std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
   bool covered = false;
+  bool beyond_end = false;  ///< of the file as it was covered, where it may be longer than it ever was
   Tier tier = Tier::posix;
 
   bool any(auto&& fits) const {
@@ -93,6 +94,11 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
     permitted.tier = Tier::de_facto;
   }
   permitted.covered = cover.has_value();
+  std::uint64_t covered_size = 0;
+  for (const auto& [operation, size] : object.sizes) {
+    if (cover && operation <= *cover) covered_size = size;
+  }
+  permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   for (BlockEvent event : object.blocks) {
     if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation)) continue;
     if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
@@ -162,7 +168,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
     return BlockFault{kind, tier, describe(permitted), std::move(found)};
   };
   // Newly allocated blocks show what they held before.
-  const bool may_be_stale = terms.exposes_stale_data && (!permitted.covered || !permitted.pending.empty());
+  const bool in_flight = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
+  const bool may_be_stale = terms.exposes_stale_data && in_flight;
   switch (run.kind) {
     case ContentRun::Kind::zero:
       if (permitted.any([](const Held& held) { return held.zero; })) return std::nullopt;
@@ -207,15 +214,18 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     tier = Tier::de_facto;
   }
   std::uint64_t least = 0, most = 0;
+  bool changing = false;
   for (const auto& [operation, size] : object.sizes) {
     if (!terms.horizon.may_have_run(operation)) break;
     if (cover && operation <= *cover) {
       least = most = size;
     } else {
+      changing = true;
       least = std::min(least, size);
       most = std::max(most, size);
     }
   }
+  if (changing && terms.ends_anywhere) most = kEndless;
   for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps its end at least
     if (each.end == kEndless || !terms.horizon.knows(each.operation) || (cover && each.operation < *cover))
       continue;

@@ -159,6 +159,7 @@ class Follower {
   void sync_everything();
   void cover_path(const std::string& path);
   void cover_links(ObjectId id);
+  void cover_new_path(const std::string& path);
 
   adapters::Promises promises_;
   WorkloadHistory history_;
@@ -335,6 +336,7 @@ Result<void> Follower::sync_file(const Operation& operation) {
   if (operation.kind == Kind::fdatasync) return {};
   object(*token).attribute_covers.push_back(index_);
   if (promises_.fsync_keeps_name) cover_path(operation.path);
+  if (promises_.fsync_keeps_new_name) cover_new_path(operation.path);
   if (promises_.fsync_keeps_links) cover_links(history_.tokens[*token].object);
   return {};
 }
@@ -345,6 +347,7 @@ Result<void> Follower::sync_directory(const std::string& path) {
   cover_entries(*directory);
   if (!owners_.is_foreign(*directory)) history_.objects[*directory].attribute_covers.push_back(index_);
   if (promises_.fsync_keeps_name) cover_path(path);
+  if (promises_.fsync_keeps_new_name) cover_new_path(path);
   return {};
 }
 
@@ -371,6 +374,22 @@ void Follower::cover_path(const std::string& path) {
     const std::size_t slash = rest.rfind('/');
     rest = slash == std::string::npos ? "" : rest.substr(0, slash);
   }
+}
+
+/// From the object upwards, as long as each still has the name that it was made under and no other. One that
+/// was moved or linked ends the walk: above it nothing is known to have been written.
+void Follower::cover_new_path(const std::string& path) {
+  std::vector<SlotHistory*> names;
+  for (std::string rest = path; !rest.empty();) {
+    const auto place = look_up(rest);
+    if (!place || !place->token) return;
+    const bool one_name = history_.tokens[*place->token].slots.size() == 1;
+    if (!one_name || object(*place->token).tokens.size() != 1) return;
+    names.push_back(&slot(*place));
+    const std::size_t slash = rest.rfind('/');
+    rest = slash == std::string::npos ? "" : rest.substr(0, slash);
+  }
+  for (SlotHistory* each : names) each->covers.push_back({index_, NameTier::documented});
 }
 
 /// Every name whose last change concerned this file: where it is, and where it was and nothing has come

@@ -121,9 +121,10 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
 
 void Judge::judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed) {
   const PermittedName allowed = permitted_name(slot, horizon_);
+  // Anything may stand there: an inode that another file has taken, a directory without what was in it.
+  if (allowed.changing() && !promises_.names_are_atomic) return;
   if (observed != nullptr) return judge_object(slot, allowed, *observed);
   if (allowed.absence()) return;
-  if (allowed.rename_in_flight && !promises_.names_are_atomic) return;
   const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
   report({kind, allowed.tier(), path, "the name to be there", "no such name"});
 }
@@ -172,8 +173,6 @@ void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
   if (!fitting.empty()) return show(observed, fitting);
   const std::string expected = fmt::format("a link to \"{}\"", object_of(candidates[0]).link_target);
   show(observed, candidates);
-  const bool in_flight = allowed.bindings.size() > 1;
-  if (observed.link_target.empty() && in_flight && !promises_.names_are_atomic) return;
   const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
     return b.token && object_of(*b.token).type == FileType::symlink && fits(*b.token);
   });
@@ -186,7 +185,9 @@ void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
 
 std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& allowed,
                                           const ObservedObject& observed) const {
-  ContentTerms terms{.horizon = horizon_, .exposes_stale_data = promises_.exposes_stale_data};
+  ContentTerms terms{.horizon = horizon_,
+                     .exposes_stale_data = promises_.exposes_stale_data,
+                     .ends_anywhere = !promises_.names_are_atomic};
   for (const Binding& binding : allowed.bindings) {
     if (promises_.replace_keeps_content && binding.replaced && binding.token == token)
       terms.kept_by_replacing = binding.operation;

@@ -183,7 +183,42 @@ void LooseFileSystem::learn_persistence(std::size_t index, const Operation& oper
          path = path.substr(0, path.find('/') == std::string::npos ? 0 : path.rfind('/')))
       point.slots.push_back(slot_of(path));
   }
+  if (full && promises_.fsync_keeps_new_name) {
+    for (const Slot& slot : new_path(operation.path)) point.slots.push_back(slot);
+  }
   persistence_.push_back(std::move(point));
+}
+
+/// The path, if nothing on it ever had another name.
+std::vector<LooseFileSystem::Slot> LooseFileSystem::new_path(const std::string& path) const {
+  std::vector<Slot> slots;
+  for (std::string rest = path; !rest.empty();
+       rest = rest.find('/') == std::string::npos ? "" : rest.substr(0, rest.rfind('/'))) {
+    const auto file = resolve(rest);
+    std::size_t names = 0;
+    for (const NameOperation& each : name_operations_) {
+      for (const auto& [slot, there] : each.changes) names += there == file ? 1 : 0;
+    }
+    if (names != 1) break;
+    slots.push_back(slot_of(rest));
+  }
+  return slots;
+}
+
+/// Where nothing orders the writes of names: those that were changing are gone or show some other file.
+void LooseFileSystem::disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
+                               std::map<Slot, FileId>& names) const {
+  std::vector<FileId> regular;
+  for (const auto& [slot, file] : names) {
+    if (files_.at(file).type == FileType::regular) regular.push_back(file);
+  }
+  for (std::size_t i = 0; i < name_operations_.size(); ++i) {
+    if (required.contains(i) || name_operations_[i].operation > cut.reached) continue;
+    for (const auto& [slot, file] : name_operations_[i].changes) {
+      if (by_chance(random, 30)) names.erase(slot);
+      if (by_chance(random, 20) && !regular.empty()) names[slot] = regular[random() % regular.size()];
+    }
+  }
 }
 
 std::set<std::size_t> LooseFileSystem::required(const Cut& cut) const {
@@ -325,7 +360,8 @@ std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt1
     if (name_operations_[i].operation <= cut.reached && by_chance(random, percent)) kept.insert(i);
   }
   close(kept);
-  const std::map<Slot, FileId> names = names_after(kept);
+  std::map<Slot, FileId> names = names_after(kept);
+  if (!promises_.names_are_atomic) disorder(required(cut), cut, random, names);
   std::map<FileId, std::uint32_t> links;
   std::map<FileId, ObservedObject> inodes;
   std::vector<ObservedObject> tree;

@@ -4,7 +4,8 @@
 // It shares no code with the oracle. Operations are run once in order to learn what each touches; a power cut
 // then keeps a random subset of what was not promised, closed under what each change of names needs (earlier
 // changes of the same names, the directories and files it speaks of), and for each block, size and attribute
-// of a file a random subset of the changes since it was last made persistent. Content is real bytes.
+// of a file a random subset of the changes since it was last made persistent. Content is real bytes. Without
+// atomic names, whatever was changing may also be gone or be another file, and a growing file be too long.
 
 #include <cstdint>
 #include <map>
@@ -71,6 +72,9 @@ class LooseFileSystem {
     std::optional<FileId> links_of;
   };
 
+  std::vector<Slot> new_path(const std::string& path) const;
+  void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
+                std::map<Slot, FileId>& names) const;
   std::optional<FileId> resolve(const std::string& path) const;
   Slot slot_of(const std::string& path) const;
   void learn(std::size_t index, const workload::Operation& operation);

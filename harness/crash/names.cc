@@ -92,10 +92,11 @@ class Promised {
   }
 
  private:
-  /// Directories whose own names were once persistent, all the way up.
+  /// Directories whose own names were once persistent, all the way up, and can be relied on.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
+      if (!promises_.names_are_atomic && permitted_name(slot, horizon_).changing()) continue;
       for (const NameCover& cover : slot.covers) {
         if (!horizon_.knows(cover.operation)) break;
         const auto token = token_at(slot, cover.operation);

@@ -17,6 +17,8 @@ struct PermittedName {
   bool rename_in_flight = false;
 
   bool absence() const;
+  /// Something happened to the name since it was last covered.
+  bool changing() const { return bindings.size() > 1; }
   Tier tier() const { return cover && cover->tier == NameTier::documented ? Tier::documented : Tier::posix; }
 };
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);

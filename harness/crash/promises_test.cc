@@ -98,6 +98,46 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
   EXPECT_EQ(link.judge({symlink("s", ""), c}, kPlain), (Found{{Verdict::zero_length, Tier::integrity}}));
 }
 
+TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt) {  // ext2, minix
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  // The inode of a removed file was taken by another one, whose fsync wrote it; the old entry still names it.
+  const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b", "write b 0 512 2 2",
+                    "fsync b", "fsyncdir ."},
+                   6};
+  const Tree two_names{file("a", 1, 2, 2, 1, 2), file("b", 1, 2, 2, 1, 2)};
+  EXPECT_EQ(taken.judge(two_names, ext2), kNothing);
+  EXPECT_NE(taken.judge(two_names, ext4), kNothing);
+  Case synced = taken;
+  synced.persisted = 7;
+  EXPECT_NE(synced.judge(two_names, ext2), kNothing) << "the directory was synced: a is gone for good";
+  EXPECT_NE(synced.judge({}, ext2), kNothing);
+  EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
+  // A directory on its way: fsck puts what was in it into lost+found.
+  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2", "sync",
+                    "rename d e", "fsync k"},
+                   7};
+  const ObservedObject kept = file("k", 1, 2, 2, 7);
+  EXPECT_EQ(moved.judge({kept}, ext2), kNothing);
+  EXPECT_NE(moved.judge({kept}, ext4), kNothing);
+  EXPECT_NE(moved.judge({directory("d", 3), file("d/a", 1, 1, 1, 4)}, ext2), kNothing)
+      << "k was synced and not touched since";
+}
+
+TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
+  ObservedObject found = file("a", 1, 1, 1, 1);  // e2fsck gives it its whole last block
+  found.size_bytes = 4096;
+  found.runs.push_back({ContentRun::Kind::foreign, 1, 7});
+  EXPECT_EQ(grows.judge({found}, ext2), kNothing);
+  EXPECT_NE(grows.judge({found}, {.exposes_stale_data = true}), kNothing);
+  EXPECT_EQ(grows.judge({file("a", 0, 1, 1, 1)}, ext2), (Found{{Verdict::zero_length, Tier::posix}}));
+  Case done = grows;
+  done.persisted = 4;
+  EXPECT_NE(done.judge({found}, ext2), kNothing) << "its length was synced";
+}
+
 TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
   const Case writes{{"create a", "sync", "write a 0 512 1 1", "fsync a", "write a 512 512 1 2"}, 3};
   const adapters::Promises writeback{.exposes_stale_data = true};
@@ -115,6 +155,50 @@ TEST(Promises, FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without
   EXPECT_EQ(deep.judge({}, kNames), (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_EQ(deep.judge({directory("d", 2), directory("d/e", 3)}, kNames),
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(Promises, WithoutAJournalExt4SyncsTheNewParentsOfANewFileAndOnlyThose) {
+  const adapters::Promises ext4 = adapters::load_adapter("ext4-nojournal")->promises;
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const Case fresh{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "fsync d/a"}, 3};
+  EXPECT_EQ(fresh.judge({}, ext2), kNothing);
+  EXPECT_EQ(fresh.judge({}, ext4), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  const Case renamed{{"create a", "write a 0 512 1 1", "sync", "rename a b", "fsync b"}, 4};
+  EXPECT_EQ(renamed.judge({file("a", 1, 1, 1, 1)}, ext4), kNothing);
+  EXPECT_NE(renamed.judge({file("a", 1, 1, 1, 1)}, adapters::load_adapter("ext4")->promises), kNothing);
+}
+
+TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
+  const adapters::Promises posix = adapters::load_adapter("f2fs")->promises;
+  const adapters::Promises strict = adapters::load_adapter("f2fs-strict")->promises;
+  const Case made{{"create a", "write a 0 512 1 1", "fsync a", "fsyncdir ."}, 2};
+  EXPECT_EQ(made.judge({}, posix), kNothing);
+  EXPECT_EQ(made.judge({}, strict), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  Case directory_too = made;
+  directory_too.persisted = 3;
+  EXPECT_EQ(directory_too.judge({}, posix), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  const Case taken{
+      // generic/342
+      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a", "write a 0 512 2 2", "fsync a"},
+      6};
+  EXPECT_EQ(taken.judge({file("a", 1, 2, 2, 2)}, posix), kNothing);
+  EXPECT_NE(taken.judge({file("a", 1, 2, 2, 2)}, strict), kNothing);
+}
+
+TEST(Promises, NoFileSystemMayLoseWhatPosixKeeps) {
+  const Case made{{"create a", "write a 0 512 1 1", "fsync a", "fsyncdir .", "unlink a", "fsyncdir ."}, 3};
+  Case removed = made;
+  removed.persisted = 5;
+  for (const std::string& name : adapters::built_in_adapters()) {
+    const adapters::Promises promises = adapters::load_adapter(name)->promises;
+    EXPECT_EQ(made.judge({file("a", 1, 1, 1, 1)}, promises), kNothing) << name;
+    Case still = made;
+    still.lines.resize(4);
+    EXPECT_NE(still.judge({}, promises), kNothing) << name;
+    EXPECT_NE(still.judge({file("a", 0, 1, 1, 1)}, promises), kNothing) << name;
+    EXPECT_NE(removed.judge({file("a", 1, 1, 1, 1)}, promises), kNothing)
+        << name << ": known defects are findings";
+  }
 }
 
 TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {

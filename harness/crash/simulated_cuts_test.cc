@@ -63,10 +63,16 @@ std::string shown(const Laboratory& lab, const LooseFileSystem::Cut& cut, const 
 
 const std::vector<adapters::Promises> kKindsOfFileSystem{
     {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
+/// What these may do looks like most kinds of damage.
+const std::vector<adapters::Promises> kKindsWithoutOrder{
+    {.names_are_atomic = false, .exposes_stale_data = true},
+    {.fsync_keeps_new_name = true, .names_are_atomic = false}};
 
 TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
   for (std::uint64_t seed = 1; seed <= 80; ++seed) {
-    for (const adapters::Promises& promises : kKindsOfFileSystem) {
+    std::vector<adapters::Promises> kinds = kKindsOfFileSystem;
+    kinds.insert(kinds.end(), kKindsWithoutOrder.begin(), kKindsWithoutOrder.end());
+    for (const adapters::Promises& promises : kinds) {
       Laboratory lab(seed, promises);
       for (int i = 0; i < 20; ++i) {
         const LooseFileSystem::Cut cut = lab.draw_cut();

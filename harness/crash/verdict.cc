@@ -39,7 +39,7 @@ std::string_view name(Tier tier) {
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings) {
   if (!recovery.mounted) return {Verdict::unmountable, "the file system could not be mounted again"};
   if (recovery.check_found_damage && !recovery.repaired) {
-    return {Verdict::not_repairable, "the check found damage that the repair left"};
+    return {Verdict::not_repairable, "the check found damage that was not repaired"};
   }
   const std::string check = recovery.check_found_damage ? "after a repair by fsck" : "under a clean fsck";
   if (!findings.empty()) {

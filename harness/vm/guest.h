@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "fs-adapters/linux/adapter.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::vm {
@@ -27,9 +28,9 @@ struct GuestImage {
   std::string key;             ///< digest of every input
 };
 
-/// Runs scripts/build-guest when an input changed (it prints what it does), then tells what it left.
-/// Errors name the missing package or tool.
-Result<GuestImage> guest_image(const std::filesystem::path& cache);
+/// Runs scripts/build-guest when an input changed (it prints what it does), then tells what it left. `parts`
+/// are those of a file system that brings its own. Errors name the missing package, tool or file.
+Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {});
 
 enum class Accelerator { kvm, tcg };
 struct AcceleratorProbe {

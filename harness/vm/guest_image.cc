@@ -37,15 +37,21 @@ std::string read_all(std::FILE* file) {
 
 }  // namespace
 
-Result<GuestImage> guest_image(const fs::path& cache) {
+Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts) {
   const fs::path script = fs::path(HEADCRASH_SOURCE_DIR) / "scripts" / "build-guest";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   if (!output || !errors) return fail(script.string(), "no temporary file for its output");
-  auto process =
-      process::Process::start({.argv = {script.string(), "--agent", agent_path().string(), cache.string()},
-                               .output = ::fileno(output.get()),
-                               .errors = STDERR_FILENO});
+  std::vector<std::string> argv{script.string(), "--agent", agent_path().string()};
+  const auto add = [&](const char* option, const std::string& value) {
+    argv.insert(argv.end(), {option, value});
+  };
+  if (!parts.kernel.empty()) add("--kernel", parts.kernel);
+  for (const std::string& module : parts.modules) add("--module", module);
+  for (const std::string& tool : parts.tools) add("--tool", tool);
+  argv.push_back(cache.string());
+  auto process = process::Process::start(
+      {.argv = std::move(argv), .output = ::fileno(output.get()), .errors = STDERR_FILENO});
   if (!process) return pass_on(process);
   const auto status = process->wait(kBuildLimit);
   if (!status) return fail(script.string(), "did not finish in time");

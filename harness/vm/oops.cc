@@ -45,18 +45,30 @@ constexpr std::array kComplaints{
     Pattern{"XFS (", "Corruption warning"},
     Pattern{"XFS (", "Internal error"},
     Pattern{"XFS (", "log mount/recovery failed"},
+    Pattern{"BTRFS warning (", "checksum verify failed"},
     Pattern{"BTRFS error (", ""},
     Pattern{"BTRFS critical (", ""},
     Pattern{"F2FS-fs (", "nconsistent"},
     Pattern{"F2FS-fs (", "orrupt"},
     Pattern{"F2FS-fs (", "set SBI_NEED_FSCK"},
-    Pattern{"F2FS-fs (", "invalid"},
+    Pattern{"F2FS-fs (", "access invalid blkaddr"},
+    Pattern{"F2FS-fs (", "invalid journal entries"},
+    Pattern{"F2FS-fs (", "Failed to "},
     Pattern{"NILFS error (device", ""},
     Pattern{"NILFS (", "orrupt"},
+    Pattern{"NILFS (", "while searching super root"},
+    Pattern{"NILFS (", "unable to fall back to spare super block"},
     Pattern{"ERROR: (device ", ""},  // jfs
     Pattern{"REISERFS error (", ""},
+    Pattern{"REISERFS warning (", "unable to initialize journal space"},
     Pattern{"MINIX-fs: ", "corrupt"},
     Pattern{"minix_free_", "already cleared"},
+    Pattern{"Bad inode number on dev ", "is out of range"},  // minix
+};
+
+// Look like complaints, and are what a cut or an injected error leaves and the file system expects.
+constexpr std::array kNormal{
+    Pattern{"BTRFS error (", " errs: wr "},  // its counters of plain I/O errors
 };
 
 bool matches(std::string_view line, const Pattern& pattern) {
@@ -71,7 +83,10 @@ std::optional<std::string> find(std::string_view console, std::span<const Patter
     std::string_view line = console.substr(0, end);
     console.remove_prefix(std::min(end + 1, console.size()));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return matches(line, p); })) {
+    const bool normal =
+        std::any_of(kNormal.begin(), kNormal.end(), [&](const Pattern& p) { return matches(line, p); });
+    if (!normal &&
+        std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return matches(line, p); })) {
       return std::string(line);
     }
   }

@@ -38,6 +38,19 @@ TEST(Oops, KnowsComplaints) {
            "[    9.1] BTRFS critical (device vda): corrupt leaf: root=1 block=1 slot=1, invalid key",
            "[    9.1] F2FS-fs (vda): inconsistent node block, nid:3",
            "[    9.1] JBD2: recovery failed",
+           // The rest was seen on damaged disks under Linux 6.1.
+           "[    9.375864] BTRFS warning (device vda): checksum verify failed on logical 30654464 mirror 1 "
+           "wanted 0x7b4df90c found 0x842db4f3 level 0",
+           "[    9.386425] BTRFS error (device vda): open_ctree failed: -22",
+           "[    9.363061] F2FS-fs (vdb): access invalid blkaddr:3454814695",
+           "[    9.781273] F2FS-fs (vdb): invalid journal entries nats 17297 sits 43744",
+           "[    9.781624] F2FS-fs (vdb): Failed to initialize F2FS segment manager (-22)",
+           "[    9.375075] F2FS-fs (vdb): Failed to read root inode",
+           "[   10.202679] NILFS (vdc): unable to fall back to spare super block",
+           "[   10.202900] NILFS (vdc): error -22 while searching super root",
+           "[   10.684080] REISERFS warning (device vde): sh-2022 reiserfs_fill_super: unable to initialize "
+           "journal space",
+           "[   11.180124] Bad inode number on dev vdf: 2213867530 is out of range",
        }) {
     EXPECT_EQ(find_complaint(line), line);
     EXPECT_FALSE(find_oops(line)) << line;
@@ -54,6 +67,18 @@ TEST(Oops, LeavesNormalProtestAlone) {
       "[    9.1] XFS (vda): log I/O error -5\n"
       "[    9.1] XFS (vda): Filesystem has been shut down due to log error (0x2).\n"
       "[    9.1] XFS (vda): Starting recovery (logdev: internal)\n"
+      // A torn checkpoint pack or superblock, of which there is another.
+      "[    9.770938] F2FS-fs (vdb): invalid crc value\n"
+      "[    9.323744] F2FS-fs (vdb): invalid crc_offset: 584320358\n"
+      "[   24.807222] F2FS-fs (vdc): Disable nat_bits due to incorrect cp_ver (1647444242736039275, 5485)\n"
+      "[   24.821741] F2FS-fs (vdc): Mounted with checkpoint version = 6b8b456b\n"
+      "[   10.153243] NILFS (vdc): broken superblock, retrying with spare superblock (blocksize = 1024)\n"
+      "[   10.680420] REISERFS warning:  read_super_block: reiserfs filesystem is deprecated and scheduled "
+      "to "
+      "be removed from the kernel in 2025\n"
+      "[   10.681337] reiserfs: using flush barriers\n"
+      "[   11.819073] BTRFS info (device vdc): start tree-log replay\n"
+      "[   11.819073] BTRFS error (device vda): bdev /dev/vda errs: wr 1, rd 0, flush 0, corrupt 0, gen 0\n"
       "[    9.1] e2fsck[77]: segfault at 0 ip 0 sp 0 error 4 in e2fsck\n";
   EXPECT_FALSE(find_oops(normal));
   EXPECT_FALSE(find_complaint(normal));
