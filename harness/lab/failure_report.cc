@@ -107,7 +107,7 @@ Result<void> FailureReporter::make_writes_of_physical() {
 }
 
 void FailureReporter::minimise_lost_writes(Failing& failing) {
-  if (failing.state.base != CrashState::Base::writes) return;
+  if (failing.state.base != CrashState::Base::writes || options_.state_checks == 0) return;
   const auto half = steady_clock::now() + (deadline_ - steady_clock::now()) / 2;
   const MinimisedState small =
       minimise_state(failing.state, loose_requests(*failing.run, failing.state),
@@ -208,8 +208,10 @@ Result<FailureReport> FailureReporter::run() {
   if (failure_.confirmed) {
     if (const auto told = make_writes_of_physical(); !told) return pass_on(told);
     minimise_lost_writes(here_);
-    if (confirm(here_)) {
+    if (here_.state == original.state) {
       notes_.push_back("Seen again on a fresh guest, recovered wholly in it.");
+    } else if (confirm(here_)) {
+      notes_.push_back("Seen again as it is told here on a fresh guest, recovered wholly in it.");
     } else {
       here_ = original;
       notes_.push_back("The smaller state did not fail on a fresh guest: the one that was found is told.");

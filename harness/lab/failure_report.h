@@ -33,7 +33,7 @@ struct ReportOptions {
   std::filesystem::path recordings;  ///< existing folder where the recording of a smaller workload is kept
   std::string replay;                ///< "headcrash replay 17 --db x.db": --state NAME is added
   std::chrono::seconds limit{90};    ///< for all of it
-  std::size_t state_checks = 150;    ///< to minimise one state
+  std::size_t state_checks = 150;    ///< to minimise one state; 0: it is told as it was found
   std::size_t workload_checks = 60;  ///< workloads that are recorded anew
   std::size_t states_per_workload = 40;  ///< of the strategy that had found the failure
   const std::atomic<bool>* interrupted = nullptr;
