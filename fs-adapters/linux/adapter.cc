@@ -133,6 +133,50 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
   return {};
 }
 
+Result<void> read_variants(const StrictTable& root, LinuxAdapter& adapter) {
+  const auto table = root.table("variant");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  for (const std::string& name : (*table)->keys()) {
+    const auto variant = (*table)->table(name);
+    if (!variant) return pass_on(variant);
+    if (const auto known = (*variant)->only({"mkfs-extra"}); !known) return known;
+    std::vector<std::string> words;
+    if (const auto taken = (*variant)->take("mkfs-extra", words); !taken) return taken;
+    if (words.empty())
+      return fail((*variant)->subject("mkfs-extra"), "is missing", "give the words for the format command");
+    adapter.variants[name] = std::move(words);
+  }
+  return {};
+}
+
+/// "NAME+VARIANT" in two; the second is empty where there is none.
+std::pair<std::string, std::string> split_variant(const std::string& name) {
+  const std::size_t plus = name.rfind('+');
+  const bool is_variant = plus != std::string::npos && name.find_first_of("./", plus) == std::string::npos;
+  if (!is_variant) return {name, ""};
+  return {name.substr(0, plus), name.substr(plus + 1)};
+}
+
+Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
+  const auto found = adapter.variants.find(variant);
+  if (found == adapter.variants.end()) {
+    std::vector<std::string> known;
+    for (const auto& [each, words] : adapter.variants) known.push_back(each);
+    return fail(fmt::format("file system \"{}\"", adapter.name),
+                fmt::format("has no variant \"{}\"", variant),
+                known.empty() ? "it has none" : config::suggest(variant, known));
+  }
+  std::vector<std::string>& argv = adapter.mkfs.argv;
+  const auto device = std::find_if(argv.begin(), argv.end(), [](const std::string& word) {
+    return word.find("{device}") != std::string::npos;
+  });
+  argv.insert(device, found->second.begin(), found->second.end());
+  adapter.name += "+" + variant;
+  adapter.title += ", " + variant;
+  return {};
+}
+
 /// A device that is spoken of must be there.
 Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
   bool named = adapter.mount_options.find("{log}") != std::string::npos;
@@ -187,7 +231,7 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
 
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth) {
   if (const auto known = root.only({"base", "title", "type", "minimum-size", "package", "guest", "log",
-                                    "mkfs", "mount", "replay", "check", "repair", "promise"});
+                                    "mkfs", "mount", "replay", "check", "repair", "promise", "variant"});
       !known) {
     return pass_on(known);
   }
@@ -210,7 +254,7 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
         read_log(root, adapter), read_guest(root, from, adapter), read_mount(root, adapter),
         read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
         read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
-        read_promise(root, adapter), check_complete(root, adapter)}) {
+        read_promise(root, adapter), read_variants(root, adapter), check_complete(root, adapter)}) {
     if (!read) return pass_on(read);
   }
   return adapter;
@@ -270,7 +314,11 @@ std::string missing_tool_remedy(const LinuxAdapter& adapter) {
 }
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
-  return load(name_or_path, 0);
+  const auto [name, variant] = split_variant(name_or_path);
+  Result<LinuxAdapter> adapter = load(name, 0);
+  if (!adapter || variant.empty()) return adapter;
+  if (const auto applied = apply_variant(variant, *adapter); !applied) return pass_on(applied);
+  return adapter;
 }
 
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) {

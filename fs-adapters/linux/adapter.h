@@ -7,6 +7,7 @@
 // examples/my-ext4.toml.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,8 @@ struct LinuxAdapter {
   Expectation expected = Expectation::any;
   std::string expected_reason;
   Promises promises;
+  /// Words that a variant of the image adds to the format command, in front of the device.
+  std::map<std::string, std::vector<std::string>> variants;
 };
 
 /// What stands for {device}, {log}, {uuid} and {target}.
@@ -75,6 +78,7 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::stri
 std::string missing_tool_remedy(const LinuxAdapter& adapter);
 
 /// A built-in adapter by name, or a file by path (any name with a '/' or ending in .toml).
+/// "ext4+tiny-journal" and "mine.toml+tiny-journal" are such a one formatted in a variant of its own.
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
 /// `file_name` is for messages.

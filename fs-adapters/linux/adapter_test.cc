@@ -145,5 +145,21 @@ TEST(Adapter, UnknownNameListsTheKnownOnes) {
   EXPECT_NE(adapter.error().message().find("ext4-nobarrier"), std::string::npos);
 }
 
+TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
+  const auto plain = load_adapter("ext4"), tiny = load_adapter("ext4+tiny-journal");
+  ASSERT_TRUE(plain && tiny) << tiny.error().message();
+  EXPECT_EQ(tiny->name, "ext4+tiny-journal");
+  std::vector<std::string> expected = plain->mkfs.argv;
+  expected.insert(expected.end() - 1, {"-b", "1024", "-J", "size=1"});
+  EXPECT_EQ(tiny->mkfs.argv, expected);
+  EXPECT_TRUE(load_adapter("ext4-journal+tiny-journal")) << "its base has the variant";
+  EXPECT_NE(load_adapter("ext4+tiny-jornal").error().message().find("tiny-journal"), std::string::npos);
+  EXPECT_NE(load_adapter("minix+tiny-journal").error().message().find("it has none"), std::string::npos);
+  EXPECT_NE(load_adapter("exd4+tiny-journal").error().message().find("ext4"), std::string::npos);
+  const auto broken = parse_adapter("base = 'ext4'\n[variant.small]\nwords = ['-b']\n", "mine.toml");
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message().find("variant.small"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace headcrash::adapters

@@ -134,10 +134,15 @@ std::string told_of(const ThreadedLaboratory& lab, const Execution& execution, c
 
 const std::vector<adapters::Promises> kKinds{
     {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
+const std::vector<adapters::Promises> kKindsWithoutOrderEither{
+    {.names_are_atomic = false, .exposes_stale_data = true},
+    {.fsync_keeps_new_name = true, .names_are_atomic = false}};
 
 TEST(SimulatedThreads, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    for (const adapters::Promises& promises : kKinds) {
+    std::vector<adapters::Promises> kinds = kKinds;
+    kinds.insert(kinds.end(), kKindsWithoutOrderEither.begin(), kKindsWithoutOrderEither.end());
+    for (const adapters::Promises& promises : kinds) {
       ThreadedLaboratory lab(seed, promises);
       for (int cut = 0; cut < 20; ++cut) {
         const Execution execution = lab.execute();
@@ -229,7 +234,7 @@ TEST(SimulatedThreads, DamageIsFound) {
   for (const Harm kind :
        {Harm::lost_name, Harm::lost_write, Harm::stale_block, Harm::shorter, Harm::resurrected}) {
     int done = 0;
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 70; ++seed) {
       ThreadedLaboratory lab(seed, kKinds[seed % kKinds.size()]);
       for (int cut = 0; cut < 10; ++cut) {
         const Execution execution = lab.execute();

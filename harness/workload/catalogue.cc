@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/workload/ace.h"
+#include "harness/workload/aged_image.h"
 #include "harness/workload/patterns.h"
 #include "harness/workload/random_operations.h"
 #include "harness/workload/small_files.h"
@@ -18,6 +19,7 @@ namespace headcrash::workload {
 namespace {
 
 constexpr std::uint8_t kRandomThreads = 4;
+constexpr std::string_view kAgedSuffix = "+aged";
 constexpr std::string_view kAcePrefix = "ace-seq";
 
 struct AceName {
@@ -69,6 +71,13 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
               config::suggest(request.name, names) + "; or give the path of a .txt file");
 }
 
+std::optional<WorkloadRequest> without_age(const WorkloadRequest& request) {
+  if (!request.name.ends_with(kAgedSuffix)) return std::nullopt;
+  WorkloadRequest young = request;
+  young.name.resize(young.name.size() - kAgedSuffix.size());
+  return young;
+}
+
 /// Space that the workload will not have. A file system without fallocate skips it, and says so.
 std::vector<Operation> filler(std::uint64_t bytes) {
   std::vector<Operation> list;
@@ -85,6 +94,13 @@ std::vector<Operation> filler(std::uint64_t bytes) {
 }  // namespace
 
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
+  if (const auto young = without_age(request)) {
+    const Result<std::vector<Operation>> list = make_workload(*young);
+    if (!list) return list;
+    std::vector<Operation> whole = age({.seed = request.seed});
+    whole.insert(whole.end(), list->begin(), list->end());
+    return whole;
+  }
   Result<std::vector<Operation>> list = make_list(request);
   if (!list) return list;
   if (std::none_of(list->begin(), list->end(), is_persistence_point)) {
@@ -97,6 +113,7 @@ Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
 }
 
 std::string numbered_name(const WorkloadRequest& request) {
+  if (const auto young = without_age(request)) return numbered_name(*young) + std::string(kAgedSuffix);
   const auto name = read_ace_name(request.name);
   if (!name || name->number) return request.name;
   return fmt::format("{}/{}", request.name, number_of(*name, Ace(name->length).count(), request));

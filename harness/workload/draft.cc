@@ -97,7 +97,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::unlink:
       return exists(operation.path) && !is(operation.path, FileType::directory);
     case Kind::link:
-      return is(operation.path, FileType::regular) && can_be_made(operation.target);
+      return exists(operation.path) && !is(operation.path, FileType::directory) &&
+             can_be_made(operation.target);
     case Kind::rename:
     case Kind::rename_noreplace:
     case Kind::rename_exchange:

@@ -164,7 +164,7 @@ class Dice {
         operation.path = below(4) == 0 ? name() : file();
         break;
       case Kind::link:
-        operation.path = file();
+        operation.path = below(6) == 0 ? name() : file();
         operation.target = name();
         break;
       case Kind::rename:
