@@ -169,7 +169,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   if (!scratch) return pass_on(scratch);
   explored.scratch.emplace(std::move(*scratch));
   const fs::path cache = campaign::default_cache();
-  const auto image = vm::guest_image(cache);
+  const auto image = vm::guest_image(cache, explored.filesystem.guest);
   if (!image) return pass_on(image);
   auto lab = lab::Lab::start({.guests = arguments.jobs,
                               .image = *image,

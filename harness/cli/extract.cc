@@ -37,7 +37,8 @@ std::optional<std::size_t> last_persisted(const states::RunHistory& run, std::ui
   std::optional<std::size_t> persisted;
   for (const states::RecordedMark& mark : run.marks()) {
     std::size_t operation = 0;
-    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1) persisted = operation;
+    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
+      persisted = operation;
   }
   return persisted;
 }
@@ -55,7 +56,8 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   if (!opened) return pass_on(opened);
   const auto& device = opened->run->header().devices.at(opened->state.device);
   if (!device.medium) {
-    return fail(trial->key, fmt::format("its disk {} is an array or a cache, which is more than one image", device.name),
+    return fail(trial->key,
+                fmt::format("its disk {} is an array or a cache, which is more than one image", device.name),
                 "look at it with `headcrash replay --shell`");
   }
   const auto image = opened->run->image(opened->state, opened->state.device);
@@ -66,7 +68,8 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   lab::StateOutcome outcome;
   outcome.state = states::format(opened->state);
   outcome.persisted_operation = last_persisted(*opened->run, opened->state.event);
-  outcome.judgement = {crash::Verdict::clean, "never checked by headcrash: only recovery and check are compared"};
+  outcome.judgement = {crash::Verdict::clean,
+                       "never checked by headcrash: only recovery and check are compared"};
   if (trial->outcome) {
     outcome.judgement = {verdict_named(trial->outcome->verdict), trial->outcome->summary};
     outcome.findings = trial->outcome->findings;
@@ -106,17 +109,20 @@ int run(const ExtractArguments& arguments) {
 }  // namespace
 
 void add_extract(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("extract", "Writes a crash image and a script that shows the failure without headcrash");
+  CLI::App* command = app.add_subcommand(
+      "extract", "Writes a crash image and a script that shows the failure without headcrash");
   const auto arguments = std::make_shared<ExtractArguments>();
   command
-      ->add_option("TRIAL", arguments->trial.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      ->add_option("TRIAL", arguments->trial.trial,
+                   "A trial of the database, by id or key; or a recording (.hcrec)")
       ->required();
   command->add_option("--db", arguments->trial.database, "Results database")->capture_default_str();
-  command->add_option("--state", arguments->trial.state,
-                      "A crash state by name; default: the first failure's, or the power cut of a trial of one");
+  command->add_option(
+      "--state", arguments->trial.state,
+      "A crash state by name; default: the first failure's, or the power cut of a trial of one");
   command->add_option("--fs", arguments->trial.filesystem, "File system; needed for a recording");
-  command->add_option("-o,--output", arguments->folder, "Folder to make; default: named after file system and trial");
+  command->add_option("-o,--output", arguments->folder,
+                      "Folder to make; default: named after file system and trial");
   command->add_option("--format", arguments->format, "Of the image")
       ->check(CLI::IsMember({"raw", "qcow2"}))
       ->capture_default_str();

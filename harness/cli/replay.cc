@@ -1,4 +1,5 @@
-// headcrash replay: a trial, or one crash state of it, once more; and what it says now against what it said then.
+// headcrash replay: a trial, or one crash state of it, once more; and what it says now against what it said
+// then.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -44,8 +45,9 @@ bool keeps(const std::string& verdict) {
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == crash::name(now.judgement.verdict)) return true;
   if (keeps(then.verdict)) return crash::keeps_promises(now.judgement.verdict);
-  return std::any_of(now.findings.begin(), now.findings.end(),
-                     [&](const crash::Finding& finding) { return crash::name(finding.kind) == then.verdict; });
+  return std::any_of(now.findings.begin(), now.findings.end(), [&](const crash::Finding& finding) {
+    return crash::name(finding.kind) == then.verdict;
+  });
 }
 
 int exit_code_of(const Replayed& now) {
@@ -79,8 +81,8 @@ json describe(const Replayed& now, const std::optional<StoredOutcome>& then) {
 void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
   fmt::print("{}: {}\n  {}\n", now.what, crash::name(now.judgement.verdict), now.judgement.summary);
   for (const crash::Finding& finding : now.findings) {
-    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", crash::name(finding.tier), finding.path,
-               crash::name(finding.kind), finding.expected, finding.found);
+    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", crash::name(finding.tier),
+               finding.path, crash::name(finding.kind), finding.expected, finding.found);
   }
   if (!then) {
     fmt::print("no verdict of this state is recorded\n");
@@ -116,8 +118,8 @@ class OneGuest {
   lab::StageGuest& guest() { return lab_->guest(0); }
 
  private:
-  static Result<vm::GuestImage> guest_image_of(const StoredTrial&, const fs::path& cache) {
-    return vm::guest_image(cache);
+  static Result<vm::GuestImage> guest_image_of(const StoredTrial& trial, const fs::path& cache) {
+    return vm::guest_image(cache, trial.filesystem.guest);
   }
   std::optional<process::ScratchFolder> scratch_;  // goes after the lab
   std::unique_ptr<lab::Lab> lab_;
@@ -165,8 +167,9 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened, const Repl
   return exit_code_of(now);
 }
 
-/// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same cut after the
-/// same mark; what the guest had sent by then may differ a little, since a real clock runs in it.
+/// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same
+/// cut after the same mark; what the guest had sent by then may differ a little, since a real clock runs in
+/// it.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return tell(campaign.error(), arguments.as_json);
@@ -183,7 +186,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
   std::error_code error;
   fs::create_directories(artefacts, error);
-  const auto image = vm::guest_image(cache);
+  const auto image = vm::guest_image(cache, plan->filesystem->guest);
   if (!image) return cannot_tell(image.error(), arguments.as_json);
   const auto record = campaign::run_trial(*plan, {.campaign = &*campaign,
                                                   .image = *image,
@@ -201,7 +204,8 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   for (const db::FindingRecord& finding : record->findings) {
     crash::Finding each{.path = finding.path, .expected = finding.expected, .found = finding.found};
     for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-      if (crash::name(static_cast<crash::Verdict>(i)) == finding.kind) each.kind = static_cast<crash::Verdict>(i);
+      if (crash::name(static_cast<crash::Verdict>(i)) == finding.kind)
+        each.kind = static_cast<crash::Verdict>(i);
     for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
       if (crash::name(static_cast<crash::Tier>(i)) == finding.tier) each.tier = static_cast<crash::Tier>(i);
     now.findings.push_back(std::move(each));
@@ -220,8 +224,8 @@ std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
-/// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own that
-/// begins where the last one ended. There is no terminal in there: no editors, no job control.
+/// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own
+/// that begins where the last one ended. There is no terminal in there: no editors, no job control.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   auto one = OneGuest::start(trial, opened);
   if (!one) return cannot_tell(one.error(), arguments.as_json);
@@ -229,10 +233,8 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const auto stop = [&](const crash::Judgement& why) {
     return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
   };
-  const auto loaded = guest.load({.stage = guest.stage(),
-                                  .recording = opened.recording,
-                                  .state = states::format(opened.state)},
-                                 true);
+  const auto loaded = guest.load(
+      {.stage = guest.stage(), .recording = opened.recording, .state = states::format(opened.state)}, true);
   if (!loaded) return stop(loaded.error());
   if (!trial.filesystem.replay_by_mount && !trial.filesystem.replay.argv.empty()) {
     const auto argv = adapters::fill_in(trial.filesystem.replay.argv, lab::kStageDisk, "");
@@ -276,9 +278,10 @@ int run(const ReplayArguments& arguments) {
   const auto opened = open_state(*trial);
   if (!opened) return tell(opened.error(), arguments.as_json);
   if (!opened->run->header().devices.at(opened->state.device).medium) {
-    return tell({trial->key, "its disk is an array or a cache, whose states are replayed as whole trials only",
-                 "leave out --state and --shell"},
-                arguments.as_json);
+    return tell(
+        {trial->key, "its disk is an array or a cache, whose states are replayed as whole trials only",
+         "leave out --state and --shell"},
+        arguments.as_json);
   }
   return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
 }
@@ -290,21 +293,25 @@ void add_replay(CLI::App& app, int& exit_code) {
       app.add_subcommand("replay", "Runs one trial, or one crash state of it, once more on a fresh guest");
   const auto arguments = std::make_shared<ReplayArguments>();
   command
-      ->add_option("TRIAL", arguments->trial.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      ->add_option("TRIAL", arguments->trial.trial,
+                   "A trial of the database, by id or key; or a recording (.hcrec)")
       ->required();
   command->add_option("--db", arguments->trial.database, "Results database")->capture_default_str();
-  command->add_option("--state", arguments->trial.state,
-                      "A crash state by name; default: the first failure's of an exploration, all of a trial of one "
-                      "cut. `cut`: what the medium held when the power went");
+  command->add_option(
+      "--state", arguments->trial.state,
+      "A crash state by name; default: the first failure's of an exploration, all of a trial of one "
+      "cut. `cut`: what the medium held when the power went");
   command->add_option("--fs", arguments->trial.filesystem,
                       "File system, in place of the trial's; needed for a recording");
   command->add_flag("--shell", arguments->shell,
                     "Recover and mount the state, then run lines of standard input in the guest's shell");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
-      "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state w1234-17.21\n"
+      "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state "
+      "w1234-17.21\n"
       "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n\n"
-      "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be tested, "
+      "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be "
+      "tested, "
       "2 usage or a missing trial.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

@@ -31,9 +31,11 @@ Result<std::vector<crash::Finding>> read_findings(db::Statement& rows) {
     if (!*more) return findings;
     crash::Finding finding{.path = rows.text(2), .expected = rows.text(3), .found = rows.text(4)};
     for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-      if (crash::name(static_cast<crash::Verdict>(i)) == rows.text(0)) finding.kind = static_cast<crash::Verdict>(i);
+      if (crash::name(static_cast<crash::Verdict>(i)) == rows.text(0))
+        finding.kind = static_cast<crash::Verdict>(i);
     for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
-      if (crash::name(static_cast<crash::Tier>(i)) == rows.text(1)) finding.tier = static_cast<crash::Tier>(i);
+      if (crash::name(static_cast<crash::Tier>(i)) == rows.text(1))
+        finding.tier = static_cast<crash::Tier>(i);
     findings.push_back(std::move(finding));
   }
 }
@@ -88,10 +90,11 @@ class Reader {
   Result<void> read_trial() {
     const bool by_id = all_digits(arguments_.trial);
     auto row = db::Statement::prepare(
-        database_.handle(), fmt::format("SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
-                                        "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
-                                        "ORDER BY t.id DESC LIMIT 1",
-                                        by_id ? "id" : "key"));
+        database_.handle(),
+        fmt::format("SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
+                    "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
+                    "ORDER BY t.id DESC LIMIT 1",
+                    by_id ? "id" : "key"));
     if (!row) return pass_on(row);
     const auto more = row->bind(arguments_.trial).step();
     if (!more) return pass_on(more);
@@ -110,7 +113,8 @@ class Reader {
   }
 
   Result<void> nothing_found() {
-    auto some = db::Statement::prepare(database_.handle(), "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3");
+    auto some =
+        db::Statement::prepare(database_.handle(), "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3");
     if (!some) return pass_on(some);
     std::string list;
     while (some->step().value_or(false))
@@ -120,8 +124,8 @@ class Reader {
   }
 
   Result<void> read_recording() {
-    auto row = db::Statement::prepare(
-        database_.handle(), "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'");
+    auto row = db::Statement::prepare(database_.handle(),
+                                      "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'");
     if (!row) return pass_on(row);
     const auto more = row->bind(trial_.id).step();
     if (!more) return pass_on(more);
@@ -139,14 +143,16 @@ class Reader {
     return std::move(trial_);
   }
 
-  /// The state that was named; else the first failure's, made small; else the first that does not keep its promises.
+  /// The state that was named; else the first failure's, made small; else the first that does not keep its
+  /// promises.
   Result<void> read_state() {
     trial_.outcome.reset();
     auto row = db::Statement::prepare(
         database_.handle(),
         "SELECT c.id, c.name, c.verdict, c.summary, f.minimised_state, f.account FROM crash_state c "
         "LEFT JOIN failure f ON f.crash_state_id = c.id WHERE c.trial_id = ?1 AND "
-        "CASE WHEN ?2 = '' THEN c.verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (c.name, f.minimised_state) END "
+        "CASE WHEN ?2 = '' THEN c.verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (c.name, "
+        "f.minimised_state) END "
         "ORDER BY f.id IS NULL, c.name = ?2 DESC, c.id LIMIT 1");
     if (!row) return pass_on(row);
     const auto more = row->bind(trial_.id, arguments_.state).step();
@@ -193,7 +199,8 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   for (std::uint64_t ordinal = 0;; ++ordinal) {
     const auto event = reader->next(record::PayloadUse::pass_over);
     if (!event) return pass_on(event);
-    if (!*event) return fail(recording.string(), "holds no power cut", "name a state with --state, for example w100-");
+    if (!*event)
+      return fail(recording.string(), "holds no power cut", "name a state with --state, for example w100-");
     if ((*event)->kind == record::Kind::power && (*event)->detail == 0) return ordinal;
   }
 }
@@ -202,7 +209,8 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
 Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
   const std::string begin = recording.stem().string() + ".recovery-";
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(recording.parent_path().empty() ? "." : recording.parent_path(), error)) {
+  for (const auto& entry :
+       fs::directory_iterator(recording.parent_path().empty() ? "." : recording.parent_path(), error)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(begin) || !name.ends_with(kRecordingEnd)) continue;
     const auto reader = record::RecordingReader::open(entry.path());

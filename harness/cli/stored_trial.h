@@ -31,17 +31,17 @@ struct StoredTrial {
   std::int64_t id = 0;  ///< 0: a recording, not in any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
-  bool explored = false;                  ///< many states, not one cut
-  std::filesystem::path recording;        ///< empty: none was kept
-  std::string state;                      ///< the one that is meant; empty: the trial's own cut
-  std::optional<StoredOutcome> outcome;   ///< of that state or cut; none: it was never checked
+  bool explored = false;                 ///< many states, not one cut
+  std::filesystem::path recording;       ///< empty: none was kept
+  std::string state;                     ///< the one that is meant; empty: the trial's own cut
+  std::optional<StoredOutcome> outcome;  ///< of that state or cut; none: it was never checked
 };
 
 /// Errors: no such trial, state, database or recording; each says what there is.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// The recording and the state, opened: of a state of a recovery ("w12-/w3") that of the recovery. "cut", or no state: the
-/// physical one at the power cut.
+/// The recording and the state, opened: of a state of a recovery ("w12-/w3") that of the recovery. "cut", or
+/// no state: the physical one at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;

@@ -73,7 +73,8 @@ class Account {
     for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
   }
 
-  /// The cut stands after the last operation that can have begun: the persistence point after the last known one.
+  /// The cut stands after the last operation that can have begun: the persistence point after the last known
+  /// one.
   void operations() {
     section("Operations");
     text_ += "  P: promises persistence    *: the last that is known to have succeeded before the cut\n\n";
@@ -101,7 +102,8 @@ class Account {
   std::string mishap(std::size_t operation) const {
     for (const workload::Mishap& each : of_.workload->mishaps) {
       if (each.operation != operation) continue;
-      return each.outcome == workload::Outcome::skipped ? "    (not supported: skipped)" : "    (no room: in part)";
+      return each.outcome == workload::Outcome::skipped ? "    (not supported: skipped)"
+                                                        : "    (no room: in part)";
     }
     return "";
   }
@@ -126,17 +128,17 @@ class Account {
       text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesTold);
   }
   std::string cut_sentence() const {
-    std::string sentence = fmt::format("After event {} of the recording, at {} of its time", of_.state.event,
-                                       ms(lost_.cut_at));
+    std::string sentence =
+        fmt::format("After event {} of the recording, at {} of its time", of_.state.event, ms(lost_.cut_at));
     if (const auto* mark = last_mark(of_.state.event)) {
       sentence += fmt::format(", {} after the mark \"{}\"", ms(lost_.cut_at - mark->at), mark->text);
     }
     return sentence + ".";
   }
   void lost_write(const LostWrite& lost) {
-    text_ += fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request, lost.write.lba,
-                         lost.write.sectors, ms(lost.submitted_at),
-                         lost.acked_at ? ms(*lost.acked_at) : "never");
+    text_ +=
+        fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request, lost.write.lba,
+                    lost.write.sectors, ms(lost.submitted_at), lost.acked_at ? ms(*lost.acked_at) : "never");
     std::string what = lost.what;
     if (lost.torn) {
       what += fmt::format(" (torn: only sectors {} to {} of it are there)", lost.torn->first,
@@ -186,8 +188,10 @@ class Account {
       lines.push_back(of_.outcome->log.substr(at, end - at));
       at = end + 1;
     }
-    if (lines.size() > kLogLinesTold) text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesTold);
-    for (std::size_t i = lines.size() > kLogLinesTold ? lines.size() - kLogLinesTold : 0; i < lines.size(); ++i)
+    if (lines.size() > kLogLinesTold)
+      text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesTold);
+    for (std::size_t i = lines.size() > kLogLinesTold ? lines.size() - kLogLinesTold : 0; i < lines.size();
+         ++i)
       text_ += lines[i].empty() ? "\n" : "  " + lines[i] + "\n";
   }
 

@@ -1,6 +1,7 @@
 #pragma once
-// The account of a failure: a page of plain text that a file-system developer can read without knowing headcrash.
-// What was done, where the power went, which writes were lost and what they were, what had to be there and what was.
+// The account of a failure: a page of plain text that a file-system developer can read without knowing
+// headcrash. What was done, where the power went, which writes were lost and what they were, what had to be
+// there and what was.
 
 #include <string>
 #include <vector>

@@ -21,7 +21,11 @@ CrashState named(const std::string& name) {
 /// events: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4  9 ack  10 mark  11 trim  12 W6
 std::shared_ptr<const states::RunHistory> a_run(const LabTestFolder& folder) {
   RecordedDisk disk(folder / "workload.hcrec");
-  disk.mark("phase workload").write(1, 800, RecordedDisk::stamps(1, 1, 0, 4096)).ack(1).flush(2).mark("persisted 2");
+  disk.mark("phase workload")
+      .write(1, 800, RecordedDisk::stamps(1, 1, 0, 4096))
+      .ack(1)
+      .flush(2)
+      .mark("persisted 2");
   disk.write(3, 1600, RecordedDisk::stamps(2, 7, 1024, 2048)).ack(3);
   auto journal = RecordedDisk::block({0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 1, 0, 0, 0, 9});
   const auto commit = RecordedDisk::block({0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2, 0, 0, 0, 9});
@@ -110,15 +114,17 @@ TEST(Account, TellsAFailureToAReader) {
                                     .mkfs = {.argv = {"mkfs.ext4", "-q", "{device}"}}};
   const RecordedWorkload workload{
       .recording = folder / "workload.hcrec",
-      .operations = workload::parse_operations("create f\nwrite f 0 4096 1 1\nfsync f\ncreate g\n"
-                                               "write g 1024 2048 2 7\nfsync g\npunch g 0 512\nunlink f\nsync\n"
-                                               "create h\n",
-                                               "test")
-                        .value(),
+      .operations =
+          workload::parse_operations("create f\nwrite f 0 4096 1 1\nfsync f\ncreate g\n"
+                                     "write g 1024 2048 2 7\nfsync g\npunch g 0 512\nunlink f\nsync\n"
+                                     "create h\n",
+                                     "test")
+              .value(),
       .mishaps = {{6, workload::Outcome::skipped}}};
   StateOutcome outcome;
   outcome.persisted_operation = 5;
-  outcome.judgement = {crash::Verdict::lost_synced_data, "2 objects are not as promised, first g: no such name"};
+  outcome.judgement = {crash::Verdict::lost_synced_data,
+                       "2 objects are not as promised, first g: no such name"};
   outcome.findings = {
       {crash::Verdict::lost_synced_data, crash::Tier::posix, "g", "the name to be there", "no such name"},
       {crash::Verdict::wrong_data, crash::Tier::integrity, "f", "version 1 or newer in block 3",
@@ -203,7 +209,8 @@ TEST(LostWrites, DoNotTellAWriteThatWasTornTwice) {
   RecordedDisk disk(folder / "r", 64);
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
   disk.write(1, 8, data).ack(1);
-  disk.media(1, 8, {data.begin(), data.begin() + 512}).media(1, 12, {data.begin() + 2048, data.begin() + 2560});
+  disk.media(1, 8, {data.begin(), data.begin() + 512})
+      .media(1, 12, {data.begin() + 2048, data.begin() + 2560});
   const auto run = disk.load();
   const auto state = as_lost_writes(*run, {.base = CrashState::Base::physical, .event = 4});
   ASSERT_TRUE(state) << state.error().message();

@@ -1,9 +1,9 @@
 // Stamps and magic numbers (block_kind.h). The magic numbers are those of the kernel's own headers: jbd2.h,
-// ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h, nilfs2_ondisk.h, jfs_superblock.h,
-// reiserfs.h.
+// ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h, nilfs2_ondisk.h,
+// jfs_superblock.h, reiserfs.h.
 //
-// Metadata is looked at in pieces of 4 KiB, the block size that mkfs chooses everywhere here but on tiny disks; a
-// structure that begins inside a piece is not seen.
+// Metadata is looked at in pieces of 4 KiB, the block size that mkfs chooses everywhere here but on tiny
+// disks; a structure that begins inside a piece is not seen.
 #include "harness/lab/block_kind.h"
 
 #include <fmt/format.h>
@@ -71,8 +71,8 @@ constexpr Magic kMagics[] = {
 std::optional<std::string> journal_block(Bytes block) {
   constexpr std::uint64_t kJbd2 = 0xc03b3998;
   if (block.size() < 12 || big(block, 0, 4) != kJbd2) return std::nullopt;
-  constexpr std::array<std::string_view, 6> kTypes{
-      "", "descriptor block", "commit block", "superblock", "superblock", "revoke block"};
+  constexpr std::array<std::string_view, 6> kTypes{"",           "descriptor block", "commit block",
+                                                   "superblock", "superblock",       "revoke block"};
   const std::uint64_t type = big(block, 4, 4);
   if (type == 0 || type >= kTypes.size()) return "journal block of an unknown type";
   if (type == 3 || type == 4) return "journal superblock";
@@ -87,13 +87,15 @@ std::optional<std::string> xfs_log_record(Bytes block) {
 /// A node has no magic number; its header makes sense or does not.
 std::optional<std::string> btrfs_node(Bytes block) {
   if (block.size() < 101) return std::nullopt;
-  const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8), owner = little(block, 88, 8);
+  const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8),
+                      owner = little(block, 88, 8);
   const std::uint64_t items = little(block, 96, 4), level = little(block, 100, 1);
-  if (at == 0 || at % kPieceBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 || items > 1000)
+  if (at == 0 || at % kPieceBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 ||
+      items > 1000)
     return std::nullopt;
-  constexpr std::array<std::string_view, 12> kTrees{"",       "root",       "extent", "chunk",
+  constexpr std::array<std::string_view, 12> kTrees{"",       "root",        "extent",         "chunk",
                                                     "device", "file system", "root directory", "checksum",
-                                                    "quota",  "UUID",       "free space", "block group"};
+                                                    "quota",  "UUID",        "free space",     "block group"};
   std::string tree;
   if (owner > 0 && owner < kTrees.size()) {
     tree = kTrees.at(owner);
@@ -142,7 +144,8 @@ std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
     if (!first) first = *stamp;
     if (*stamp != workload::Stamp{first->file, first->version, first->block + count}) break;
   }
-  if (count == 1) *what = fmt::format("file {}: version {}, block {}", first->file, first->version, first->block);
+  if (count == 1)
+    *what = fmt::format("file {}: version {}, block {}", first->file, first->version, first->block);
   if (count > 1) {
     *what = fmt::format("file {}: version {}, blocks {} to {}", first->file, first->version, first->block,
                         first->block + count - 1);
@@ -177,7 +180,8 @@ std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data)
     }
     const std::size_t at = sector * workload::kStampBytes;
     const Bytes piece = data.subspan(at, std::min(kPieceBytes, data.size() - at));
-    const bool zeroes = std::all_of(piece.begin(), piece.end(), [](std::byte b) { return b == std::byte{0}; });
+    const bool zeroes =
+        std::all_of(piece.begin(), piece.end(), [](std::byte b) { return b == std::byte{0}; });
     const auto kind = metadata_kind(type, lba + sector, piece);
     parts.add(zeroes ? "zeroes" : kind.value_or("metadata or data of no known kind"));
     sector += (piece.size() + workload::kStampBytes - 1) / workload::kStampBytes;

@@ -27,8 +27,9 @@ struct Failing {
 
 class FailureReporter {
  public:
-  FailureReporter(StageGuest& guest, const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
-                  const ConfirmedFailure& failure, const ReportOptions& options)
+  FailureReporter(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                  const RecordedWorkload& workload, const ConfirmedFailure& failure,
+                  const ReportOptions& options)
       : guest_(guest),
         filesystem_(filesystem),
         workload_(workload),
@@ -61,7 +62,7 @@ class FailureReporter {
   const ReportOptions& options_;
   FailureKind kind_;
   steady_clock::time_point deadline_;
-  Failing here_;                   // of the failure's own recording
+  Failing here_;                    // of the failure's own recording
   std::optional<Failing> smaller_;  // of the shortest workload that fails
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;
@@ -97,7 +98,8 @@ Result<void> FailureReporter::make_writes_of_physical() {
   const auto writes = as_lost_writes(*here_.run, here_.state);
   if (!writes) return pass_on(writes);
   if (!*writes) return {};
-  notes_.push_back(fmt::format("The medium held what {} holds; that is told here.", states::format(**writes)));
+  notes_.push_back(
+      fmt::format("The medium held what {} holds; that is told here.", states::format(**writes)));
   here_.state = **writes;
   return {};
 }
@@ -105,27 +107,27 @@ Result<void> FailureReporter::make_writes_of_physical() {
 void FailureReporter::minimise_lost_writes(Failing& failing) {
   if (failing.state.base != CrashState::Base::writes) return;
   const auto half = steady_clock::now() + (deadline_ - steady_clock::now()) / 2;
-  const MinimisedState small = minimise_state(
-      failing.state, loose_requests(*failing.run, failing.state),
-      [&](const CrashState& state) {
-        StateOutcome outcome = failing.checker->check(guest_, state, {});
-        if (!fails_like(kind_, outcome.judgement, outcome.findings)) return false;
-        failing.outcome = std::move(outcome);
-        return true;
-      },
-      {.checks = options_.state_checks, .out_of_time = [&] { return out_of_time(half); }});
+  const MinimisedState small =
+      minimise_state(failing.state, loose_requests(*failing.run, failing.state),
+                     [&](const CrashState& state) {
+                       StateOutcome outcome = failing.checker->check(guest_, state, {});
+                       if (!fails_like(kind_, outcome.judgement, outcome.findings)) return false;
+                       failing.outcome = std::move(outcome);
+                       return true;
+                     },
+                     {.checks = options_.state_checks, .out_of_time = [&] { return out_of_time(half); }});
   failing.state = small.state;
-  notes_.push_back(fmt::format("Of {} lost or torn writes {} {} left, {} ({} states checked).", small.lost_before,
-                               small.lost, small.lost == 1 ? "is" : "are",
-                               small.minimal ? "and none of them can be spared"
-                                             : "and fewer may do: the time was over",
-                               small.checks));
+  notes_.push_back(
+      fmt::format("Of {} lost or torn writes {} {} left, {} ({} states checked).", small.lost_before,
+                  small.lost, small.lost == 1 ? "is" : "are",
+                  small.minimal ? "and none of them can be spared" : "and fewer may do: the time was over",
+                  small.checks));
 }
 
 /// Records the operations and looks for a state that fails in the same way, where the failure was found.
 bool FailureReporter::fails_too(const std::vector<workload::Operation>& operations) {
-  const fs::path recording = options_.recordings / fmt::format("smaller-{:016x}-{}.hcrec",
-                                                               failure_.outcome.digest, ++recorded_);
+  const fs::path recording =
+      options_.recordings / fmt::format("smaller-{:016x}-{}.hcrec", failure_.outcome.digest, ++recorded_);
   std::error_code ignored;
   const auto discard = [&](const fs::path& path) {
     fs::remove(path, ignored);
@@ -165,13 +167,15 @@ bool FailureReporter::fails_too(const std::vector<workload::Operation>& operatio
 void FailureReporter::minimise_operations() {
   const bool one_disk = failure_.outcome.strategy != states::Strategy::member &&
                         failure_.outcome.strategy != states::Strategy::recovery;
-  if (!options_.record || !one_disk || workload_.operations.empty() || !failure_.outcome.recovery_of.empty()) return;
+  if (!options_.record || !one_disk || workload_.operations.empty() || !failure_.outcome.recovery_of.empty())
+    return;
   // What comes after the next persistence point cannot have begun.
   std::size_t end = failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
-  while (end < workload_.operations.size() && !workload::is_persistence_point(workload_.operations[end])) ++end;
+  while (end < workload_.operations.size() && !workload::is_persistence_point(workload_.operations[end]))
+    ++end;
   end = std::min(end + 1, workload_.operations.size());
-  const std::vector<workload::Operation> begun(workload_.operations.begin(),
-                                               workload_.operations.begin() + static_cast<std::ptrdiff_t>(end));
+  const std::vector<workload::Operation> begun(
+      workload_.operations.begin(), workload_.operations.begin() + static_cast<std::ptrdiff_t>(end));
   const MinimisedWorkload small = minimise_workload(
       begun, [&](const auto& operations) { return fails_too(operations); },
       {.checks = options_.workload_checks, .out_of_time = [&] { return out_of_time(deadline_); }});
@@ -180,11 +184,11 @@ void FailureReporter::minimise_operations() {
                                  small.minimal ? "" : ", then the time was over"));
     return;
   }
-  notes_.push_back(fmt::format("Of {} operations {} are left, {} ({} workloads recorded anew).",
-                               workload_.operations.size(), smaller_->workload.operations.size(),
-                               small.minimal ? "and none of them can be spared"
-                                             : "and fewer may do: the time was over",
-                               small.checks));
+  notes_.push_back(
+      fmt::format("Of {} operations {} are left, {} ({} workloads recorded anew).",
+                  workload_.operations.size(), smaller_->workload.operations.size(),
+                  small.minimal ? "and none of them can be spared" : "and fewer may do: the time was over",
+                  small.checks));
 }
 
 /// Once more on a fresh guest and wholly in it.

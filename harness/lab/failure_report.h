@@ -20,16 +20,17 @@
 namespace headcrash::lab {
 
 /// Records these operations on a fresh file system, as the workload that failed was recorded.
-using Recorder = std::function<Step<RecordedWorkload>(
-    StageGuest& guest, const std::vector<workload::Operation>& operations, const std::filesystem::path& recording)>;
+using Recorder = std::function<Step<RecordedWorkload>(StageGuest& guest,
+                                                      const std::vector<workload::Operation>& operations,
+                                                      const std::filesystem::path& recording)>;
 
 struct ReportOptions {
-  Recorder record;                  ///< empty: the workload is not made smaller
+  Recorder record;                   ///< empty: the workload is not made smaller
   std::filesystem::path recordings;  ///< existing folder where the recording of a smaller workload is kept
   std::string replay;                ///< "headcrash replay 17 --db x.db": --state NAME is added
   std::chrono::seconds limit{90};    ///< for all of it
-  std::size_t state_checks = 150;     ///< to minimise one state
-  std::size_t workload_checks = 60;   ///< workloads that are recorded anew
+  std::size_t state_checks = 150;    ///< to minimise one state
+  std::size_t workload_checks = 60;  ///< workloads that are recorded anew
   std::size_t states_per_workload = 40;  ///< of the strategy that had found the failure
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -47,7 +48,8 @@ struct FailureReport {
   std::string recording_state;
 };
 
-/// `workload`: the one explored, also for a state of a recovery. Errors: a recording that cannot be read any more.
+/// `workload`: the one explored, also for a state of a recovery. Errors: a recording that cannot be read any
+/// more.
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload, const ConfirmedFailure& failure,
                                      const ReportOptions& options);

@@ -57,8 +57,8 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Sector by sector, is it there? A later write over the same place makes it look lost, which changes nothing: the
-/// later one is there, or is missing itself.
+/// Sector by sector, is it there? A later write over the same place makes it look lost, which changes
+/// nothing: the later one is there, or is missing itself.
 Result<Missing> compared_missing(const RunHistory& run, const CrashState& physical) {
   const auto image = run.image(physical, 0);
   if (!image) return pass_on(image);

@@ -25,16 +25,17 @@ struct LostWrites {
   model::TimeNs cut_at = 0;         ///< of the last event before the cut
 };
 
-/// `type`: of mount(2), for the words. Of a physical state, what of the loose writes is not on the medium. Errors: a
-/// recording that cannot be read; states of arrays.
+/// `type`: of mount(2), for the words. Of a physical state, what of the loose writes is not on the medium.
+/// Errors: a recording that cannot be read; states of arrays.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 
 /// The requests that are loose at the cut of `state`, ascending.
 std::vector<model::RequestId> loose_requests(const states::RunHistory& run, const states::CrashState& state);
 
-/// A physical state told as writes that were lost or torn, which can then be made fewer. Nothing when it cannot be
-/// told so: the device lied, or tore a write in more than one place. The content is the same (digests are compared).
+/// A physical state told as writes that were lost or torn, which can then be made fewer. Nothing when it
+/// cannot be told so: the device lied, or tore a write in more than one place. The content is the same
+/// (digests are compared).
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

@@ -1,5 +1,5 @@
-// The expectations are read back from the oracle's words (harness/crash/judge.cc, content.cc): a finding has no other
-// form in the database. The tests let the oracle speak, so a change of its words shows there.
+// The expectations are read back from the oracle's words (harness/crash/judge.cc, content.cc): a finding has
+// no other form in the database. The tests let the oracle speak, so a change of its words shows there.
 #include "harness/lab/plain_checks.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace {
 using workload::kStampBytes;
 using workload::Operation;
 
-/// The sums that a block may have: of stamps, whole, as far as they were written, and with zeroes after their end (a
-/// write may end inside a block); of zeroes likewise.
+/// The sums that a block may have: of stamps, whole, as far as they were written, and with zeroes after their
+/// end (a write may end inside a block); of zeroes likewise.
 class Sums {
  public:
   void add(std::span<const std::byte> block, std::size_t written) {

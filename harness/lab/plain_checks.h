@@ -1,5 +1,6 @@
 #pragma once
-// The oracle's findings as lines of a shell script (reproduce.sh) that plain tools can check: stat, readlink, dd, cksum.
+// The oracle's findings as lines of a shell script (reproduce.sh) that plain tools can check: stat, readlink,
+// dd, cksum.
 
 #include <span>
 #include <string>

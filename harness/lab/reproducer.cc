@@ -83,9 +83,9 @@ Result<void> write_text(const fs::path& path, const std::string& text) {
 }
 
 Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
-  auto process = process::Process::start({.argv = {"qemu-img", "convert", "-f", "raw", "-O", "qcow2", raw.string(),
-                                                   qcow2.string()},
-                                          .errors = STDERR_FILENO});
+  auto process = process::Process::start(
+      {.argv = {"qemu-img", "convert", "-f", "raw", "-O", "qcow2", raw.string(), qcow2.string()},
+       .errors = STDERR_FILENO});
   if (!process) return pass_on(process);
   const auto status = process->wait(kConvertLimit);
   if (!status || *status != 0)

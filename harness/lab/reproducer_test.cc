@@ -52,10 +52,12 @@ TEST(PosixCksum, IsWhatTheUtilityPrints) {
   }
 }
 
-/// The oracle itself speaks: each of these trees breaks a promise, and none of its words is beyond the script.
+/// The oracle itself speaks: each of these trees breaks a promise, and none of its words is beyond the
+/// script.
 TEST(PlainChecks, UnderstandTheOracle) {
   const auto list = operations(
-      "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate gone\nsync\n"
+      "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
+      "gone\nsync\n"
       "unlink gone\nwrite d/f 512 512 1 2\nsync\n");
   const auto oracle = crash::Oracle::follow(list, {});
   ASSERT_TRUE(oracle);
@@ -65,7 +67,8 @@ TEST(PlainChecks, UnderstandTheOracle) {
   const auto file = [](std::uint64_t size, std::vector<ContentRun> runs) {
     return ObservedObject{.path = "d/f", .inode = 3, .links = 1, .size_bytes = size, .runs = std::move(runs)};
   };
-  const ContentRun all{.kind = ContentRun::Kind::stamp, .first_block = 0, .blocks = 4, .file = 1, .version = 1};
+  const ContentRun all{
+      .kind = ContentRun::Kind::stamp, .first_block = 0, .blocks = 4, .file = 1, .version = 1};
   const ObservedObject s{.path = "s", .type = FileType::symlink, .inode = 4, .links = 1, .link_target = "t"};
   auto wrong = s;
   wrong.link_target = "u";
@@ -87,16 +90,17 @@ TEST(PlainChecks, UnderstandTheOracle) {
       lines += line + "\n";
     }
   }
-  for (const char* each : {"expect_name 'd'", "expect_name 'd/f'", "expect_size 'd/f' 2048 2048",
-                           "expect_block 'd/f' 0 'version 1 or newer' ", "expect_block 'd/f' 1 'version 2 or newer' ",
-                           "expect_target 's' 't'", "expect_links 'd/f' 1", "expect_no_name 'gone'",
-                           "expect_no_name 'x'"})
+  for (const char* each :
+       {"expect_name 'd'", "expect_name 'd/f'", "expect_size 'd/f' 2048 2048",
+        "expect_block 'd/f' 0 'version 1 or newer' ", "expect_block 'd/f' 1 'version 2 or newer' ",
+        "expect_target 's' 't'", "expect_links 'd/f' 1", "expect_no_name 'gone'", "expect_no_name 'x'"})
     EXPECT_NE(lines.find(each), std::string::npos) << each << " is not in\n" << lines;
 }
 
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
-  EXPECT_EQ(plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "it's", "one name", "also \"b\""}}, {}),
-            (std::vector<std::string>{"look_yourself 'it'\\''s' 'one name' 'also \"b\"'"}));
+  EXPECT_EQ(
+      plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "it's", "one name", "also \"b\""}}, {}),
+      (std::vector<std::string>{"look_yourself 'it'\\''s' 'one name' 'also \"b\"'"}));
 }
 
 /// An adapter whose commands are harmless, on a file system whose files need no mount to be read.
@@ -175,7 +179,8 @@ TEST_F(ReproducerTest, ExitCodesAreThoseOfBisect) {
   ran = run_script("--yes --no-mount");
   EXPECT_EQ(ran.code, 1) << ran.output;
   EXPECT_NE(ran.output.find("FAILED  check after recovery"), std::string::npos) << ran.output;
-  EXPECT_NE(contents(folder_ / "out" / "crash.raw").find("damaged"), std::string::npos) << "only a copy is written to";
+  EXPECT_NE(contents(folder_ / "out" / "crash.raw").find("damaged"), std::string::npos)
+      << "only a copy is written to";
 
   fs::remove_all(folder_ / "out");
   filesystem_.check.argv[0] = "headcrash-no-such-program";
@@ -187,13 +192,14 @@ TEST_F(ReproducerTest, ExitCodesAreThoseOfBisect) {
 
 /// The functions that compare, on files that lie in a folder: the script itself cannot mount in a test.
 TEST_F(ReproducerTest, ComparesWithPlainTools) {
-  const auto body = reproducer_script(of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
-                                           "zeroes (1 block of 512 bytes)"},
-                                          {Verdict::lost_synced_data, Tier::posix, "f", "1300 bytes", "0 bytes"},
-                                          {Verdict::resurrected, Tier::posix, "it's", "no such name", "a file"},
-                                          {Verdict::wrong_data, Tier::integrity, "s", "a link to \"f\"", "a link to \"\""},
-                                          {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
-                                      "crash.raw");
+  const auto body =
+      reproducer_script(of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
+                             "zeroes (1 block of 512 bytes)"},
+                            {Verdict::lost_synced_data, Tier::posix, "f", "1300 bytes", "0 bytes"},
+                            {Verdict::resurrected, Tier::posix, "it's", "no such name", "a file"},
+                            {Verdict::wrong_data, Tier::integrity, "s", "a link to \"f\"", "a link to \"\""},
+                            {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
+                        "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
   // All functions, then the checks in the folder, in place of the main part.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
@@ -207,7 +213,9 @@ TEST_F(ReproducerTest, ComparesWithPlainTools) {
     std::ofstream(tree / "f", std::ios::binary)
         .write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(bytes));
   };
-  const auto checks = [&] { return run("sh '" + (folder_ / "checks.sh").string() + "' '" + tree.string() + "'"); };
+  const auto checks = [&] {
+    return run("sh '" + (folder_ / "checks.sh").string() + "' '" + tree.string() + "'");
+  };
 
   write_file(1300, 1);
   Ran ran = checks();
