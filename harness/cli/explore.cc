@@ -159,6 +159,10 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   auto filesystem = adapters::load_adapter(arguments.filesystem);
   if (!filesystem) return pass_on(filesystem);
   explored.filesystem = std::move(*filesystem);
+  if (explored.filesystem.log_size_bytes != 0) {
+    return fail(arguments.filesystem, "needs a second device for its log, which no stage has yet",
+                "explore the file system with its internal log");
+  }
   if (arguments.recording.empty() && arguments.workload.empty())
     return fail("headcrash explore", "there is nothing to explore", "give a RECORDING or --workload NAME");
   if (!arguments.workload.empty())
