@@ -3,6 +3,9 @@
 // of an adapter. The oracle judges by it; every key that is not a promise is a permission, and permissions
 // are off unless an adapter grants them.
 
+#include <string>
+#include <vector>
+
 namespace headcrash::adapters {
 
 struct Promises {
@@ -25,12 +28,16 @@ struct Promises {
   /// (ext2, minix, ext4 without a journal) nothing orders one write of metadata after another: a name whose
   /// change was not synced may be gone, show both versions or, its inode used again, another file; a new
   /// symbolic link may be empty; a file that was growing may end anywhere in its new blocks, as fsck finds
-  /// them. Names and files that were synced and not touched since are as safe as elsewhere.
+  /// them; fsync of a directory keeps the names only of what was synced itself. Names and files that were
+  /// synced and not touched since are as safe as elsewhere.
   bool names_are_atomic = true;
 
   // A permission: blocks that were allocated but not yet written may show what the disk held before
   // (data=writeback, ext2, ext4 without a journal).
   bool exposes_stale_data = false;
+
+  /// Names in the root that are the file system's own (NILFS2's .nilfs); they are not judged.
+  std::vector<std::string> own_names = {};
 };
 
 }  // namespace headcrash::adapters

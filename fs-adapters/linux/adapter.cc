@@ -54,9 +54,10 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                                         "fsync-keeps-new-name", "replace-keeps-content",
-                                         "renamed-file-survives", "names-are-atomic", "exposes-stale-data"});
+  if (const auto known =
+          (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
+                          "fsync-keeps-new-name", "replace-keeps-content", "renamed-file-survives",
+                          "names-are-atomic", "exposes-stale-data", "own-names"});
       !known)
     return known;
   std::string expected(name(adapter.expected));
@@ -64,6 +65,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
     if (expected == name(candidate)) adapter.expected = candidate;
   }
+  if (const auto taken = (*table)->take("own-names", adapter.promises.own_names); !taken) return taken;
   if (expected != name(adapter.expected)) {
     return fail((*table)->subject("expected"), fmt::format("unknown value \"{}\"", expected),
                 "use clean, loss or any");

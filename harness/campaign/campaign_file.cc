@@ -174,6 +174,10 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
                   fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
                   "make the device larger or leave the file system out");
     }
+    if (adapter->log_size_bytes != 0) {
+      return fail(root.subject("filesystems") + ": " + name,
+                  "needs a second device for its log, which no trial attaches yet", "leave it out");
+    }
     for (const auto& other : campaign.filesystems) {
       if (other.name == adapter->name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));

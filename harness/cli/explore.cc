@@ -160,6 +160,10 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   auto filesystem = adapters::load_adapter(arguments.filesystem);
   if (!filesystem) return pass_on(filesystem);
   explored.filesystem = std::move(*filesystem);
+  if (explored.filesystem.log_size_bytes != 0) {
+    return fail(arguments.filesystem, "needs a second device for its log, which no stage has yet",
+                "explore the file system with its internal log");
+  }
   if (arguments.recording.empty() && arguments.workload.empty())
     return fail("headcrash explore", "there is nothing to explore", "give a RECORDING or --workload NAME");
   if (!arguments.workload.empty())
@@ -170,7 +174,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   if (!scratch) return pass_on(scratch);
   explored.scratch.emplace(std::move(*scratch));
   const fs::path cache = campaign::default_cache();
-  const auto image = vm::guest_image(cache);
+  const auto image = vm::guest_image(cache, explored.filesystem.guest);
   if (!image) return pass_on(image);
   auto lab = lab::Lab::start({.guests = arguments.jobs,
                               .image = *image,

@@ -77,7 +77,9 @@ Judge::Judge(const WorkloadHistory& history, const adapters::Promises& promises,
       promised_(promised_tokens(history, horizon, promises)) {
   for (const ObservedObject& object : tree) {
     if (object.inode != 0) ++names_of_inode_[object.inode];
-    if (in_lost_and_found(object.path)) continue;
+    const std::string top = object.path.substr(0, object.path.find('/'));
+    const auto& own = promises.own_names;
+    if (in_lost_and_found(object.path) || std::find(own.begin(), own.end(), top) != own.end()) continue;
     const auto [directory, name] = split_path(object.path);
     children_[directory][name] = &object;
   }
@@ -122,7 +124,7 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
 void Judge::judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed) {
   const PermittedName allowed = permitted_name(slot, horizon_);
   // Anything may stand there: an inode that another file has taken, a directory without what was in it.
-  if (allowed.changing() && !promises_.names_are_atomic) return;
+  if (may_show_anything(history_, allowed, horizon_, promises_)) return;
   if (observed != nullptr) return judge_object(slot, allowed, *observed);
   if (allowed.absence()) return;
   const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;

@@ -212,6 +212,15 @@ void LooseFileSystem::disorder(const std::set<std::size_t>& required, const Cut&
   for (const auto& [slot, file] : names) {
     if (files_.at(file).type == FileType::regular) regular.push_back(file);
   }
+  std::erase_if(names, [&](const auto& name) {
+    const FileId file = name.second;
+    const bool synced = std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
+      const bool made_before = file <= point.operation;  // 1 + the operation that made it
+      return cut.persisted && point.operation <= *cut.persisted && made_before &&
+             (point.everything || point.file == file);
+    });
+    return !synced && by_chance(random, 30);
+  });
   for (std::size_t i = 0; i < name_operations_.size(); ++i) {
     if (required.contains(i) || name_operations_[i].operation > cut.reached) continue;
     for (const auto& [slot, file] : name_operations_[i].changes) {

@@ -61,6 +61,14 @@ class Matching {
   std::set<std::size_t> visited_;
 };
 
+bool was_synced(const WorkloadHistory& history, TokenId token, const Horizon& horizon) {
+  const ObjectHistory& object = history.objects[history.tokens[token].object];
+  return std::any_of(object.data_covers.begin(), object.data_covers.end(),
+                     [&](const DataCover& cover) { return horizon.knows(cover.operation); }) ||
+         std::any_of(object.attribute_covers.begin(), object.attribute_covers.end(),
+                     [&](std::size_t operation) { return horizon.knows(operation); });
+}
+
 class Promised {
  public:
   Promised(const WorkloadHistory& history, const Horizon& horizon, const adapters::Promises& promises)
@@ -86,7 +94,8 @@ class Promised {
     for (const auto& [token, cover] : last) {
       const auto& removed_by = history_.tokens[token].removed_by;
       const bool removed = removed_by && horizon_.may_have_run(*removed_by);
-      if (!removed && !may_be_lost(cover, token)) found.insert(token);
+      const bool unsynced = !promises_.names_are_atomic && !was_synced(history_, token, horizon_);
+      if (!removed && !unsynced && !may_be_lost(cover, token)) found.insert(token);
     }
     return found;
   }
@@ -96,7 +105,7 @@ class Promised {
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
-      if (!promises_.names_are_atomic && permitted_name(slot, horizon_).changing()) continue;
+      if (may_show_anything(history_, permitted_name(slot, horizon_), horizon_, promises_)) continue;
       for (const NameCover& cover : slot.covers) {
         if (!horizon_.knows(cover.operation)) break;
         const auto token = token_at(slot, cover.operation);
@@ -161,6 +170,13 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
   }
   permitted.bindings.insert(permitted.bindings.begin(), at_cover);
   return permitted;
+}
+
+bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
+                       const adapters::Promises& promises) {
+  if (promises.names_are_atomic) return false;
+  const auto& token = name.bindings[0].token;
+  return name.changing() || (token && !was_synced(history, *token, horizon));
 }
 
 std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon& horizon,

@@ -23,6 +23,12 @@ struct PermittedName {
 };
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
+/// Where nothing orders the writes of metadata (promises.h), a name is only relied on when it has not changed
+/// since it was covered and what it names was synced itself: fsync of a directory writes entries, not the
+/// inodes that they speak of, and fsck clears an entry without an inode.
+bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
+                       const adapters::Promises& promises);
+
 /// Hard links that were persistent under some name and that nothing can have removed: each must show under
 /// one of its names, since a rename in flight permits either name and never neither.
 std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
