@@ -157,6 +157,78 @@ TEST(ArrayLoss, IsOnRecordBeforeAWriteItMissedIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
 }
 
+TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
+  for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
+    for (const std::uint32_t sectors : {3U, 24U}) {
+      SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(level), sectors));
+      ArrayBench b(array_profile(level, 4), kDriveSectors, 1, {.volatile_cache = true});
+      ASSERT_TRUE(b.open());
+      const auto fresh = counted(sectors, 2);
+      Request r;
+      r.op = Op::write;
+      r.fua = true;
+      r.sectors = sectors;
+      r.data = fresh;
+      ASSERT_EQ(b.finish(b.submit(r)).status, Status::ok);
+      b.array->power_cut();
+      b.run_for(0);
+      b.array->power_on();
+      EXPECT_EQ(b.read(0, sectors), fresh);
+    }
+  }
+}
+
+TEST(ArrayTrim, MeetsWritesOnlyAtTheLocks) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
+                 {.trim = true, .jitter_ns = 5 * kMillisecondNs});
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(120, 1)), Status::ok);
+    const auto fresh = counted(3, 2);
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      b.submit_write(i * 12 + 2, fresh);
+      b.submit(Op::trim, 0, 96);
+      b.run_for(2 * kMillisecondNs);
+    }
+    b.drain();
+    EXPECT_EQ(b.wrong_stripes(), 0U);
+  }
+}
+
+/// What the controller remembers of a stripe may never have left the members' volatile caches.
+TEST(ArrayStripeCache, IsEmptyAfterACut) {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.stripe_cache_stripes = 4;
+  p.recovery = ArrayRecovery::resync;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(p, kDriveSectors, seed, {.volatile_cache = true});
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(12, 1)), Status::ok);
+    ASSERT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
+    ASSERT_EQ(b.write(0, counted(4, 2)), Status::ok);
+    b.array->power_cut();
+    b.run_for(0);
+    power_on_and_resync(b);
+    ASSERT_EQ(b.write(0, counted(4, 3)), Status::ok);
+    b.drain();
+    EXPECT_EQ(b.wrong_stripes(), 0U);
+  }
+}
+
+TEST(ArrayMirror, ReadsAreSentToLivingMembersOnly) {
+  ArrayBench b(array_profile(RaidLevel::raid1, 3), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(0, counted(64, 1)), Status::ok);
+  ASSERT_TRUE(b.array->fail_member(0));
+  b.run_for(kSecondNs);
+  const DeviceCounters before = b.member_totals();
+  for (std::uint64_t lba = 0; lba < 64; lba += 8) EXPECT_EQ(b.read(lba, 8).size(), 8U * kSectorBytes);
+  EXPECT_EQ(b.member_totals().reads - before.reads, 8U);
+  EXPECT_EQ(b.array->array_counters().degraded_reads, 0U) << "another mirror has it: nothing to compute";
+}
+
 // ---- region maps
 
 TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
@@ -166,8 +238,8 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   const RaidLayout l = b.layout();
   b.witness.log.clear();
-  ASSERT_EQ(b.write(300, counted(2, 1)), Status::ok);
-  std::set<std::string> map_writes;  // "device id" of those under way
+  ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);  // a whole stripe: nothing to read before
+  std::set<std::string> map_writes;                     // "device id" of those under way
   std::size_t maps = 0;
   std::size_t writes = 0;
   for (const std::string& line : b.witness.log) {
@@ -188,7 +260,16 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
       map_writes.erase(fmt::format("{} {}", device, id));
     }
   }
-  EXPECT_EQ(writes, 2U);
+  EXPECT_EQ(writes, 4U);
+}
+
+TEST(ArrayRegions, AreOnTheMediumOfVolatileMembersToo) {
+  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors, 1, {.volatile_cache = true});
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);
+  for (std::uint32_t m = 0; m < 4; ++m)
+    EXPECT_EQ(b.on_member(m, l.bitmap_first, 1).front(), std::byte{0b10}) << "member " << m;
 }
 
 TEST(ArrayRegions, AnUnreadableMapMeansAllOfThem) {
@@ -261,6 +342,28 @@ TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
   b.array->power_on();
   EXPECT_EQ(b.read(9ULL * l.stripe_sectors(), 4), counted(4, 7));
   EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors, seed,
+                 {.volatile_cache = true});
+    ASSERT_TRUE(b.open());
+    const auto fresh = counted(12, 2);
+    ASSERT_EQ(b.write(24, fresh), Status::ok);
+    for (int cut = 0; cut < 3; ++cut) {
+      b.array->power_cut();
+      b.run_for(0);
+      b.array->power_on();
+      b.run_for(50 * kMillisecondNs);  // rolled forward; not yet idle for so long that caches are flushed
+    }
+    EXPECT_EQ(b.read(24, 12), fresh);
+    EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);
+    b.array->power_cut();
+    b.run_for(0);
+    EXPECT_EQ(b.wrong_stripes(), 0U);
+  }
 }
 
 TEST(PrewriteRecords, InAHostsDataAreNone) {

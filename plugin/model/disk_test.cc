@@ -48,6 +48,40 @@ TEST(Disk, TheSectorUnderTheHeadIsNotYetAHit) {
   EXPECT_EQ(next.completed_at, 20'150'000) << "it is cut and read again one revolution later";
 }
 
+/// Whether a read of eight sectors is served without the medium.
+bool is_hit(Bench& b, std::uint64_t lba) {
+  return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
+}
+
+TEST(Disk, ItsBufferForgetsWhatIsWrittenAndEverythingAtACut) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.segments = 2;
+  Bench b(false, 1, p);
+  EXPECT_FALSE(is_hit(b, 100));
+  EXPECT_TRUE(is_hit(b, 100));
+  b.finish(b.submit(Op::write, 103, 1));
+  EXPECT_FALSE(is_hit(b, 100)) << "just read ahead";
+  EXPECT_FALSE(is_hit(b, 800));
+  EXPECT_TRUE(is_hit(b, 100)) << "in a segment of its own";
+  b.finish(b.submit(Op::write, 103, 1));
+  EXPECT_FALSE(is_hit(b, 100));
+  EXPECT_TRUE(is_hit(b, 100));
+  b.machine.power_cut();
+  b.machine.power_on();
+  EXPECT_FALSE(is_hit(b, 100));
+}
+
+TEST(Disk, WhatWasWrittenCanBeReadFromTheBufferUntilACut) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.write_segments = 1;
+  Bench b(false, 1, p);
+  b.finish(b.submit(Op::write, 100, 8));
+  EXPECT_TRUE(is_hit(b, 100));
+  b.machine.power_cut();
+  b.machine.power_on();
+  EXPECT_FALSE(is_hit(b, 100));
+}
+
 TEST(Disk, WithoutCacheCompletionMeansDurable) {
   Bench b(false);
   EXPECT_FALSE(b.disk->characteristics().volatile_cache);

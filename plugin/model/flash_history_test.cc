@@ -1,14 +1,18 @@
 // Random histories over small flash devices: volatile buffer, protected buffer, no cache, no trim; buffers
 // that are smaller than a request.
+#include <gtest/gtest.h>
+
 #include "plugin/model/flash.h"
-#include "plugin/model/test_history.h"
+#include "plugin/model/history_check.h"
+#include "plugin/model/test_bench.h"
 
 namespace headcrash::model {
 namespace {
 
-using bench::AnyHistory;
-using bench::HistoryRules;
+using bench::LogWitness;
 using bench::MemoryStore;
+
+constexpr std::uint64_t kUsedSectors = 200;
 
 struct FlashShape {
   const char* name;
@@ -46,27 +50,36 @@ FlashProfile small_flash(const FlashShape& shape) {
   return p;
 }
 
-class FlashHistory : public testing::TestWithParam<FlashShape> {
- protected:
-  static HistoryRules rules() {
-    const FlashShape& shape = GetParam();
-    HistoryRules r;
-    r.sectors = 200;
-    r.trim = shape.trim;
-    r.may_tear = !shape.protection;
-    r.durable_at_ack = [shape](std::uint64_t) { return shape.protection || !shape.cache; };
-    r.pause_ns = kMillisecondNs;
-    return r;
-  }
-  static std::unique_ptr<Device> make(MemoryStore& store, std::uint64_t seed, Simulation& simulation,
-                                      Witness& witness) {
-    const FlashProfile profile = small_flash(GetParam());
-    FlashOptions options{profile, simulation, witness};
+/// A machine with one such device.
+struct FlashRig {
+  FlashRig(const FlashShape& shape, std::uint64_t seed) : store(256) {
+    const FlashProfile profile = small_flash(shape);
+    FlashOptions options{profile, machine.simulation(), witness};
     options.store = &store;
     options.seed = seed;
-    options.write_cache = GetParam().cache;
-    options.sectors = 200;
-    return std::make_unique<Flash>(options);
+    options.write_cache = shape.cache;
+    options.sectors = kUsedSectors;
+    machine.add_device("ssd", std::make_unique<Flash>(options));
+  }
+  MemoryStore store;
+  LogWitness witness;
+  Machine machine{witness};
+};
+
+class FlashHistory : public testing::TestWithParam<FlashShape> {
+ protected:
+  static HistoryOptions options_of(std::uint64_t seed) {
+    const FlashShape& shape = GetParam();
+    HistoryOptions o;
+    o.seed = seed;
+    o.sectors = kUsedSectors;
+    o.large_request_sectors = 70;
+    o.hot_sectors = kUsedSectors / 8;
+    o.pause_ns_max = kMillisecondNs;
+    o.power_returns_soon = true;
+    o.may_tear = !shape.protection;
+    o.durable_at_ack = [shape](std::uint64_t) { return shape.protection || !shape.cache; };
+    return o;
   }
 };
 
@@ -75,11 +88,11 @@ TEST_P(FlashHistory, KeepsTheRules) {
   std::uint64_t torn = 0;
   for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} {}", seed, GetParam().name));
-    MemoryStore store(256);
-    AnyHistory history(seed, rules(), [&](Simulation& s, Witness& w) { return make(store, seed, s, w); });
-    history.run(1500);
-    lost += history.lost_versions();
-    torn += history.torn();
+    FlashRig rig(GetParam(), seed);
+    const HistoryReport report = check_history(rig.machine, options_of(seed));
+    EXPECT_TRUE(report.clean()) << report;
+    lost += report.lost_versions;
+    torn += report.torn_sectors;
   }
   EXPECT_GT(lost, 100U) << "histories that never lose test nothing";
   EXPECT_EQ(torn > 50, !GetParam().protection) << torn;
@@ -87,10 +100,11 @@ TEST_P(FlashHistory, KeepsTheRules) {
 
 TEST_P(FlashHistory, EqualSeedsGiveEqualRuns) {
   const auto run = [](std::uint64_t seed) {
-    MemoryStore store(256);
-    AnyHistory history(seed, rules(), [&](Simulation& s, Witness& w) { return make(store, seed, s, w); });
-    history.run(800);
-    return history.witness().log;
+    FlashRig rig(GetParam(), seed);
+    HistoryOptions options = options_of(seed);
+    options.steps = 800;
+    check_history(rig.machine, std::move(options));
+    return rig.witness.log;
   };
   EXPECT_EQ(run(5), run(5));
   EXPECT_NE(run(5), run(6));

@@ -277,6 +277,35 @@ TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
   EXPECT_EQ(b.read(300, 8), bench::Bench::pattern(8, 2));
 }
 
+TEST(Flash, AProgramThatHasNotBegunHasDoneNothingAtACut) {
+  FlashProfile p = small_ssd();
+  p.channels = p.luns_per_channel = 1;
+  p.read_ns = 5 * kMillisecondNs;
+  SsdBench b(p);
+  b.bench.submit(Op::read, 6400, 8);  // keeps the only LUN for 5 ms
+  b.bench.machine.simulation().run_until(kMillisecondNs);
+  b.bench.finish(b.write(0, p.page_sectors, 1));  // buffered; its program waits for the LUN
+  ASSERT_LT(b.bench.now(), 4 * kMillisecondNs);
+  b.bench.witness.log.clear();
+  b.bench.machine.power_cut();
+  for (const std::string& line : b.bench.witness.log)
+    EXPECT_EQ(line.find(" media "), std::string::npos) << line;
+  EXPECT_EQ(b.on_medium(0, p.page_sectors), bench::Bench::pattern(p.page_sectors, 0));
+}
+
+TEST(Flash, APartOfAPhysicalSectorCostsARead) {
+  FlashProfile p = small_ssd();
+  p.buffer_idle_ns = 0;
+  const auto took = [&](std::uint32_t sectors) {
+    SsdBench b(p);
+    return b.bench.response(b.write(800, sectors, 1, true));
+  };
+  const TimeNs whole = took(p.physical_sector_sectors);
+  const TimeNs part = took(p.physical_sector_sectors - 1);
+  EXPECT_NEAR(static_cast<double>(part - whole), static_cast<double>(p.read_ns),
+              static_cast<double>(p.read_ns) / 10);
+}
+
 TEST(Flash, LosesItsBufferWithoutProtection) {
   SsdBench b;
   b.bench.finish(b.write(100, 8, 1));

@@ -33,57 +33,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <ostream>
-#include <string>
 #include <vector>
 
+#include "plugin/model/history_options.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/random.h"
 
 namespace headcrash::model {
-
-class HistoryCheck;
-
-struct HistoryOptions {
-  std::uint64_t seed = 1;
-  int steps = 1500;
-  std::size_t device_index = 0;  ///< of the machine's devices
-  std::uint64_t first_lba = 0;   ///< the history stays in [first_lba, first_lba + sectors)
-  std::uint64_t sectors = 160;
-  std::uint32_t in_flight_max = 4;
-  std::uint32_t request_sectors_max = 12;
-  std::uint32_t large_request_sectors = 0;  ///< now and then; 0: never
-  TimeNs pause_ns_max = 30 * kMillisecondNs;
-  bool cuts = true;
-  bool unreadable_after_cut = false;  ///< Tear::any or Tear::unreadable
-  bool may_fail = false;              ///< requests may be answered with device_failed, undone or not
-  /// Called every few steps: adds faults, fails members, ...
-  std::function<void(HistoryCheck&, Random&)> mischief;
-  /// Called before all sectors are read back, which must succeed: after each power_on, and at the end.
-  std::function<void()> before_read_back;
-};
-
-struct HistoryReport {
-  static constexpr std::size_t kViolationsKept = 20;
-  std::vector<std::string> violations;  ///< the first few
-  std::uint64_t violation_count = 0;
-  std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0, cuts = 0;
-  std::uint64_t torn_sectors = 0, unreadable_sectors = 0;
-  std::uint64_t lost_versions = 0;  ///< sectors that a cut left with less than their newest version
-  std::uint64_t medium_errors = 0, failures = 0;
-
-  bool clean() const { return violation_count == 0; }
-  friend std::ostream& operator<<(std::ostream& out, const HistoryReport& r) {
-    out << r.violation_count << " violations, " << r.reads << " reads, " << r.writes << " writes, " << r.cuts
-        << " cuts";
-    for (const std::string& v : r.violations) out << "\n  " << v;
-    return out;
-  }
-};
 
 class HistoryCheck final : public Initiator {
  public:
@@ -208,7 +167,9 @@ class HistoryCheck final : public Initiator {
       const std::uint64_t length =
           large ? options_.large_request_sectors : 1 + random_.below(options_.request_sectors_max);
       r.sectors = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, sectors_.size()));
-      r.lba = options_.first_lba + random_.below(sectors_.size() - r.sectors + 1);
+      const std::uint64_t places = sectors_.size() - r.sectors + 1;
+      const bool hot = options_.hot_sectors > 0 && random_.below(2) == 0;
+      r.lba = options_.first_lba + random_.below(hot ? std::min(places, options_.hot_sectors) : places);
     }
     r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && random_.below(6) == 0;
     flying->submitted = ++clock_;
@@ -301,9 +262,13 @@ class HistoryCheck final : public Initiator {
       for (Version& v : sector(at).versions) {
         if (v.write != id) continue;
         v.acknowledged = clock_;
-        if (r.fua || !traits_.volatile_cache) make_durable(sector(at), v);
+        if (r.fua || is_durable_at_ack(at)) make_durable(sector(at), v);
       }
     }
+  }
+
+  bool is_durable_at_ack(std::uint64_t lba) const {
+    return options_.durable_at_ack ? options_.durable_at_ack(lba) : !traits_.volatile_cache;
   }
 
   void flushed(Instant submitted) {
@@ -335,8 +300,33 @@ class HistoryCheck final : public Initiator {
       const bool allowed = std::any_of(all.begin(), all.end(), [&](const Version& v) {
         return v.acknowledged >= flying.barriers[i] && !v.unreadable && is(v, lba, seen);
       });
-      if (!allowed) violation(fmt::format("sector {} read as {}", lba, describe(lba, seen)));
+      if (!allowed) {
+        violation(fmt::format("sector {} read as {}", lba, describe(lba, seen)));
+      } else {
+        decide(sector(lba).versions, lba, seen, flying);
+      }
     }
+  }
+
+  /// Of writes that were in flight together either may be the last; once a read has seen which one, while
+  /// nothing was being written, it stays so. (Unless two of them look alike.)
+  void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
+              const Flying& flying) {
+    Version* last = nullptr;
+    Instant others = 0;
+    for (Version& v : all) {
+      if (v.acknowledged == kNotYet || v.acknowledged >= flying.submitted || v.unreadable) return;
+      if (!is(v, lba, seen)) {
+        others = std::max(others, v.acknowledged);
+      } else if (last != nullptr) {
+        return;
+      } else {
+        last = &v;
+      }
+    }
+    if (last == nullptr || all.size() == 1) return;
+    last->submitted = std::max(last->submitted, others + 1);
+    last->acknowledged = std::max(last->acknowledged, last->submitted);
   }
 
   /// What the bytes are, for people.
@@ -375,9 +365,16 @@ class HistoryCheck final : public Initiator {
   }
 
   void recover() {
-    answer_all();
+    const bool soon = options_.power_returns_soon && random_.below(2) == 0;
+    if (!soon) answer_all();
+    if (options_.off_ns_max > 0) {
+      const auto off = static_cast<TimeNs>(random_.below(static_cast<std::uint64_t>(options_.off_ns_max)));
+      machine_.simulation().run_until(machine_.simulation().now() + off);
+    }
     ++report_.cuts;
     machine_.power_on();
+    machine_.simulation().run_until(machine_.simulation().now());
+    if (soon) answer_all();
     read_back();
   }
 
@@ -458,6 +455,7 @@ class HistoryCheck final : public Initiator {
           return v.acknowledged >= barrier && !v.unreadable && is(v, lba, seen);
         }))
       return;
+    if (!options_.may_tear) return violation(fmt::format("a cut tore sector {}", lba));
     std::vector<std::vector<std::byte>> allowed;
     bool anything = false;  // beneath a version that begins it, if the sector was unreadable before
     for (const Version& v : s.versions) {

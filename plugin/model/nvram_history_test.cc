@@ -1,13 +1,16 @@
 // Random histories over a cache over a small drive: with and without a volatile cache below, over all of the
 // drive or a part, with more and less memory than the requests need.
+#include <gtest/gtest.h>
+
+#include "plugin/model/array_test_bench.h"
+#include "plugin/model/history_check.h"
 #include "plugin/model/nvram.h"
-#include "plugin/model/test_history.h"
+#include "plugin/model/test_bench.h"
 
 namespace headcrash::model {
 namespace {
 
-using bench::AnyHistory;
-using bench::HistoryRules;
+using bench::LogWitness;
 using bench::MemoryStore;
 
 constexpr std::uint64_t kHistorySectors = 200;
@@ -19,6 +22,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
+  bool any_order = false;  ///< below are not a drive's own times but random ones
 };
 
 NvramProfile small_cache(const CacheShape& shape) {
@@ -39,47 +43,50 @@ NvramProfile small_cache(const CacheShape& shape) {
   return p;
 }
 
-/// Drive and cache in one, so that the store lives as long.
+/// A machine with a cache over a drive.
 struct CacheStack {
   CacheStack(const CacheShape& shape, std::uint64_t seed)
-      : drive(bench::small_profile()), cache(small_cache(shape)) {
+      : drive(bench::small_profile()), cache(small_cache(shape)), store(drive.capacity_sectors) {
     drive.trim = shape.trim;
-    drive.physical_sector_sectors = 1;
-    options_seed = seed;
-    volatile_below = shape.volatile_below;
-  }
-  std::unique_ptr<Device> make(Simulation& simulation, Witness& witness) {
-    store = std::make_unique<MemoryStore>(drive.capacity_sectors);
-    DiskOptions disk{drive, simulation, witness};
-    disk.store = store.get();
-    disk.device = 1;
-    disk.seed = options_seed;
-    disk.write_cache = volatile_below;
-    disk.sectors = kHistorySectors;
-    NvramOptions options{cache, simulation, witness, std::make_unique<Disk>(disk)};
-    options.seed = options_seed;
+    NvramOptions options{cache, machine.simulation(), witness, below(shape, seed)};
+    options.seed = seed;
     auto made = std::make_unique<Nvram>(std::move(options));
     nvram = made.get();
-    return made;
+    machine.add_device("box", std::move(made));
+  }
+  std::unique_ptr<Device> below(const CacheShape& shape, std::uint64_t seed) {
+    if (shape.any_order)
+      return std::make_unique<bench::TestMember>(
+          machine.simulation(), witness, &store, DeviceId{1}, kHistorySectors, seed,
+          bench::MemberTraits{shape.volatile_below, shape.trim, kMillisecondNs, 12 * kMillisecondNs});
+    DiskOptions disk{drive, machine.simulation(), witness};
+    disk.store = &store;
+    disk.device = 1;
+    disk.seed = seed;
+    disk.write_cache = shape.volatile_below;
+    disk.sectors = kHistorySectors;
+    return std::make_unique<Disk>(disk);
   }
   DiskProfile drive;
   NvramProfile cache;
-  std::uint64_t options_seed;
-  bool volatile_below;
-  std::unique_ptr<MemoryStore> store;
+  MemoryStore store;
+  LogWitness witness;
+  Machine machine{witness};
   Nvram* nvram = nullptr;
 };
 
-HistoryRules cache_rules(const CacheShape& shape) {
-  HistoryRules r;
-  r.sectors = kHistorySectors;
-  r.trim = shape.trim;
-  r.off_ns = kSecondNs;
-  r.may_tear = true;  // what goes through is written by the drive
-  r.durable_at_ack = [shape](std::uint64_t lba) {
+HistoryOptions cache_options(const CacheShape& shape, std::uint64_t seed) {
+  HistoryOptions o;
+  o.seed = seed;
+  o.sectors = kHistorySectors;
+  o.large_request_sectors = 70;
+  o.hot_sectors = kHistorySectors / 8;
+  o.off_ns_max = 900 * kMillisecondNs;  // the contents hold for a second
+  o.power_returns_soon = true;
+  o.durable_at_ack = [shape](std::uint64_t lba) {
     return !shape.volatile_below || shape.whole || (lba >= 21 && lba < 151);
   };
-  return r;
+  return o;
 }
 
 class NvramHistory : public testing::TestWithParam<CacheShape> {};
@@ -89,9 +96,8 @@ TEST_P(NvramHistory, KeepsTheRules) {
   for (std::uint64_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} {}", seed, GetParam().name));
     CacheStack stack(GetParam(), seed);
-    AnyHistory history(seed, cache_rules(GetParam()),
-                       [&](Simulation& s, Witness& w) { return stack.make(s, w); });
-    history.run(1500);
+    const HistoryReport report = check_history(stack.machine, cache_options(GetParam(), seed));
+    EXPECT_TRUE(report.clean()) << report;
     const NvramCounters c = stack.nvram->nvram_counters();
     sum.dirty_hits += c.dirty_hits;
     sum.destages += c.destages;
@@ -114,10 +120,10 @@ TEST_P(NvramHistory, KeepsTheRules) {
 TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
   const auto run = [](std::uint64_t seed) {
     CacheStack stack(GetParam(), seed);
-    AnyHistory history(seed, cache_rules(GetParam()),
-                       [&](Simulation& s, Witness& w) { return stack.make(s, w); });
-    history.run(600);
-    return history.witness().log;
+    HistoryOptions options = cache_options(GetParam(), seed);
+    options.steps = 600;
+    check_history(stack.machine, std::move(options));
+    return stack.witness.log;
   };
   EXPECT_EQ(run(5), run(5));
   EXPECT_NE(run(5), run(6));
@@ -128,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, NvramHistory,
                                          CacheShape{"volatile below", true, true, 64, 3, true},
                                          CacheShape{"a part, volatile below", true, false, 96, 2, true},
                                          CacheShape{"a part, durable below", false, false, 40, 2, false},
-                                         CacheShape{"large", true, true, 160, 4, false}));
+                                         CacheShape{"large", true, true, 160, 4, false},
+                                         CacheShape{"any order below", true, true, 64, 3, true, true}));
 
 }  // namespace
 }  // namespace headcrash::model

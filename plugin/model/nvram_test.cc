@@ -298,6 +298,18 @@ TEST(Nvram, ADeadBatteryLosesWhatIsStillThere) {
   EXPECT_EQ(b.read(60, 8), Bench::pattern(8, 2)) << "but what went through is there";
 }
 
+TEST(Nvram, ABatteryReplacedWhileOffDoesNotBringContentsBack) {
+  NvramBench b;
+  b.write(50, 8, 1);
+  b.add(b.battery, FaultKind::battery_dead);
+  b.machine.power_cut();
+  b.battery.clear();
+  b.machine.power_on();
+  EXPECT_EQ(b.nvram->state(), NvramState::up);
+  EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.counters().lost_sectors, 8U);
+}
+
 TEST(Nvram, AFlushWaitsForADeadBatterysContents) {
   NvramBench b;
   b.write(50, 8, 1);

@@ -47,15 +47,15 @@ Result<Agreement> validate(const std::string& profile_name, const std::string& t
   if (!profile) return pass_on(profile);
   const auto trace = read_closed_trace(trace_path);
   if (!trace) return pass_on(trace);
-  for (const MeasuredRequest& request : *trace) {
-    if (request.lbn + request.sectors > profile->capacity_sectors)
+  for (const replay::TraceRequest& request : *trace) {
+    if (request.lbn + request.blocks > profile->capacity_sectors)
       return fail(trace_path, "reaches beyond the drive's last sector",
                   "choose the drive it was measured on");
   }
   const auto responses = replay_closed(*profile, *trace);
   for (std::size_t i = 0; each && i < trace->size(); ++i) {
-    const MeasuredRequest& r = (*trace)[i];
-    fmt::print("{} {} {} {:.6f} {:.6f}\n", r.read ? 'R' : 'W', r.lbn, r.sectors,
+    const replay::TraceRequest& r = (*trace)[i];
+    fmt::print("{} {} {} {:.6f} {:.6f}\n", r.read ? 'R' : 'W', r.lbn, r.blocks,
                static_cast<double>(r.measured_ns) / model::kNsPerMs,
                static_cast<double>(responses[i]) / model::kNsPerMs);
   }

@@ -14,21 +14,16 @@
 // whose own response is right within 1 ms cannot. So both are always given.
 #include "plugin/profiles/validation.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "plugin/model/disk.h"
+#include "plugin/replay/trace_file.h"
 
 namespace headcrash::profiles {
 namespace {
 
 using model::TimeNs;
-
-constexpr double kTimeUsMax = 1e9;
 
 struct NoWitness final : model::Witness {
   void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
@@ -39,7 +34,7 @@ struct NoWitness final : model::Witness {
 
 class ClosedLoop final : public model::Initiator, public model::EventTarget {
  public:
-  ClosedLoop(const model::DiskProfile& profile, const std::vector<MeasuredRequest>& trace)
+  ClosedLoop(const model::DiskProfile& profile, const std::vector<replay::TraceRequest>& trace)
       : trace_(trace), disk_(options(profile)) {}
 
   std::vector<TimeNs> run() {
@@ -61,17 +56,17 @@ class ClosedLoop final : public model::Initiator, public model::EventTarget {
     request.id = i + 1;
     request.op = trace_[i].read ? model::Op::read : model::Op::write;
     request.lba = trace_[i].lbn;
-    request.sectors = trace_[i].sectors;
+    request.sectors = trace_[i].blocks;
     disk_.submit(request, *this);
   }
   void completed(const model::Completion& completion) override {
     const std::size_t i = completion.id - 1;
     responses_.push_back(completion.completed_at - completion.submitted_at);
     if (i + 1 < trace_.size())
-      simulation_.schedule(completion.completed_at + trace_[i].think_ns, *this, i + 1);
+      simulation_.schedule(completion.completed_at + trace_[i].wait_ns, *this, i + 1);
   }
 
-  const std::vector<MeasuredRequest>& trace_;
+  const std::vector<replay::TraceRequest>& trace_;
   model::Simulation simulation_;
   NoWitness witness_;
   model::Disk disk_;
@@ -86,38 +81,24 @@ double mean_ms(const std::vector<TimeNs>& times) {
 
 }  // namespace
 
-Result<std::vector<MeasuredRequest>> read_closed_trace(const std::string& path) {
-  std::ifstream stream(path);
-  if (!stream) return fail(path, "cannot be read", "give the path of a .closed trace");
-  std::vector<MeasuredRequest> trace;
-  std::string line;
-  while (std::getline(stream, line)) {
-    std::istringstream fields(line);
-    std::string op, hint;
-    MeasuredRequest request;
-    double measured_us = -1, think_us = -1;
-    fields >> op >> hint >> request.lbn >> request.sectors >> measured_us >> think_us;
-    const auto time = [](double us) { return us >= 0 && us <= kTimeUsMax; };
-    if (!fields || (op != "R" && op != "W") || request.sectors == 0 || !time(measured_us) ||
-        !time(think_us)) {
-      return fail(fmt::format("{}: line {}", path, trace.size() + 1),
-                  "is not a request of a closed-loop trace",
-                  "write `R|W hint lbn sectors measured_us think_us`");
-    }
-    request.read = op == "R";
-    request.measured_ns = std::llround(measured_us * 1e3);
-    request.think_ns = std::llround(think_us * 1e3);
-    trace.push_back(request);
+Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path) {
+  const auto file = replay::TraceFile::open(path, replay::TraceFormat::closed);
+  if (!file) return pass_on(file);
+  std::vector<replay::TraceRequest> all;
+  for (;;) {
+    const auto chunk = (*file)->next();
+    if (!chunk) return pass_on(chunk);
+    if (chunk->empty()) return all;
+    all.insert(all.end(), chunk->begin(), chunk->end());
   }
-  return trace;
 }
 
 std::vector<TimeNs> replay_closed(const model::DiskProfile& profile,
-                                  const std::vector<MeasuredRequest>& trace) {
+                                  const std::vector<replay::TraceRequest>& trace) {
   return ClosedLoop(profile, trace).run();
 }
 
-Agreement compare(const std::vector<MeasuredRequest>& trace, const std::vector<TimeNs>& responses) {
+Agreement compare(const std::vector<replay::TraceRequest>& trace, const std::vector<TimeNs>& responses) {
   std::vector<TimeNs> measured, model;
   std::size_t within = 0;
   for (std::size_t i = 0; i < std::min(trace.size(), responses.size()); ++i) {

@@ -7,24 +7,17 @@
 
 #include "plugin/model/disk_profile.h"
 #include "plugin/model/result.h"
+#include "plugin/replay/request_source.h"
 
 namespace headcrash::profiles {
 
-struct MeasuredRequest {
-  bool read = false;
-  std::uint64_t lbn = 0;
-  std::uint32_t sectors = 0;
-  model::TimeNs measured_ns = 0;  ///< response of the real drive; 0: not known
-  model::TimeNs think_ns = 0;     ///< from its completion to the next request
-};
-
-/// A closed-loop trace: lines of `R|W hint lbn sectors measured_us think_us`. Errors name file and line.
-Result<std::vector<MeasuredRequest>> read_closed_trace(const std::string& path);
+/// All of a closed-loop trace (plugin/replay/trace_file.h). Errors name file and line.
+Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path);
 
 /// The model's response to each request; the next one comes when its own completion and the think time are
 /// over. `profile.write_cache.on_by_default` says whether the drive reports writes at once.
 std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
-                                         const std::vector<MeasuredRequest>& trace);
+                                         const std::vector<replay::TraceRequest>& trace);
 
 struct Agreement {
   double measured_mean_ms = 0;
@@ -34,6 +27,7 @@ struct Agreement {
   std::size_t requests = 0;       ///< with a measured time
 };
 
-Agreement compare(const std::vector<MeasuredRequest>& trace, const std::vector<model::TimeNs>& responses);
+Agreement compare(const std::vector<replay::TraceRequest>& trace,
+                  const std::vector<model::TimeNs>& responses);
 
 }  // namespace headcrash::profiles

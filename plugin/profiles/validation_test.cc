@@ -4,12 +4,11 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
 
-#include "plugin/model/disk.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -53,10 +52,11 @@ INSTANTIATE_TEST_SUITE_P(All, RealDrives,
                          [](const auto& param) { return std::string(param.param.trace); });
 
 TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
-  const std::vector<MeasuredRequest> trace = {{true, 0, 8, 10'000'000, 0},
-                                              {true, 0, 8, 20'000'000, 0},
-                                              {true, 0, 8, 0, 0},
-                                              {true, 0, 8, 30'000'000, 0}};
+  std::vector<replay::TraceRequest> trace;
+  for (const TimeNs measured_ns : {10'000'000, 20'000'000, 0, 30'000'000}) {
+    trace.emplace_back();
+    trace.back().measured_ns = measured_ns;
+  }
   const Agreement swapped = compare(trace, {30'000'000, 20'500'000, 1, 10'000'000});
   EXPECT_EQ(swapped.requests, 3U) << "an unknown time does not count";
   EXPECT_NEAR(swapped.demerit_percent, 100 * std::sqrt(0.25 / 3) / 20, 1e-9);
@@ -108,80 +108,6 @@ TEST(BuiltInProfiles, AreWhatTheirTitlesSay) {
     EXPECT_NEAR(is.rpm, known.rpm, 1) << known.name;
     EXPECT_NEAR(is.outer_bytes_per_second * 1e-6 / known.outer_mb_per_second, 1, 0.02) << known.name;
     EXPECT_GE(is.origins.size(), 9U) << known.name;
-  }
-}
-
-struct NoWitness final : model::Witness {
-  void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
-  void incident(model::DeviceId, TimeNs, std::string_view) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
-};
-
-/// Keeps `queued` random writes of 4 KiB in flight; the share of the sustained bandwidth that they reach.
-class RandomWrites final : public model::Initiator {
- public:
-  RandomWrites(model::DiskProfile profile, model::QueuePolicy policy, std::uint32_t queued)
-      : disk_(with_queue(profile, policy, queued)), queued_(queued) {}
-
-  double share(double sustained_bytes_per_second) {
-    for (std::uint32_t i = 0; i < queued_; ++i) next();
-    while (completed_ < kRequests && simulation_.run_next()) {
-    }
-    const double seconds = static_cast<double>(simulation_.now()) * 1e-9;
-    return static_cast<double>(completed_) * 4096 / seconds / sustained_bytes_per_second;
-  }
-
- private:
-  static constexpr std::uint64_t kRequests = 6000;
-
-  model::DiskOptions with_queue(model::DiskProfile& profile, model::QueuePolicy policy,
-                                std::uint32_t queued) {
-    profile.queue = {queued, policy, 0};
-    return {profile, simulation_, witness_};
-  }
-  void completed(const model::Completion&) override {
-    ++completed_;
-    next();
-  }
-  void next() {
-    model::Request request;
-    request.id = ++submitted_;
-    request.op = model::Op::write;
-    request.lba = random_() % (disk_.characteristics().sectors / 8) * 8;
-    request.sectors = 8;
-    disk_.submit(request, *this);
-  }
-
-  model::Simulation simulation_;
-  NoWitness witness_;
-  model::Disk disk_;
-  std::uint32_t queued_;
-  std::mt19937_64 random_{1992};
-  std::uint64_t submitted_ = 0, completed_ = 0;
-};
-
-// Rosenblum 1992, 2.4.3, after Seltzer and others 1990: sorting a thousand random requests by seek and
-// rotation raises the efficiency from around 7 % to 25 % of the disk's bandwidth. Theirs was a Fujitsu Eagle;
-// the Wren IV is the dissertation's own drive.
-TEST(Scheduling, AThousandQueuedWritesReachAQuarterOfTheBandwidth) {
-  struct Drive {
-    const char* profile;
-    double bytes_per_second, fcfs, sptf;
-  };
-  for (const Drive& drive : {Drive{"fujitsu-eagle", 1.96e6, 0.07, 0.25}, Drive{"wren-iv", 1.3e6, 0.1, 0.3}}) {
-    const auto profile = load_profile(drive.profile);
-    ASSERT_TRUE(profile) << profile.error().message();
-    const double fcfs = RandomWrites(*profile, model::QueuePolicy::fcfs, 1).share(drive.bytes_per_second);
-    const double sptf = RandomWrites(*profile, model::QueuePolicy::sptf, 1000).share(drive.bytes_per_second);
-    const double c_look =
-        RandomWrites(*profile, model::QueuePolicy::c_look, 1000).share(drive.bytes_per_second);
-    fmt::print("{:14} FCFS {:.3f}  C-LOOK {:.3f}  SPTF {:.3f} of the bandwidth\n", drive.profile, fcfs,
-               c_look, sptf);
-    EXPECT_NEAR(fcfs, drive.fcfs, 0.015) << drive.profile;
-    EXPECT_NEAR(sptf, drive.sptf, 0.06) << drive.profile;
-    EXPECT_GT(sptf / fcfs, 2.8) << drive.profile;
-    EXPECT_GT(sptf, c_look) << drive.profile;
   }
 }
 

@@ -1,0 +1,60 @@
+#pragma once
+// What a random history of a device does (history_check.h), and what came of it.
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "plugin/model/random.h"
+#include "plugin/model/simulation.h"
+
+namespace headcrash::model {
+
+class HistoryCheck;
+
+struct HistoryOptions {
+  std::uint64_t seed = 1;
+  int steps = 1500;
+  std::size_t device_index = 0;  ///< of the machine's devices
+  std::uint64_t first_lba = 0;   ///< the history stays in [first_lba, first_lba + sectors)
+  std::uint64_t sectors = 160;
+  std::uint32_t in_flight_max = 4;
+  std::uint32_t request_sectors_max = 12;
+  std::uint32_t large_request_sectors = 0;  ///< now and then; 0: never
+  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first so many; 0: none do so
+  TimeNs pause_ns_max = 30 * kMillisecondNs;
+  bool cuts = true;
+  TimeNs off_ns_max = 0;            ///< between a cut and the power's return
+  bool power_returns_soon = false;  ///< in half of the cuts before anybody has been told of the loss
+  bool may_tear = true;             ///< else a cut leaves whole versions only
+  /// Whether an answered write of the sector is durable; none: when the device has no volatile cache.
+  std::function<bool(std::uint64_t lba)> durable_at_ack;
+  bool unreadable_after_cut = false;  ///< Tear::any or Tear::unreadable
+  bool may_fail = false;              ///< requests may be answered with device_failed, undone or not
+  /// Called every few steps: adds faults, fails members, ...
+  std::function<void(HistoryCheck&, Random&)> mischief;
+  /// Called before all sectors are read back, which must succeed: after each power_on, and at the end.
+  std::function<void()> before_read_back;
+};
+
+struct HistoryReport {
+  static constexpr std::size_t kViolationsKept = 20;
+  std::vector<std::string> violations;  ///< the first few
+  std::uint64_t violation_count = 0;
+  std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0, cuts = 0;
+  std::uint64_t torn_sectors = 0, unreadable_sectors = 0;
+  std::uint64_t lost_versions = 0;  ///< sectors that a cut left with less than their newest version
+  std::uint64_t medium_errors = 0, failures = 0;
+
+  bool clean() const { return violation_count == 0; }
+  friend std::ostream& operator<<(std::ostream& out, const HistoryReport& r) {
+    out << r.violation_count << " violations, " << r.reads << " reads, " << r.writes << " writes, " << r.cuts
+        << " cuts";
+    for (const std::string& v : r.violations) out << "\n  " << v;
+    return out;
+  }
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,159 @@
+// Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table 4-1, for
+// a Wren IV and for data striped over four and eight of them. He computed size / (size + 29.5 ms *
+// bandwidth), which for arrays means spindles that turn together.
+//
+// Queues: the same, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling Revisited", 1990:
+// sorting a thousand random requests by seek and rotation raises the efficiency from around 7 % to 25 % of
+// the disk's bandwidth. Theirs was a Fujitsu Eagle; the Wren IV is the dissertation's own drive.
+#include "plugin/profiles/paper_bandwidth.h"
+
+#include <fmt/core.h>
+
+#include "plugin/model/disk.h"
+#include "plugin/profiles/build.h"
+#include "plugin/profiles/profile.h"
+#include "plugin/replay/random_requests.h"
+#include "plugin/replay/replay.h"
+
+namespace headcrash::profiles {
+namespace {
+
+constexpr double kWrenBytesPerSecond = 1.3e6;
+constexpr double kEagleBytesPerSecond = 1.96e6;
+constexpr std::uint64_t kSegments = 1000;
+constexpr std::uint32_t kQueued = 1000;
+constexpr std::uint64_t kQueuedRequests = 6000;
+constexpr std::uint32_t kBlockSectors = 8;
+
+struct Nobody final : model::MachineWitness {
+  void submitted(model::DeviceId, model::TimeNs, const model::Request&) override {}
+  void acknowledged(model::DeviceId, const model::Completion&) override {}
+  void media_written(model::DeviceId, model::TimeNs, const model::MediaWrite&) override {}
+  void incident(model::DeviceId, model::TimeNs, std::string_view) override {}
+  void marked(model::TimeNs, std::string_view) override {}
+  void power_changed(model::TimeNs, model::PowerState) override {}
+};
+
+// ---- segments
+
+/// Striped in the smallest units that let the smallest segment reach all of eight drives.
+std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive, std::uint32_t drives,
+                                     bool synchronised) {
+  if (drives == 1) return drive;
+  model::ArrayProfile array;
+  array.name = fmt::format("{}-x{}", drive->name, drives);
+  array.level = model::RaidLevel::raid0;
+  array.members = drives;
+  array.stripe_unit_sectors = kBlockSectors;
+  array.synchronised_spindles = synchronised;
+  auto stack = std::make_shared<Stack>();
+  stack->name = array.name;
+  stack->profile = array;
+  stack->below.assign(drives, drive);
+  return stack;
+}
+
+Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uint32_t drives,
+                             std::uint32_t segment_kib) {
+  const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
+  if (!planned) return pass_on(planned);
+  Nobody nobody;
+  auto built = build(*planned, nobody, {});
+  if (!built) return pass_on(built);
+  replay::RandomSpec spec;
+  spec.count = kSegments;
+  spec.blocks = segment_kib * 2;
+  spec.reads = 0;
+  replay::RandomRequests source(spec, planned->all[0].sectors);
+  const auto totals = replay::replay(*built->machine, source);
+  if (!totals) return pass_on(totals);
+  const double seconds = totals->responses.mean_ns() / static_cast<double>(model::kSecondNs);
+  return segment_kib * 1024.0 / (seconds * drives * kWrenBytesPerSecond);
+}
+
+// ---- queues
+
+/// Keeps `queued` random writes in flight.
+class RandomWrites final : public model::Initiator {
+ public:
+  RandomWrites(model::DiskProfile profile, model::QueuePolicy policy, std::uint32_t queued)
+      : disk_(with_queue(profile, policy, queued)), queued_(queued) {}
+
+  double share(double sustained_bytes_per_second) {
+    for (std::uint32_t i = 0; i < queued_; ++i) next();
+    while (completed_ < kQueuedRequests && simulation_.run_next()) {
+    }
+    const double seconds = static_cast<double>(simulation_.now()) / static_cast<double>(model::kSecondNs);
+    return static_cast<double>(completed_ * kBlockSectors * model::kSectorBytes) / seconds /
+           sustained_bytes_per_second;
+  }
+
+ private:
+  model::DiskOptions with_queue(model::DiskProfile& profile, model::QueuePolicy policy,
+                                std::uint32_t queued) {
+    profile.queue = {queued, policy, 0};
+    return {profile, simulation_, witness_};
+  }
+  void completed(const model::Completion&) override {
+    ++completed_;
+    next();
+  }
+  void next() {
+    model::Request request;
+    request.id = ++submitted_;
+    request.op = model::Op::write;
+    request.lba = random_.below(disk_.characteristics().sectors / kBlockSectors) * kBlockSectors;
+    request.sectors = kBlockSectors;
+    disk_.submit(request, *this);
+  }
+
+  model::Simulation simulation_;
+  Nobody witness_;
+  model::Disk disk_;
+  std::uint32_t queued_;
+  model::Random random_{1992};
+  std::uint64_t submitted_ = 0, completed_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<SegmentRow>> measure_segments() {
+  std::vector<SegmentRow> rows = {{1, {.45, .62, .77, .87, .93, .96, .98, .99, 1.0}, {}, {}},
+                                  {4, {.17, .30, .45, .62, .77, .87, .93, .96, .98}, {}, {}},
+                                  {8, {.09, .17, .29, .45, .62, .77, .87, .93, .96}, {}, {}}};
+  const auto drive = load_stack("wren-iv");
+  if (!drive) return pass_on(drive);
+  for (SegmentRow& row : rows) {
+    for (const bool together : {true, false}) {
+      const auto stack = striped(*drive, row.drives, together);
+      for (std::size_t i = 0; i < kSegmentKib.size(); ++i) {
+        const auto share = segment_share(stack, row.drives, kSegmentKib[i]);
+        if (!share) return pass_on(share);
+        (together ? row.synchronised : row.unsynchronised)[i] = *share;
+      }
+    }
+  }
+  return rows;
+}
+
+Result<std::vector<QueueRow>> measure_queues() {
+  std::vector<QueueRow> rows;
+  for (const auto& [name, bytes_per_second] :
+       {std::pair{"fujitsu-eagle", kEagleBytesPerSecond}, std::pair{"wren-iv", kWrenBytesPerSecond}}) {
+    const auto profile = load_profile(name);
+    if (!profile) return pass_on(profile);
+    const auto share = [&, rate = bytes_per_second](model::QueuePolicy policy, std::uint32_t queued) {
+      return RandomWrites(*profile, policy, queued).share(rate);
+    };
+    QueueRow row;
+    row.profile = name;
+    if (rows.empty()) row.printed_fcfs = 0.07, row.printed_sorted = 0.25;
+    row.fcfs = share(model::QueuePolicy::fcfs, 1);
+    row.c_look = share(model::QueuePolicy::c_look, kQueued);
+    row.sptf = share(model::QueuePolicy::sptf, kQueued);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace headcrash::profiles
