@@ -45,7 +45,7 @@ struct ExploreOptions {
   std::uint64_t seed = 1;
   std::uint64_t budget =
       1000;  ///< distinct states in all; shared out over the strategies, rest to who needs it
-  std::uint64_t reorder_per_cut = 16;  ///< subsets at one cut at most
+  std::uint64_t reorder_per_cut = 16;  ///< subsets (torn writes) at one cut at most
   /// Cuts outside [from_event, to_event] are left out: mkfs before the workload, the unmount after it.
   std::uint64_t from_event = 0;
   std::optional<std::uint64_t> to_event;
@@ -55,7 +55,8 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  std::uint64_t digest = 0;  ///< of the content of the device; equal contents are not given twice
+  std::uint64_t digest =
+      0;  ///< StateImage::digest() of the device; of an array, by media: of all its members
 };
 
 /// What a strategy's bounds left out. `space` is a double: subsets grow beyond 2^64.
@@ -63,7 +64,7 @@ struct Coverage {
   Strategy strategy = Strategy::prefix;
   double space = 0;             ///< states that the strategy defines for this run
   std::uint64_t generated = 0;  ///< of these
-  std::uint64_t distinct = 0;   ///< by content, over all strategies so far
+  std::uint64_t distinct = 0;   ///< new among all strategies so far
   std::string bound;            ///< in words: what was left out; empty when nothing
 };
 

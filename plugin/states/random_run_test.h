@@ -38,8 +38,8 @@ class TestFolder {
 struct RandomRunOptions {
   std::uint64_t sectors = 24;
   std::uint64_t steps = 60;
-  bool media = true;      ///< MEDIA events and power cuts
-  bool overlaps = true;   ///< writes that are in flight may overlap
+  bool media = true;  ///< MEDIA events and power cuts
+  std::uint32_t physical_sector_sectors = 1;
   bool in_order = false;  ///< acknowledged in order and at once, as an imported log has it
   std::optional<record::RecordingHeader::Base> base;
   Bytes before;  ///< what the base holds; empty: zeroes
@@ -61,7 +61,7 @@ class RandomRun {
       : options_(std::move(options)), random_(seed) {
     record::RecordingHeader header;
     header.seed = seed;
-    header.devices = {{"hd0", "test", options_.sectors, 1, true}};
+    header.devices = {{"hd0", "test", options_.sectors, options_.physical_sector_sectors, true}};
     header.media = options_.media;
     header.base = options_.base;
     auto writer = record::RecordingWriter::create(path, header);

@@ -125,6 +125,7 @@ Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
                 "keep a recording together with those that it was made on");
   };
   std::error_code none;
+  if (!fs::is_regular_file(below_path, none)) return unusable("and there is no such file");
   const fs::path canonical = fs::weakly_canonical(below_path, none);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end())
     return unusable("which is based on this recording: a circle");
@@ -348,8 +349,18 @@ const std::vector<RecordedFlush>& RunHistory::flushes(model::DeviceId device) co
   static const std::vector<RecordedFlush> kNone;
   return device < state_->devices.size() ? state_->devices[device].flushes() : kNone;
 }
+Result<void> RunHistory::read_payload(const RecordedWrite& write, std::uint64_t skip,
+                                      std::span<std::byte> into) const {
+  if (write.bytes_at == 0)
+    return fail(state_->path, fmt::format("request {} was recorded without its bytes", write.request),
+                "record a run that moves bytes");
+  return state_->bytes->read(write.bytes_at + skip * model::kSectorBytes, into);
+}
 std::shared_ptr<const StateImage> RunHistory::base_image(model::DeviceId device) const {
   return device < state_->bases.size() ? state_->bases[device] : nullptr;
+}
+const std::vector<std::uint64_t>& RunHistory::stretches() const {
+  return state_->stretches;
 }
 std::uint64_t RunHistory::stretch_begin(std::uint64_t event) const {
   return state_->stretch_begin(event);

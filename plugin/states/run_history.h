@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,9 +79,14 @@ class RunHistory {
   /// submitted.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
+  /// Bytes of a write's payload, from sector `skip` of it on. Errors: made without data; cannot be read.
+  Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip, std::span<std::byte> into) const;
+
   /// What was on a medium before the first event; null: zeroes.
   std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
-  /// Where the stretch begins to which a cut at `event` belongs: 0, or the event after the power went last.
+  /// First events of the stretches: 0, and those after the power went.
+  const std::vector<std::uint64_t>& stretches() const;
+  /// Where the one begins to which a cut at `event` belongs.
   std::uint64_t stretch_begin(std::uint64_t event) const;
 
  private:

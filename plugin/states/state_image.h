@@ -34,6 +34,12 @@ class StateImage {
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
 
   const record::MediumState& top() const { return top_; }
+  /// Puts other bytes of the same recording over a range of this copy.
+  void assign(std::uint64_t lba, std::uint64_t sectors, record::Where where) {
+    top_.assign(lba, sectors, where);
+  }
+  /// What a MEDIA event of the same recording does to this copy. The event lies inside the medium.
+  void apply(const record::Event& media) { top_.apply(media.lba, media.sectors, record::media_bytes(media)); }
 
  private:
   struct Part;

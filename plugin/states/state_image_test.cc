@@ -35,7 +35,7 @@ std::uint64_t digest_of(const Bytes& bytes) {
 }
 
 TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     const TestFolder folder;
     const RandomRun reference(folder / "r", seed, {.sectors = 40});
     const auto run = RunHistory::load(folder / "r");

@@ -1,0 +1,297 @@
+// Content digests of many states of one run (content.h).
+#include "plugin/states/content.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "plugin/record/media_bytes.h"
+#include "plugin/states/digest.h"
+
+namespace headcrash::states {
+namespace {
+
+using model::kSectorBytes;
+using record::Where;
+
+constexpr std::size_t kTotalsMax = 8 << 20;  ///< 8 bytes each
+
+Where bytes_of(const RecordedWrite& write) {
+  if (write.op != model::Op::write) return Where::zeroes();
+  return write.bytes_at == 0 ? Where::nowhere() : Where::at(write.bytes_at);
+}
+
+/// What a range of an image that is about to change takes away from its digest. Zeroes of a large trim go
+/// only over what is there.
+Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors, Where where) {
+  const auto old = image.digest(lba, sectors);
+  if (!old) return old;
+  if (!where.is_zeroes() || where.unreadable()) {
+    image.assign(lba, sectors, where);
+    return old;
+  }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> written;
+  image.visit_written(lba, sectors,
+                      [&](std::uint64_t from, std::uint64_t count) { written.emplace_back(from, count); });
+  for (const auto& [from, count] : written) image.assign(from, count, where);
+  return old;
+}
+
+}  // namespace
+
+// --- Sums of writes ---
+
+Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
+  if (const auto found = kept_.find(index); found != kept_.end()) {
+    by_use_.splice(by_use_.begin(), by_use_, found->second.place);
+    return &found->second.totals;
+  }
+  const RecordedWrite& write = run_->writes(device_)[index];
+  std::vector<std::byte> bytes(std::size_t{write.sectors} * kSectorBytes);
+  if (auto read = run_->read_payload(write, 0, bytes); !read) return pass_on(read);
+  std::vector<std::uint64_t> totals(std::size_t{write.sectors} + 1);
+  for (std::size_t i = 0; i < write.sectors; ++i)
+    totals[i + 1] =
+        totals[i] + digest_sum(write.lba + i, std::span(bytes).subspan(i * kSectorBytes, kSectorBytes));
+  while (!by_use_.empty() && kept_totals_ + totals.size() > kTotalsMax) {
+    const auto oldest = kept_.find(by_use_.back());
+    kept_totals_ -= oldest->second.totals.size();
+    kept_.erase(oldest);
+    by_use_.pop_back();
+  }
+  kept_totals_ += totals.size();
+  by_use_.push_front(index);
+  return &kept_.emplace(index, Kept{std::move(totals), by_use_.begin()}).first->second.totals;
+}
+
+Result<std::uint64_t> WriteSums::of(std::size_t index, std::uint64_t lba, std::uint64_t sectors) {
+  const RecordedWrite& write = run_->writes(device_)[index];
+  if (write.op != model::Op::write) return 0;
+  const auto known = totals(index);
+  if (!known) return pass_on(known);
+  const std::uint64_t first = lba - write.lba;
+  return (**known)[first + sectors] - (**known)[first];
+}
+
+Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
+  const std::uint64_t begin = run_->stretch_begin(event);
+  const auto& writes = run_->writes(device_);
+  const auto submitted = [&](std::uint64_t before) {
+    return static_cast<std::size_t>(
+        std::partition_point(writes.begin(), writes.end(),
+                             [&](const RecordedWrite& write) { return write.submitted_event < before; }) -
+        writes.begin());
+  };
+  Stretch& stretch = stretches_[begin];
+  if (!stretch.rolled) {
+    auto start = run_->image({.device = device_, .event = begin}, device_);
+    if (!start) return pass_on(start);
+    const auto digest = start->digest();
+    if (!digest) return digest;
+    stretch.first = submitted(begin);
+    stretch.after = {*digest};
+    stretch.rolled = std::move(*start);
+  }
+  const std::size_t wanted = submitted(event) - stretch.first;
+  while (stretch.after.size() <= wanted) {
+    const std::size_t index = stretch.first + stretch.after.size() - 1;
+    const RecordedWrite& write = writes[index];
+    const auto fresh = sums_.of(index, write.lba, write.sectors);
+    if (!fresh) return fresh;
+    const auto old = put(*stretch.rolled, write.lba, write.sectors, bytes_of(write));
+    if (!old) return old;
+    stretch.after.push_back(stretch.after.back() + *fresh - *old);
+  }
+  return stretch.after[wanted];
+}
+
+// --- One cut ---
+
+Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t event,
+                                      std::optional<model::RequestId> lies_from, Use use) {
+  CutContent cut(content);
+  const RunHistory& run = content.run();
+  const auto& writes = run.writes(content.device());
+  cut.loose_ = run.loose_at(content.device(), event, lies_from);
+  const auto end = static_cast<std::size_t>(
+      std::partition_point(writes.begin(), writes.end(),
+                           [&](const RecordedWrite& write) { return write.submitted_event < event; }) -
+      writes.begin());
+  cut.first_ = cut.loose_.empty() ? end : cut.loose_.front();
+  cut.fates_.assign(end - cut.first_, 1);
+  for (const std::size_t loose : cut.loose_) cut.fates_[loose - cut.first_] = 0;
+  const std::size_t durable = cut.fates_.size() - cut.loose_.size();
+  const bool on_all = use == Use::many || cut.loose_.size() <= durable;
+  // The sectors that matter: of the loose writes, or (from the other side) of those that are there.
+  std::vector<std::uint8_t> wanted(cut.fates_.size());
+  std::vector<std::size_t> taking_part;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    wanted[i] = (cut.fates_[i] == 0) == on_all ? 1 : 0;
+    if (on_all || wanted[i] != 0) taking_part.push_back(cut.first_ + i);
+  }
+  if (auto found = cut.find_atoms(std::move(taking_part), wanted); !found) return pass_on(found);
+  if (auto anchored = cut.anchor(event, on_all); !anchored) return pass_on(anchored);
+  return cut;
+}
+
+/// Sweeps over the medium: between two ends of writes the writers are the same.
+Result<void> CutContent::find_atoms(std::vector<std::size_t> taking_part,
+                                    const std::vector<std::uint8_t>& wanted) {
+  const auto& writes = content_->run().writes(content_->device());
+  struct Edge {
+    std::uint64_t lba;
+    bool begins;
+    std::size_t write;
+  };
+  std::vector<Edge> edges;
+  edges.reserve(2 * taking_part.size());
+  for (const std::size_t write : taking_part) {
+    edges.push_back({writes[write].lba, true, write});
+    edges.push_back({writes[write].lba + writes[write].sectors, false, write});
+  }
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.lba < b.lba; });
+  std::set<std::size_t> here;
+  std::size_t wanted_here = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Edge& edge = edges[i];
+    const bool counts = wanted[edge.write - first_] != 0;
+    if (edge.begins) {
+      here.insert(edge.write);
+      wanted_here += counts ? 1 : 0;
+    } else {
+      here.erase(edge.write);
+      wanted_here -= counts ? 1 : 0;
+    }
+    if (wanted_here == 0 || i + 1 == edges.size() || edges[i + 1].lba == edge.lba) continue;
+    atoms_.push_back({edge.lba,
+                      edges[i + 1].lba - edge.lba,
+                      static_cast<std::uint32_t>(writers_.size()),
+                      static_cast<std::uint32_t>(here.size()),
+                      0,
+                      {}});
+    writers_.insert(writers_.end(), here.begin(), here.end());
+  }
+  return {};
+}
+
+Result<void> CutContent::anchor(std::uint64_t event, bool on_all) {
+  const RunHistory& run = content_->run();
+  const std::uint64_t before =
+      fates_.empty() ? event : run.writes(content_->device())[first_].submitted_event;
+  const auto base = content_->all(on_all ? event : before);
+  if (!base) return pass_on(base);
+  anchor_ = *base;
+  if (atoms_.empty()) return {};
+  auto image = run.image({.device = content_->device(), .event = before}, content_->device());
+  if (!image) return pass_on(image);
+  before_ = std::move(*image);
+  for (Atom& atom : atoms_) {
+    const auto held =
+        on_all ? content_->sums().of(writers_[atom.first_writer + atom.writers - 1], atom.lba, atom.sectors)
+               : below(atom.lba, atom.sectors);
+    if (!held) return pass_on(held);
+    atom.anchored = *held;
+    if (!on_all) atom.below = *held;
+  }
+  return {};
+}
+
+Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors) {
+  return before_->digest(lba, sectors);
+}
+
+/// What the first `writers` writers of the atom leave of a part of it.
+Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
+                                        std::uint32_t writers) {
+  while (writers > 0) {
+    const std::size_t writer = writers_[atom.first_writer + --writers];
+    if (torn_ && loose_[torn_->loose] == writer) {
+      const std::uint64_t new_from = content_->run().writes(content_->device())[writer].lba + torn_->first;
+      const std::uint64_t from = std::clamp(new_from, lba, lba + sectors);
+      const std::uint64_t to = std::clamp(new_from + torn_->count, lba, lba + sectors);
+      const auto middle = content_->sums().of(writer, from, to - from);
+      if (!middle) return middle;
+      const auto left = from > lba ? value(atom, lba, from - lba, writers) : Result<std::uint64_t>(0);
+      if (!left) return left;
+      const auto right =
+          to < lba + sectors ? value(atom, to, lba + sectors - to, writers) : Result<std::uint64_t>(0);
+      if (!right) return right;
+      return *left + *middle + *right;
+    }
+    if (fates_[writer - first_] != 0) return content_->sums().of(writer, lba, sectors);
+  }
+  return below(lba, sectors);
+}
+
+Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn) {
+  for (std::size_t i = 0; i < loose_.size(); ++i) fates_[loose_[i] - first_] = kept[i];
+  torn_ = torn;
+  const std::size_t torn_write = torn ? loose_[torn->loose] : std::numeric_limits<std::size_t>::max();
+  std::uint64_t sum = anchor_;
+  for (Atom& atom : atoms_) {
+    // The common cases by hand: the last writer is there, or nobody is.
+    const std::size_t* writers = writers_.data() + atom.first_writer;
+    std::uint32_t last = atom.writers;
+    while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write) --last;
+    if (last == 0) {
+      if (!atom.below) {
+        const auto found = below(atom.lba, atom.sectors);
+        if (!found) return found;
+        atom.below = *found;
+      }
+      sum += *atom.below - atom.anchored;
+      continue;
+    }
+    const auto held = value(atom, atom.lba, atom.sectors, last);
+    if (!held) return held;
+    sum += *held - atom.anchored;
+  }
+  return sum;
+}
+
+// --- Media ---
+
+Result<MediaContent> MediaContent::load(const RunHistory& run) {
+  MediaContent content;
+  const auto& devices = run.header().devices;
+  content.steps_.resize(devices.size());
+  content.before_.resize(devices.size());
+  std::vector<std::optional<StateImage>> rolled(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].medium) continue;
+    auto start = run.image({.base = CrashState::Base::physical}, static_cast<model::DeviceId>(i));
+    if (!start) return pass_on(start);
+    const auto digest = start->digest();
+    if (!digest) return pass_on(digest);
+    content.before_[i] = *digest;
+    rolled[i] = std::move(*start);
+  }
+  auto reader = record::RecordingReader::open(run.path());
+  if (!reader) return pass_on(reader);
+  for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
+    const auto event = reader->next(record::PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    const record::Event& e = **event;
+    if (e.kind != record::Kind::media || e.device >= devices.size() || !rolled[e.device]) continue;
+    StateImage& image = *rolled[e.device];
+    const auto old = image.digest(e.lba, e.sectors);
+    if (!old) return pass_on(old);
+    image.apply(e);
+    const auto fresh = image.digest(e.lba, e.sectors);
+    if (!fresh) return pass_on(fresh);
+    auto& steps = content.steps_[e.device];
+    const std::uint64_t last = steps.empty() ? content.before_[e.device] : steps.back().digest;
+    if (!e.moved) steps.push_back({ordinal, last + *fresh - *old});
+  }
+  return content;
+}
+
+std::uint64_t MediaContent::digest(model::DeviceId device, std::uint64_t event) const {
+  const auto& steps = steps_[device];
+  const auto end =
+      std::partition_point(steps.begin(), steps.end(), [&](const Step& step) { return step.event < event; });
+  return end == steps.begin() ? before_[device] : std::prev(end)->digest;
+}
+
+}  // namespace headcrash::states

@@ -1,0 +1,87 @@
+// Where a run can be cut, and in which order to look (state_source.h).
+#include <algorithm>
+#include <bit>
+
+#include "plugin/states/digest.h"
+#include "plugin/states/state_source.h"
+
+namespace headcrash::states {
+namespace {
+
+constexpr std::uint64_t kDeviceKey = 0x2545f4914f6cdd1dU;
+
+}  // namespace
+
+Result<std::uint64_t> SourceContext::others_at(std::uint64_t event) const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < media.size(); ++i) {
+    const model::DeviceId device = media[i];
+    if (device == options.device) continue;
+    const auto digest =
+        by_media ? Result<std::uint64_t>(by_media->digest(device, event)) : others[i]->all(event);
+    if (!digest) return digest;
+    sum += mix(*digest ^ kDeviceKey, device + kDeviceKey);
+  }
+  return sum;
+}
+
+Result<Candidate> SourceContext::candidate(CrashState state, Result<std::uint64_t> digest) const {
+  if (!digest) return pass_on(digest);
+  const auto rest = others_at(state.event);
+  if (!rest) return pass_on(rest);
+  return Candidate{std::move(state), *digest, *digest + *rest};
+}
+
+std::vector<std::size_t> spread(std::size_t n) {
+  std::vector<std::size_t> order;
+  order.reserve(n);
+  const int bits = static_cast<int>(std::bit_width(n == 0 ? 0 : n - 1));
+  for (std::size_t i = 0; i < std::size_t{1} << bits && order.size() < n; ++i) {
+    std::size_t reversed = 0;
+    for (int bit = 0; bit < bits; ++bit) reversed |= (i >> bit & 1U) << (bits - 1 - bit);
+    if (reversed < n) order.push_back(reversed);
+  }
+  return order;
+}
+
+Cuts::Cuts(const SourceContext& context) {
+  const RunHistory& run = *context.run;
+  const model::DeviceId device = context.options.device;
+  const bool over_power_cuts = run.has_media_events() && run.header().devices[device].medium;
+  const auto add = [&](std::vector<std::uint64_t>& cuts, std::uint64_t event) {
+    if (!context.in_range(event)) return;
+    if (!over_power_cuts && run.stretch_begin(event) != 0) {
+      left_out = "cuts after the power went in the recording: what the device held then is not recorded";
+      return;
+    }
+    cuts.push_back(event);
+  };
+  for (const RecordedMark& mark : run.marks()) add(after_marks, mark.event + 1);
+  for (const RecordedFlush& flush : run.flushes(device)) {
+    add(flush_submitted, flush.submitted_event);
+    if (flush.acked_event) add(promise_kept, *flush.acked_event);
+  }
+  for (const RecordedWrite& write : run.writes(device)) {
+    add(after_writes, write.submitted_event + 1);
+    if (write.fua) add(after_fua_submitted, write.submitted_event + 1);
+    if (write.fua && write.acked_event) add(promise_kept, *write.acked_event);
+  }
+  std::sort(promise_kept.begin(), promise_kept.end());
+  const std::uint64_t end = context.options.to_event.value_or(run.events());
+  for (const std::uint64_t begin : run.stretches())
+    if (begin > 0 && begin <= end) {
+      add(last, begin - 1);
+      add(power_lost, begin);
+    }
+  add(last, end);
+}
+
+void CutOrder::add(const std::vector<std::uint64_t>& cuts, std::uint64_t offset) {
+  for (const std::size_t i : spread(cuts.size()))
+    if (!std::binary_search(known_.begin(), known_.end(), cuts[i] + offset))
+      cuts_.push_back(cuts[i] + offset);
+  known_ = cuts_;
+  std::sort(known_.begin(), known_.end());
+}
+
+}  // namespace headcrash::states

@@ -1,0 +1,205 @@
+// Gives crash states of a run, each content once (explorer.h). Strategies take turns, one new state each,
+// until the budget is used or all of them have ended: a strategy that ends early leaves its share to the
+// others.
+#include "plugin/states/explorer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "plugin/config/nearest.h"
+#include "plugin/states/digest.h"
+#include "plugin/states/state_source.h"
+
+namespace headcrash::states {
+namespace {
+
+constexpr std::array<std::string_view, 8> kNames = {"physical", "prefix",      "reorder", "torn",
+                                                    "lose-all", "lying-flush", "member",  "recovery"};
+constexpr std::uint64_t kMarkKey = 0xa0761d6478bd642fU;
+
+bool by_media(Strategy strategy) {
+  return strategy == Strategy::physical || strategy == Strategy::member;
+}
+
+std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& context) {
+  switch (strategy) {
+    case Strategy::physical:
+      return physical_source(context);
+    case Strategy::prefix:
+      return prefix_source(context);
+    case Strategy::reorder:
+      return reorder_source(context);
+    case Strategy::torn:
+      return torn_source(context);
+    case Strategy::lose_all:
+      return lose_all_source(context);
+    case Strategy::lying_flush:
+      return lying_flush_source(context);
+    case Strategy::member:
+    case Strategy::recovery:
+      break;
+  }
+  return member_source(context);
+}
+
+/// The media that belong to what is explored: all of them; for an array those below it.
+std::vector<model::DeviceId> media_of(const record::RecordingHeader& header, model::DeviceId device) {
+  std::vector<model::DeviceId> media;
+  const std::string below = header.devices[device].name + ".";
+  for (std::size_t i = 0; i < header.devices.size(); ++i) {
+    if (!header.devices[i].medium) continue;
+    if (header.devices[device].medium || header.devices[i].name.rfind(below, 0) == 0)
+      media.push_back(static_cast<model::DeviceId>(i));
+  }
+  return media;
+}
+
+Result<void> check(const RunHistory& run, const ExploreOptions& options) {
+  const auto& devices = run.header().devices;
+  const auto refuse = [&](std::string problem, std::string remedy) {
+    return fail(run.path(), std::move(problem), std::move(remedy));
+  };
+  if (options.device >= devices.size())
+    return refuse(fmt::format("has {} devices, number {} was to be explored", devices.size(), options.device),
+                  "`headcrash recording info` lists them");
+  if (options.strategies.empty()) return refuse("there is no strategy to explore it by", "name one (prefix)");
+  if (options.from_event > options.to_event.value_or(run.events()))
+    return refuse(fmt::format("events {} to {} were to be explored", options.from_event,
+                              options.to_event.value_or(run.events())),
+                  "give the earlier one first");
+  for (const Strategy strategy : options.strategies) {
+    const std::string wanted(name(strategy));
+    if (strategy == Strategy::recovery)
+      return refuse("the strategy recovery needs a guest that recovers", "use it with `headcrash explore`");
+    if (by_media(strategy) && !run.has_media_events())
+      return refuse(
+          fmt::format("has no MEDIA events (it {}), so that there is no strategy {}",
+                      run.header().origin == "headcrash" ? "was made on a stage of a state server"
+                                                         : "was imported from " + run.header().origin,
+                      wanted),
+          "use prefix, reorder, torn, lose-all or lying-flush");
+    const std::size_t media = media_of(run.header(), options.device).size();
+    if (by_media(strategy) && media < (strategy == Strategy::member ? 2 : 1))
+      return refuse(fmt::format("{} has {} media, too few for the strategy {}", devices[options.device].name,
+                                media, wanted),
+                    "explore another device, or by another strategy");
+    if (!by_media(strategy) && !devices[options.device].medium && run.header().base)
+      return refuse(fmt::format("{} has no medium of its own, and the recording has a base",
+                                devices[options.device].name),
+                    "explore one of the devices below it");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(Strategy strategy) {
+  return kNames.at(static_cast<std::size_t>(strategy));
+}
+
+Result<Strategy> parse_strategy(std::string_view name) {
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    if (kNames[i] == name) return static_cast<Strategy>(i);
+  const std::vector<std::string> known(kNames.begin(), kNames.end());
+  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known",
+              config::suggest(name, known));
+}
+
+struct Explorer::State {
+  SourceContext context;
+  struct Turn {
+    Strategy strategy;
+    std::unique_ptr<StateSource> source;
+    std::uint64_t generated = 0, distinct = 0;
+    bool ended = false;
+  };
+  std::vector<Turn> turns;
+  std::size_t turn = 0;
+  std::uint64_t found = 0;
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<std::uint64_t> marks;  ///< events
+
+  /// The same content under other promises is another state: after a mark more must be there.
+  std::uint64_t identity(const Candidate& candidate) const {
+    const auto passed = std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();
+    return mix(candidate.identity ^ kMarkKey, static_cast<std::uint64_t>(passed) * 2 + 1);
+  }
+};
+
+Result<Explorer> Explorer::create(std::shared_ptr<const RunHistory> run, const ExploreOptions& options) {
+  if (auto good = check(*run, options); !good) return pass_on(good);
+  auto state = std::make_unique<State>();
+  SourceContext& context = state->context;
+  context.run = run;
+  context.options = options;
+  context.options.to_event = std::min(options.to_event.value_or(run->events()), run->events());
+  context.media = media_of(run->header(), options.device);
+  context.written = std::make_unique<WrittenContent>(run, options.device);
+  const bool several = run->header().devices[options.device].medium && context.media.size() > 1;
+  if (std::any_of(options.strategies.begin(), options.strategies.end(), by_media) ||
+      (several && run->has_media_events())) {
+    auto media = MediaContent::load(*run);
+    if (!media) return pass_on(media);
+    context.by_media = std::make_unique<MediaContent>(std::move(*media));
+  }
+  if (!run->header().devices[options.device].medium && context.by_media == nullptr) context.media.clear();
+  for (const model::DeviceId device : context.media)
+    context.others.push_back(std::make_unique<WrittenContent>(run, device));
+  for (const RecordedMark& mark : run->marks()) state->marks.push_back(mark.event);
+  for (const Strategy strategy : options.strategies)
+    state->turns.push_back({strategy, source_of(strategy, context)});
+  return Explorer(std::move(state));
+}
+
+Explorer::Explorer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Explorer::Explorer(Explorer&&) noexcept = default;
+Explorer& Explorer::operator=(Explorer&&) noexcept = default;
+Explorer::~Explorer() = default;
+
+Result<std::optional<FoundState>> Explorer::next() {
+  State& s = *state_;
+  std::size_t ended = 0;
+  while (s.found < s.context.options.budget && ended < s.turns.size()) {
+    State::Turn& turn = s.turns[s.turn];
+    auto candidate = turn.ended ? Result<std::optional<Candidate>>() : turn.source->next();
+    if (!candidate) return pass_on(candidate);
+    if (!*candidate) {
+      turn.ended = true;
+      ++ended;
+      s.turn = (s.turn + 1) % s.turns.size();
+      continue;
+    }
+    ++turn.generated;
+    ended = 0;
+    if (!s.seen.insert(s.identity(**candidate)).second) continue;  // its turn goes on
+    ++turn.distinct;
+    ++s.found;
+    s.turn = (s.turn + 1) % s.turns.size();
+    FoundState found{std::move((*candidate)->state), {}, turn.strategy, (*candidate)->digest};
+    found.name = format(found.state);
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<Coverage> Explorer::coverage() const {
+  const State& s = *state_;
+  std::vector<Coverage> all;
+  for (const State::Turn& turn : s.turns) {
+    Coverage one{turn.strategy, turn.source->space(), turn.generated, turn.distinct, turn.source->bound()};
+    if (!turn.ended) {
+      const std::string budget =
+          s.found >= s.context.options.budget
+              ? fmt::format("the budget of {} states was used up", s.context.options.budget)
+              : std::string("not finished");
+      one.bound += (one.bound.empty() ? "" : "; ") + budget;
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace headcrash::states

@@ -1,0 +1,427 @@
+// The explorer against brute force: what it gives, what it leaves out, in which order, how often.
+#include "plugin/states/explorer.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <set>
+
+#include "plugin/record/dm_log_writes.h"
+#include "plugin/states/random_run_test.h"
+#include "plugin/states/subsets.h"
+
+namespace headcrash::states {
+namespace {
+
+namespace fs = std::filesystem;
+using Contents = std::set<Bytes>;
+
+constexpr std::uint64_t kMany = 1 << 20;
+
+class Explored {
+ public:
+  Explored(const fs::path& path, const ExploreOptions& options) {
+    auto run = RunHistory::load(path);
+    EXPECT_TRUE(run) << run.error().message();
+    run_ = *run;
+    auto explorer = Explorer::create(run_, options);
+    EXPECT_TRUE(explorer) << explorer.error().message();
+    if (!explorer) return;
+    for (auto found = explorer->next();; found = explorer->next()) {
+      EXPECT_TRUE(found) << found.error().message();
+      if (!found || !*found) break;
+      states_.push_back(std::move(**found));
+    }
+    coverage_ = explorer->coverage();
+  }
+
+  const RunHistory& run() const { return *run_; }
+  const std::vector<FoundState>& states() const { return states_; }
+  const std::vector<Coverage>& coverage() const { return coverage_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const FoundState& state : states_) all.push_back(state.name);
+    return all;
+  }
+  std::vector<std::uint64_t> digests() const {
+    std::vector<std::uint64_t> all;
+    for (const FoundState& state : states_) all.push_back(state.digest);
+    return all;
+  }
+
+  /// Checks each state against the reference; their contents.
+  Contents contents(const RandomRun& reference, const std::string& where) const {
+    Contents all;
+    std::set<std::pair<Bytes, std::uint64_t>> seen;
+    for (const FoundState& found : states_) {
+      const std::string what = where + ", state " + found.name;
+      EXPECT_EQ(*parse_crash_state(found.name), found.state) << what;
+      const auto image = run_->image(found.state, 0);
+      EXPECT_TRUE(image) << what << ": " << image.error().message();
+      if (!image) continue;
+      const Bytes bytes = reference.image(found.state);
+      EXPECT_EQ(all_of(*image), bytes) << what;
+      EXPECT_EQ(*image->digest(), found.digest) << what;
+      const auto marks =
+          std::count_if(run_->marks().begin(), run_->marks().end(),
+                        [&](const RecordedMark& mark) { return mark.event < found.state.event; });
+      EXPECT_TRUE(seen.emplace(bytes, marks).second) << what << " is there twice";
+      all.insert(bytes);
+    }
+    return all;
+  }
+
+ private:
+  std::shared_ptr<const RunHistory> run_;
+  std::vector<FoundState> states_;
+  std::vector<Coverage> coverage_;
+};
+
+ExploreOptions all_of_it(std::vector<Strategy> strategies) {
+  ExploreOptions options;
+  options.strategies = std::move(strategies);
+  options.budget = kMany;
+  options.reorder_per_cut = 1 << 12;
+  return options;
+}
+
+/// Every subset of the loose writes at every cut; nothing when that would be too many.
+std::optional<Contents> all_subsets(const RandomRun& reference) {
+  Contents all;
+  for (std::uint64_t event = 0; event <= reference.events(); ++event) {
+    const auto loose = reference.loose(event);
+    if (loose.size() > 9) return std::nullopt;
+    for (std::uint64_t mask = 0; mask < 1U << loose.size(); ++mask) {
+      CrashState state{.event = event};
+      for (std::size_t i = 0; i < loose.size(); ++i)
+        if ((mask >> i & 1U) != 0) state.listed.push_back(loose[i]);
+      all.insert(reference.image(state));
+    }
+  }
+  return all;
+}
+
+void expect_same(const Contents& found, const Contents& expected, const std::string& where) {
+  std::size_t missing = 0;
+  std::size_t odd = 0;
+  for (const Bytes& bytes : expected) missing += found.contains(bytes) ? 0 : 1;
+  for (const Bytes& bytes : found) odd += expected.contains(bytes) ? 0 : 1;
+  EXPECT_EQ(missing, 0U) << where << ": of " << expected.size() << " contents";
+  EXPECT_EQ(odd, 0U) << where << ": of " << found.size() << " contents";
+}
+
+TEST(Explorer, ReorderFindsEverySubset) {
+  const TestFolder folder;
+  int complete = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const fs::path path = folder / std::to_string(seed);
+    const RandomRun reference(path, seed, {.sectors = 12, .steps = 36, .media = seed % 2 == 0});
+    const auto expected = all_subsets(reference);
+    if (!expected) continue;
+    ++complete;
+    const std::string where = "seed " + std::to_string(seed);
+    const Explored found(path, all_of_it({Strategy::reorder}));
+    expect_same(found.contents(reference, where), *expected, where);
+    EXPECT_EQ(found.coverage()[0].bound, "") << where;
+    EXPECT_EQ(found.coverage()[0].space, static_cast<double>(found.coverage()[0].generated)) << where;
+  }
+  EXPECT_GT(complete, 10);
+}
+
+TEST(Explorer, PrefixLoseAllAndLyingFlushFindEveryCut) {
+  const TestFolder folder;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const fs::path path = folder / std::to_string(seed);
+    const RandomRun reference(path, seed, {.steps = 100, .media = seed % 2 == 0});
+    const std::string where = "seed " + std::to_string(seed);
+    Contents prefixes, bare, lied;
+    for (std::uint64_t event = 0; event <= reference.events(); ++event) {
+      if (event > 0) prefixes.insert(reference.image({.event = event}));
+      CrashState state{.event = event};
+      state.keep_others = false;
+      bare.insert(reference.image(state));
+      for (std::uint64_t i = reference.stretch(event); i < event; ++i) {
+        const Happening& one = reference.happenings()[i];
+        if (one.what != Happening::What::submit || (one.op != model::Op::flush && !one.fua)) continue;
+        const auto acked = reference.acked(one.request);
+        if (!acked || *acked >= event) continue;
+        state.lies_from = one.request;
+        lied.insert(reference.image(state));
+      }
+    }
+    // Before the first cut that matters there is only the empty disk.
+    const Contents empty = {reference.physical(0)};
+    Contents found = Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");
+    found.insert(empty.begin(), empty.end());
+    prefixes.insert(empty.begin(), empty.end());
+    expect_same(found, prefixes, where + " prefix");
+    found = Explored(path, all_of_it({Strategy::lose_all})).contents(reference, where + " lose-all");
+    found.insert(empty.begin(), empty.end());
+    expect_same(found, bare, where + " lose-all");
+    expect_same(
+        Explored(path, all_of_it({Strategy::lying_flush})).contents(reference, where + " lying-flush"), lied,
+        where + " lying-flush");
+  }
+}
+
+TEST(Explorer, PhysicalFollowsTheMedium) {
+  const TestFolder folder;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const fs::path path = folder / std::to_string(seed);
+    const RandomRun reference(path, seed, {.steps = 150});
+    const std::string where = "seed " + std::to_string(seed);
+    Contents expected = {reference.physical(0)};
+    for (std::uint64_t event = 1; event <= reference.events(); ++event)
+      expected.insert(reference.physical(event));
+    Contents found = Explored(path, all_of_it({Strategy::physical})).contents(reference, where);
+    found.insert(reference.physical(0));
+    expect_same(found, expected, where);
+  }
+}
+
+TEST(Explorer, TornBreaksWritesBetweenPhysicalSectors) {
+  const TestFolder folder;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const fs::path path = folder / std::to_string(seed);
+    const std::uint32_t unit = seed % 3 == 0 ? 4 : 1;
+    const RandomRun reference(path, seed, {.steps = 50, .media = false, .physical_sector_sectors = unit});
+    const std::string where = "seed " + std::to_string(seed);
+    Contents expected;
+    for (std::uint64_t event = 0; event <= reference.events(); ++event) {
+      for (const model::RequestId request : reference.loose(event)) {
+        const auto write = std::find_if(reference.happenings().begin(), reference.happenings().end(),
+                                        [&](const Happening& one) { return one.request == request; });
+        std::vector<std::uint64_t> breaks = {0};
+        for (std::uint64_t s = 1; s < write->sectors; ++s)
+          if ((write->lba + s) % unit == 0) breaks.push_back(s);
+        breaks.push_back(write->sectors);
+        const std::size_t units = breaks.size() - 1;
+        for (std::size_t from = 0; from < units; ++from) {
+          for (std::size_t to = from + 1; to <= units; ++to) {
+            const bool inner = from > 0 && to < units && to == from + 1;
+            if ((from == 0) == (to == units) && !inner) continue;
+            for (const bool others : {true, false}) {
+              CrashState state{.event = event};
+              state.keep_others = others;
+              state.torn = {{request, static_cast<std::uint32_t>(breaks[from]),
+                             static_cast<std::uint32_t>(breaks[to] - breaks[from])}};
+              expected.insert(reference.image(state));
+            }
+          }
+        }
+      }
+    }
+    const Explored explored(path, all_of_it({Strategy::torn}));
+    const Contents found = explored.contents(reference, where);
+    for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
+    EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated)) << where;
+    // The full epochs: just before each promise, at marks, at the end. With others lost, any cut is as good.
+    EXPECT_FALSE(found.empty() && !expected.empty()) << where;
+  }
+}
+
+TEST(Explorer, AllTogetherGiveNothingTwiceAndShareTheBudget) {
+  const TestFolder folder;
+  const RandomRun reference(folder / "r", 7, {.sectors = 64, .steps = 600});
+  ExploreOptions options = all_of_it({Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lose_all,
+                                      Strategy::lying_flush, Strategy::physical});
+  options.budget = 600;
+  options.reorder_per_cut = 16;
+  const Explored all(folder / "r", options);
+  all.contents(reference, "all");
+  EXPECT_EQ(all.states().size(), 600U);
+  std::uint64_t distinct = 0;
+  for (const Coverage& one : all.coverage()) {
+    distinct += one.distinct;
+    EXPECT_LE(one.distinct, one.generated);
+    EXPECT_LE(static_cast<double>(one.generated), one.space);
+    if (one.strategy == Strategy::torn || one.strategy == Strategy::reorder) {
+      EXPECT_GE(one.distinct, 100U);
+      EXPECT_NE(one.bound.find("budget"), std::string::npos);
+    }
+  }
+  EXPECT_EQ(distinct, 600U);
+  // The same again is the same; a smaller budget is a beginning of it; another seed is something else.
+  const auto names = all.names();
+  EXPECT_EQ(Explored(folder / "r", options).names(), names);
+  options.budget = 100;
+  const auto few = Explored(folder / "r", options).names();
+  EXPECT_EQ(few, std::vector<std::string>(names.begin(), names.begin() + 100));
+  options.budget = 600;
+  options.seed = 2;
+  EXPECT_NE(Explored(folder / "r", options).names(), names);
+}
+
+TEST(Explorer, ASmallBudgetSeesTheWholeRun) {
+  const TestFolder folder;
+  const RandomRun reference(folder / "r", 11, {.sectors = 64, .steps = 1000, .media = false});
+  for (const Strategy strategy :
+       {Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lying_flush}) {
+    ExploreOptions options = all_of_it({strategy});
+    options.budget = 16;
+    const Explored found(folder / "r", options);
+    std::array<int, 4> quarters = {};
+    for (const FoundState& state : found.states())
+      ++quarters.at(std::min<std::uint64_t>(3, state.state.event * 4 / reference.events()));
+    for (const int count : quarters) EXPECT_GT(count, 0) << name(strategy);
+  }
+}
+
+TEST(Explorer, StaysInRange) {
+  const TestFolder folder;
+  const RandomRun reference(folder / "r", 12, {.steps = 300});
+  ExploreOptions options = all_of_it({Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
+                                      Strategy::lose_all, Strategy::lying_flush});
+  options.reorder_per_cut = 8;
+  options.from_event = 100;
+  options.to_event = 200;
+  const Explored found(folder / "r", options);
+  EXPECT_GT(found.states().size(), 20U);
+  for (const FoundState& state : found.states()) {
+    EXPECT_GE(state.state.event, 100U) << state.name;
+    EXPECT_LE(state.state.event, 200U) << state.name;
+  }
+}
+
+TEST(Explorer, TheOldImageUnderANewMarkIsAnotherState) {
+  const TestFolder folder;
+  {
+    auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 64, 1}}});
+    ASSERT_TRUE(writer);
+    const Bytes data(model::kSectorBytes, std::byte{1});
+    (*writer)->submitted(0, 0, {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
+    (*writer)->acknowledged(0, {.id = 1});
+    (*writer)->marked(0, "persisted 1");  // nobody flushed
+    (*writer)->marked(0, "persisted 2");
+  }
+  EXPECT_EQ(Explored(folder / "r", all_of_it({Strategy::lose_all})).names(),
+            (std::vector<std::string>{"w3-", "w4-"}));
+}
+
+TEST(Explorer, AnImportedLogGivesTheSameStates) {
+  const TestFolder folder;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const std::string n = std::to_string(seed);
+    const RandomRun reference(folder / n, seed, {.steps = 200, .media = false, .in_order = true});
+    ASSERT_TRUE(record::export_dm_log_writes(folder / n, 0, folder / (n + ".log")));
+    ASSERT_TRUE(record::import_dm_log_writes(folder / (n + ".log"), folder / (n + ".again")));
+    ExploreOptions options = all_of_it({Strategy::prefix, Strategy::reorder, Strategy::lose_all});
+    options.reorder_per_cut = 16;
+    EXPECT_EQ(Explored(folder / n, options).digests(), Explored(folder / (n + ".again"), options).digests())
+        << "seed " << seed;
+  }
+}
+
+std::string refusal(const fs::path& path, const ExploreOptions& options) {
+  auto run = RunHistory::load(path);
+  EXPECT_TRUE(run);
+  const auto explorer = Explorer::create(*run, options);
+  EXPECT_FALSE(explorer);
+  return explorer ? "" : explorer.error().message();
+}
+
+TEST(Explorer, RefusesWhatARecordingCannotGive) {
+  const TestFolder folder;
+  const RandomRun reference(folder / "r", 1, {.steps = 10, .media = false});
+  const RandomRun drive(folder / "d", 1, {.steps = 10});
+  EXPECT_NE(refusal(folder / "r", all_of_it({Strategy::physical})).find("no MEDIA events"),
+            std::string::npos);
+  EXPECT_NE(refusal(folder / "r", all_of_it({Strategy::member})).find("strategy member"), std::string::npos);
+  EXPECT_NE(refusal(folder / "d", all_of_it({Strategy::member})).find("1 media"), std::string::npos);
+  EXPECT_NE(refusal(folder / "d", all_of_it({Strategy::recovery})).find("headcrash explore"),
+            std::string::npos);
+  EXPECT_NE(refusal(folder / "d", all_of_it({})).find("no strategy"), std::string::npos);
+  ExploreOptions options = all_of_it({Strategy::prefix});
+  options.device = 3;
+  EXPECT_NE(refusal(folder / "d", options).find("has 1 devices"), std::string::npos);
+  options = all_of_it({Strategy::prefix});
+  options.from_event = 5;
+  options.to_event = 4;
+  EXPECT_NE(refusal(folder / "d", options).find("events 5 to 4"), std::string::npos);
+}
+
+TEST(Explorer, NamesOfStrategies) {
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(*parse_strategy(name(static_cast<Strategy>(i))), static_cast<Strategy>(i));
+  const auto unknown = parse_strategy("re-order");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("did you mean \"reorder\""), std::string::npos);
+}
+
+// An array of three members that are written one after the other, with a flush after every four stripes.
+TEST(Explorer, MembersStopApartButNotAcrossAPromise) {
+  const TestFolder folder;
+  {
+    record::RecordingHeader header{1,
+                                   {{"md0", "raid5", 64, 1, false},
+                                    {"md0.0", "t", 64, 1},
+                                    {"md0.1", "t", 64, 1},
+                                    {"md0.2", "t", 64, 1}}};
+    auto writer = record::RecordingWriter::create(folder / "r", header);
+    ASSERT_TRUE(writer);
+    model::RequestId id = 0;
+    for (int stripe = 0; stripe < 12; ++stripe) {
+      const Bytes data(model::kSectorBytes, static_cast<std::byte>(stripe + 1));
+      for (int member = 0; member < 3; ++member) {
+        const auto device = static_cast<model::DeviceId>(1 + (member + stripe) % 3);
+        const auto lba = static_cast<std::uint64_t>(stripe);
+        (*writer)->submitted(device, 0,
+                             {.id = ++id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
+        (*writer)->media_written(device, 0, {id, lba, 1, model::MediaWrite::Outcome::written, data});
+      }
+      if (stripe % 4 != 3) continue;
+      (*writer)->submitted(0, 0, {.id = ++id, .op = model::Op::flush});
+      (*writer)->acknowledged(0, {.id = id});
+    }
+  }
+  const Explored found(folder / "r", all_of_it({Strategy::member}));
+  std::set<std::vector<Bytes>> contents;
+  for (const FoundState& state : found.states()) {
+    std::vector<Bytes> members;
+    for (model::DeviceId device = 1; device <= 3; ++device) {
+      const auto image = found.run().image(state.state, device);
+      ASSERT_TRUE(image) << state.name << ": " << image.error().message();
+      members.push_back(all_of(*image));
+    }
+    EXPECT_TRUE(contents.insert(members).second) << state.name << " is there twice";
+    for (const auto& [device, event] : state.state.stopped)
+      for (const RecordedFlush& flush : found.run().flushes(0))
+        EXPECT_FALSE(event < *flush.acked_event && *flush.acked_event < state.state.event) << state.name;
+  }
+  EXPECT_GT(found.states().size(), 60U);
+  EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
+  EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
+  // By one, from each media write that is not the last of its member's turn before a flush: the write hole.
+  EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
+}
+
+TEST(Subsets, TheListIsTheSameHoweverItIsAskedFor) {
+  SubsetRequest request{30, {}, 5, 200};
+  request.kinds = {std::vector<std::uint8_t>(30, 0)};
+  request.kinds[0][3] = 1;
+  const auto whole = subsets(request, 0, 1000);
+  ASSERT_EQ(whole.size(), 200U);
+  std::vector<std::vector<std::uint8_t>> pieces;
+  for (std::uint64_t from = 0; from < 200; from += 7)
+    for (auto& subset : subsets(request, from, 7)) pieces.push_back(std::move(subset));
+  EXPECT_EQ(pieces, whole);
+  EXPECT_EQ(std::count(whole[0].begin(), whole[0].end(), 1), 0);
+  EXPECT_EQ(std::count(whole[1].begin(), whole[1].end(), 1), 30);
+  EXPECT_EQ(std::count(whole[2].begin(), whole[2].end(), 1), 29);
+  EXPECT_EQ(std::count(whole[3].begin(), whole[3].end(), 1), 1);
+  // All singles are among them.
+  for (std::size_t i = 0; i < 30; ++i) {
+    std::vector<std::uint8_t> lost(30, 1), kept(30, 0);
+    lost[i] = 0;
+    kept[i] = 1;
+    EXPECT_EQ(std::count(whole.begin(), whole.end(), lost) > 0, true) << i;
+    EXPECT_EQ(std::count(whole.begin(), whole.end(), kept) > 0, true) << i;
+  }
+  EXPECT_EQ(subsets({.writes = 0, .count_max = 4}, 0, 9).size(), 1U);
+  EXPECT_EQ(subsets({.writes = 3, .count_max = 8}, 0, 9).size(), 8U);
+  EXPECT_EQ(subsets({.writes = 3, .count_max = 0}, 0, 9).size(), 0U);
+}
+
+}  // namespace
+}  // namespace headcrash::states

@@ -1,0 +1,197 @@
+// Sources of states by what the media held: physical, member (state_source.h).
+//
+//   members of an array     A  ..a1......a2.........     media events
+//   do not stop together    B  ......b1......b2.....     m: A stops before a1, B goes on to b1 (one behind by
+//   1),
+//                                          ^promise       to b2 (by 2), ... but not beyond a promise that is
+//                                          kept:
+//                                                         a flush would not have been acknowledged without A
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "plugin/states/digest.h"
+#include "plugin/states/state_source.h"
+
+namespace headcrash::states {
+namespace {
+
+constexpr std::uint64_t kDeviceKey = 0x2545f4914f6cdd1dU;
+
+/// All media that matter, each at an event of its own.
+std::uint64_t combined(const SourceContext& context, const CrashState& state) {
+  std::uint64_t sum = 0;
+  for (const model::DeviceId device : context.media) {
+    std::uint64_t event = state.event;
+    for (const auto& [stopped, at] : state.stopped)
+      if (stopped == device) event = at;
+    sum += mix(context.by_media->digest(device, event) ^ kDeviceKey, device + kDeviceKey);
+  }
+  return sum;
+}
+
+Candidate media_candidate(const SourceContext& context, CrashState state) {
+  const std::uint64_t all = combined(context, state);
+  const bool one = context.run->header().devices[context.options.device].medium;
+  std::uint64_t event = state.event;
+  for (const auto& [stopped, at] : state.stopped)
+    if (stopped == context.options.device) event = at;
+  // What the device holds and what the others hold make the same identity as in a state by writes.
+  if (!one) return {std::move(state), all, all};
+  const std::uint64_t own = context.by_media->digest(context.options.device, event);
+  const std::uint64_t others = all - mix(own ^ kDeviceKey, context.options.device + kDeviceKey);
+  return {std::move(state), own, own + others};
+}
+
+class PhysicalSource final : public StateSource {
+ public:
+  explicit PhysicalSource(const SourceContext& context) : context_(context) {
+    const RunHistory& run = *context.run;
+    std::vector<std::uint64_t> marks, promises, media;
+    const auto add = [&](std::vector<std::uint64_t>& cuts, std::uint64_t event) {
+      if (context.in_range(event)) cuts.push_back(event);
+    };
+    for (const RecordedMark& mark : run.marks()) add(marks, mark.event + 1);
+    for (const RecordedFlush& flush : run.flushes(context.options.device)) {
+      add(promises, flush.submitted_event);
+      if (!flush.acked_event) continue;
+      add(promises, *flush.acked_event);
+      add(promises, *flush.acked_event + 1);
+    }
+    for (const model::DeviceId device : context.media)
+      for (const MediaContent::Step& step : context.by_media->steps(device)) add(media, step.event + 1);
+    std::sort(media.begin(), media.end());
+    order_.add(marks);
+    order_.add(promises);
+    order_.add(media);
+  }
+  Result<std::optional<Candidate>> next() override {
+    if (next_ == order_.cuts().size()) return std::nullopt;
+    return media_candidate(context_, {.base = CrashState::Base::physical, .event = order_.cuts()[next_++]});
+  }
+  double space() const override { return static_cast<double>(order_.cuts().size()); }
+
+ private:
+  const SourceContext& context_;
+  CutOrder order_;
+  std::size_t next_ = 0;
+};
+
+class MemberSource final : public StateSource {
+ public:
+  explicit MemberSource(const SourceContext& context) : context_(context) {
+    const RunHistory& run = *context.run;
+    for (const model::DeviceId device : context.media)
+      for (const MediaContent::Step& step : context.by_media->steps(device))
+        if (context.in_range(step.event + 1)) steps_.push_back({step.event, device});
+    std::sort(steps_.begin(), steps_.end());
+    for (const RecordedMark& mark : run.marks()) promises_.push_back(mark.event);
+    for (const RecordedFlush& flush : run.flushes(context.options.device))
+      if (flush.acked_event) promises_.push_back(*flush.acked_event);
+    for (const RecordedWrite& write : run.writes(context.options.device))
+      if (write.fua && write.acked_event) promises_.push_back(*write.acked_event);
+    std::sort(promises_.begin(), promises_.end());
+    order_ = spread(steps_.size());
+    count_space();
+  }
+
+  Result<std::optional<Candidate>> next() override {
+    for (; round_ < kRounds; ++round_, next_ = 0) {
+      while (next_ < order_.size()) {
+        const std::size_t from = order_[next_++];
+        auto state = round_ == kPairs ? two_behind(from) : one_behind(from, kBehind[round_]);
+        if (state) return media_candidate(context_, std::move(*state));
+      }
+    }
+    return std::nullopt;
+  }
+  double space() const override { return space_; }
+  std::string bound() const override {
+    if (steps_.empty()) return {};
+    return "one member behind by 1, 2, 4 or 8 media writes of the others, two behind by one, none across a "
+           "kept promise";
+  }
+
+ private:
+  struct Step {
+    std::uint64_t event = 0;
+    model::DeviceId device = 0;
+    auto operator<=>(const Step&) const = default;
+  };
+  static constexpr std::size_t kRounds = 5;
+  static constexpr std::size_t kPairs = 1;
+  static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
+
+  /// First event after which the member would have had to be there.
+  std::uint64_t promise_after(std::uint64_t event) const {
+    const auto found = std::upper_bound(promises_.begin(), promises_.end(), event);
+    return found == promises_.end() ? context_.run->events() : *found;
+  }
+
+  std::optional<CrashState> one_behind(std::size_t from, std::size_t by) const {
+    const std::uint64_t limit = promise_after(steps_[from].event);
+    for (std::size_t i = from + 1; i < steps_.size() && steps_[i].event < limit; ++i) {
+      if (steps_[i].device == steps_[from].device || --by > 0) continue;
+      return behind(steps_[i].event + 1, {{steps_[from].device, steps_[from].event}});
+    }
+    return std::nullopt;
+  }
+
+  std::optional<CrashState> two_behind(std::size_t from) const {
+    const std::uint64_t limit = promise_after(steps_[from].event);
+    const Step* second = nullptr;
+    for (std::size_t i = from + 1; i < steps_.size() && steps_[i].event < limit; ++i) {
+      if (steps_[i].device == steps_[from].device) continue;
+      if (second == nullptr) second = &steps_[i];
+      if (steps_[i].device == second->device) continue;
+      return behind(steps_[i].event + 1,
+                    {{steps_[from].device, steps_[from].event}, {second->device, second->event}});
+    }
+    return std::nullopt;
+  }
+
+  std::optional<CrashState> behind(std::uint64_t cut,
+                                   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped) const {
+    if (!context_.in_range(cut)) return std::nullopt;
+    std::sort(stopped.begin(), stopped.end());
+    return CrashState{.base = CrashState::Base::members, .event = cut, .stopped = std::move(stopped)};
+  }
+
+  /// Every member behind from every media write on, by every number of the others' until the next promise.
+  void count_space() {
+    std::vector<std::size_t> left(context_.run->header().devices.size());
+    std::size_t end = steps_.size();  // of the window, counted from the back
+    std::size_t in_window = 0;
+    std::uint64_t limit = ~0ULL;
+    for (std::size_t i = end; i-- > 0;) {
+      const std::uint64_t promise = promise_after(steps_[i].event);
+      if (promise != limit) {  // a new window: nothing behind the promise counts
+        limit = promise;
+        in_window = 0;
+        std::fill(left.begin(), left.end(), 0);
+      }
+      space_ += static_cast<double>(in_window - left[steps_[i].device]);
+      ++left[steps_[i].device];
+      ++in_window;
+    }
+  }
+
+  const SourceContext& context_;
+  std::vector<Step> steps_;
+  std::vector<std::uint64_t> promises_;
+  std::vector<std::size_t> order_;
+  std::size_t round_ = 0, next_ = 0;
+  double space_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<StateSource> physical_source(const SourceContext& context) {
+  return std::make_unique<PhysicalSource>(context);
+}
+std::unique_ptr<StateSource> member_source(const SourceContext& context) {
+  return std::make_unique<MemberSource>(context);
+}
+
+}  // namespace headcrash::states

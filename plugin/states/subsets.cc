@@ -1,0 +1,117 @@
+// Subsets of loose writes (subsets.h).
+#include "plugin/states/subsets.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "plugin/model/random.h"
+#include "plugin/states/state_source.h"
+
+namespace headcrash::states {
+namespace {
+
+using Subset = std::vector<std::uint8_t>;
+
+/// One way of choosing, one subset after the other; made one at a time, since most are passed over.
+class Chooser {
+ public:
+  explicit Chooser(const SubsetRequest& request)
+      : request_(request), order_(spread(request.writes)), ways_{0, 0, 0, 0, 0} {}
+
+  /// The next subset of the list; nothing at its end. `wanted`: false to pass over it.
+  bool next(Subset* into) {
+    const std::size_t n = request_.writes;
+    if (into != nullptr) into->assign(n, 1);
+    const std::uint64_t turn = turn_++;
+    if (turn == 0) return flip(into, 0, n);
+    if (turn == 1) return n > 0;
+    for (;;) {
+      const std::size_t way = way_++ % ways_.size();
+      const std::size_t i = ways_[way]++;
+      if (way == 0 && i < n) return flip(into, order_[i], order_[i] + 1);
+      if (way == 1 && i < n) return flip(into, 0, order_[i]) && flip(into, order_[i] + 1, n);
+      if (way == 2 && lose_run(into, i)) return true;
+      if (way == 3 && i < request_.kinds.size()) return lose_kind(into, i);
+      if (way == 4) return draw(into, i);
+    }
+  }
+
+ private:
+  static bool flip(Subset* into, std::size_t from, std::size_t to) {
+    if (into != nullptr)
+      std::fill(into->begin() + static_cast<std::ptrdiff_t>(from),
+                into->begin() + static_cast<std::ptrdiff_t>(to), 0);
+    return true;
+  }
+  /// i = 0, 1: halves; 2..5: quarters; ... down to runs of two.
+  bool lose_run(Subset* into, std::size_t i) const {
+    const auto level = std::bit_width(i + 2) - 1;
+    const std::size_t parts = std::size_t{1} << level;
+    if (request_.writes < 2 * parts) return false;
+    const std::size_t part = parts - 1 - (i + 2 - parts);  // the last first
+    return flip(into, request_.writes * part / parts, request_.writes * (part + 1) / parts);
+  }
+  bool lose_kind(Subset* into, std::size_t i) const {
+    if (into == nullptr) return true;
+    for (std::size_t w = 0; w < into->size(); ++w) (*into)[w] = request_.kinds[i][w] != 0 ? 0 : 1;
+    return true;
+  }
+  bool draw(Subset* into, std::size_t i) const {
+    if (into == nullptr) return true;
+    constexpr std::uint64_t kLostOf16[] = {8, 3, 13, 1, 15};
+    model::Random random(request_.seed * 0x9e3779b97f4a7c15U + i);
+    for (std::uint8_t& kept : *into) kept = random.below(16) >= kLostOf16[i % 5] ? 1 : 0;
+    return true;
+  }
+
+  const SubsetRequest& request_;
+  std::vector<std::size_t> order_;
+  std::vector<std::size_t> ways_;  ///< how many each has given
+  std::size_t way_ = 0;
+  std::uint64_t turn_ = 0;
+};
+
+/// All 2^n, n small: masks of what is kept, in order.
+std::vector<std::uint64_t> all_masks(std::size_t n) {
+  const std::uint64_t all = (std::uint64_t{1} << n) - 1;
+  std::vector<std::uint64_t> masks;
+  const auto rank = [&](std::uint64_t mask) {
+    const auto kept = static_cast<std::size_t>(std::popcount(mask));
+    if (kept == 0) return 0;
+    if (kept == n) return 1;
+    return kept + 1 == n ? 2 : kept == 1 ? 3 : 4;
+  };
+  for (std::uint64_t mask = 0; mask <= all; ++mask) masks.push_back(mask);
+  std::stable_sort(masks.begin(), masks.end(),
+                   [&](std::uint64_t a, std::uint64_t b) { return rank(a) < rank(b); });
+  return masks;
+}
+
+}  // namespace
+
+std::vector<Subset> subsets(const SubsetRequest& request, std::uint64_t from, std::uint64_t count) {
+  std::vector<Subset> found;
+  const std::size_t n = request.writes;
+  if (n < 20 && std::uint64_t{1} << n <= request.count_max) {
+    const auto masks = all_masks(n);
+    for (std::uint64_t i = from; i < masks.size() && i - from < count; ++i) {
+      Subset subset(n);
+      for (std::size_t w = 0; w < n; ++w) subset[w] = masks[i] >> w & 1U;
+      found.push_back(std::move(subset));
+    }
+    return found;
+  }
+  Chooser chooser(request);
+  for (std::uint64_t i = 0; i < request.count_max && i < from; ++i) chooser.next(nullptr);
+  for (std::uint64_t i = from; i < request.count_max && i - from < count; ++i) {
+    found.emplace_back();
+    if (!chooser.next(&found.back())) {
+      found.pop_back();
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace headcrash::states

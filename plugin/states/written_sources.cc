@@ -1,0 +1,427 @@
+// Sources of states by what the host wrote: prefix, lose-all, reorder, torn, lying-flush (state_source.h).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "plugin/states/state_source.h"
+#include "plugin/states/subsets.h"
+
+namespace headcrash::states {
+namespace {
+
+constexpr std::size_t kBatchMax = 1024;  ///< states made at one visit of a cut
+
+// --- One state a cut ---
+
+class PrefixSource final : public StateSource {
+ public:
+  explicit PrefixSource(const SourceContext& context) : context_(context) {
+    const Cuts cuts(context);
+    order_.add(cuts.after_marks);
+    order_.add(cuts.flush_submitted);
+    order_.add(cuts.after_fua_submitted);
+    order_.add(cuts.power_lost);
+    order_.add(cuts.last);
+    order_.add(cuts.after_writes);
+    left_out_ = cuts.left_out;
+  }
+  Result<std::optional<Candidate>> next() override {
+    if (next_ == order_.cuts().size()) return std::nullopt;
+    const CrashState state{.device = context_.options.device, .event = order_.cuts()[next_++]};
+    return context_.candidate(state, context_.written->all(state.event));
+  }
+  double space() const override { return static_cast<double>(order_.cuts().size()); }
+  std::string bound() const override { return left_out_; }
+
+ private:
+  const SourceContext& context_;
+  CutOrder order_;
+  std::size_t next_ = 0;
+  std::string left_out_;
+};
+
+Result<Candidate> nothing_loose(const SourceContext& context, std::uint64_t event,
+                                std::optional<model::RequestId> lies_from) {
+  auto cut = CutContent::create(*context.written, event, lies_from, CutContent::Use::lose_all);
+  if (!cut) return pass_on(cut);
+  const std::vector<std::uint8_t> none(cut->loose().size());
+  CrashState state{.device = context.options.device, .event = event};
+  state.keep_others = false;
+  state.lies_from = lies_from;
+  return context.candidate(std::move(state), cut->digest(none));
+}
+
+class LoseAllSource final : public StateSource {
+ public:
+  explicit LoseAllSource(const SourceContext& context) : context_(context) {
+    const Cuts cuts(context);
+    order_.add(cuts.after_marks);
+    order_.add(cuts.promise_kept, 1);
+    order_.add(cuts.power_lost);
+    order_.add(cuts.last);
+    left_out_ = cuts.left_out;
+  }
+  Result<std::optional<Candidate>> next() override {
+    if (next_ == order_.cuts().size()) return std::nullopt;
+    return nothing_loose(context_, order_.cuts()[next_++], {});
+  }
+  double space() const override { return static_cast<double>(order_.cuts().size()); }
+  std::string bound() const override { return left_out_; }
+
+ private:
+  const SourceContext& context_;
+  CutOrder order_;
+  std::size_t next_ = 0;
+  std::string left_out_;
+};
+
+// --- Many states a cut ---
+
+/// Visits cuts in turns, each time for twice as many of its states.
+class RoundsSource : public StateSource {
+ public:
+  Result<std::optional<Candidate>> next() override {
+    while (made_.empty()) {
+      if (turns_.empty()) return std::nullopt;
+      Turn turn = turns_.front();
+      turns_.pop_front();
+      const auto more = visit(turn.cut, turn.from, turn.count, made_);
+      if (!more) return pass_on(more);
+      if (!*more) continue;
+      turn.from += turn.count;
+      turn.count = turn.from < 2 ? 1 : std::min(turn.from, kBatchMax);
+      turns_.push_back(turn);
+    }
+    Candidate candidate = std::move(made_.front());
+    made_.pop_front();
+    return candidate;
+  }
+
+ protected:
+  void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
+  /// States [from, from + count) of a cut; false: there are no more after them.
+  virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
+                             std::deque<Candidate>& into) = 0;
+
+ private:
+  struct Turn {
+    std::uint64_t cut = 0;
+    std::size_t from = 0, count = 1;
+  };
+  std::deque<Turn> turns_;
+  std::deque<Candidate> made_;
+};
+
+/// Cuts at which most is loose: just before a promise is kept, and those at which most is expected: after
+/// marks.
+CutOrder crowded_cuts(const Cuts& cuts) {
+  CutOrder order;
+  order.add(cuts.promise_kept);
+  order.add(cuts.after_marks);
+  order.add(cuts.last);
+  return order;
+}
+
+class ReorderSource final : public RoundsSource {
+ public:
+  explicit ReorderSource(const SourceContext& context) : context_(context) {
+    const Cuts cuts(context);
+    left_out_ = cuts.left_out;
+    const CutOrder order = crowded_cuts(cuts);
+    std::uint64_t sampled = 0;
+    for (const std::uint64_t cut : order.cuts()) {
+      const auto loose = static_cast<double>(context.run->loose_at(context.options.device, cut).size());
+      space_ += std::exp2(std::min(loose, 1000.0));
+      sampled +=
+          std::exp2(std::min(loose, 1000.0)) > static_cast<double>(context.options.reorder_per_cut) ? 1 : 0;
+      numbers_.emplace_back(cut, numbers_.size());
+      add_cut(cut);
+    }
+    std::sort(numbers_.begin(), numbers_.end());
+    if (sampled > 0)
+      bound_ = fmt::format("{} subsets at most at each of {} cuts with more", context.options.reorder_per_cut,
+                           sampled);
+  }
+  double space() const override { return space_; }
+  std::string bound() const override {
+    std::string text = bound_;
+    for (const std::string& more :
+         {unnamed_ > 0 ? fmt::format("{} subsets whose names were too long", unnamed_) : std::string(),
+          left_out_})
+      if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
+    return text;
+  }
+
+ private:
+  Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
+                     std::deque<Candidate>& into) override {
+    auto content = CutContent::create(*context_.written, cut, {}, CutContent::Use::many);
+    if (!content) return pass_on(content);
+    const auto number =
+        std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
+    SubsetRequest request{content->loose().size(), kinds_of(content->loose()),
+                          context_.options.seed * 1000003 + number, context_.options.reorder_per_cut};
+    const auto found = subsets(request, from, count);
+    for (const auto& kept : found) {
+      CrashState state = state_of(cut, content->loose(), kept);
+      if (format(state).size() > kStateNameMax) {
+        ++unnamed_;
+        continue;
+      }
+      auto candidate = context_.candidate(std::move(state), content->digest(kept));
+      if (!candidate) return pass_on(candidate);
+      into.push_back(std::move(*candidate));
+    }
+    return found.size() == count;
+  }
+
+  CrashState state_of(std::uint64_t cut, const std::vector<std::size_t>& loose,
+                      const std::vector<std::uint8_t>& kept) const {
+    const auto& writes = context_.run->writes(context_.options.device);
+    const auto there = static_cast<std::size_t>(std::count(kept.begin(), kept.end(), 1));
+    CrashState state{.device = context_.options.device, .event = cut};
+    state.keep_others = there == kept.size() || (there > 0 && there >= kept.size() - there);
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      if ((kept[i] != 0) != state.keep_others) state.listed.push_back(writes[loose[i]].request);
+    std::sort(state.listed.begin(), state.listed.end());
+    return state;
+  }
+
+  /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those that go on
+  /// where the last one ended, trims, those with FUA. A file system's journal, metadata and data differ in
+  /// these.
+  std::vector<std::vector<std::uint8_t>> kinds_of(const std::vector<std::size_t>& loose) const {
+    const auto& writes = context_.run->writes(context_.options.device);
+    std::vector<std::uint64_t> places, lengths;
+    for (const std::size_t w : loose) {
+      places.push_back(writes[w].lba);
+      lengths.push_back(writes[w].sectors);
+    }
+    const auto median = [](std::vector<std::uint64_t> values) {
+      if (values.empty()) return std::uint64_t{0};
+      std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                       values.end());
+      return values[values.size() / 2];
+    };
+    const std::uint64_t middle = median(places);
+    const std::uint64_t length = median(lengths);
+    std::vector<std::vector<std::uint8_t>> kinds;
+    const auto add = [&](auto is) {
+      std::vector<std::uint8_t> of, others;
+      for (std::size_t i = 0; i < loose.size(); ++i) {
+        of.push_back(is(i, writes[loose[i]]) ? 1 : 0);
+        others.push_back(1 - of.back());
+      }
+      const auto count = std::count(of.begin(), of.end(), 1);
+      if (count == 0 || count == static_cast<std::ptrdiff_t>(of.size())) return;
+      kinds.push_back(std::move(of));
+      kinds.push_back(std::move(others));
+    };
+    add([&](std::size_t, const RecordedWrite& write) { return write.lba < middle; });
+    add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
+    add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
+    add([&](std::size_t i, const RecordedWrite& write) {  // goes on where the one before it ended
+      return i > 0 && writes[loose[i - 1]].lba + writes[loose[i - 1]].sectors == write.lba;
+    });
+    add([&](std::size_t, const RecordedWrite& write) { return write.op == model::Op::trim; });
+    add([&](std::size_t, const RecordedWrite& write) { return write.fua; });
+    return kinds;
+  }
+
+  const SourceContext& context_;
+  double space_ = 0;
+  std::string bound_, left_out_;
+  std::uint64_t unnamed_ = 0;
+  std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;  ///< cut, its place in the order
+};
+
+/// The n-th way to tear a write into units, of 4 * (units - 1) + 2 * max(0, units - 2): halves first, then
+/// ends, one in the middle. Odd ones lose all other loose writes, too.
+struct Tear {
+  std::uint64_t first = 0, count = 0;  ///< units that are new
+  bool others_lost = false;
+};
+std::uint64_t tears(std::uint64_t units) {
+  return units < 2 ? 0 : 4 * (units - 1) + 2 * (units - 2);
+}
+Tear tear(std::uint64_t units, std::uint64_t n) {
+  const bool lost = n % 2 == 1;
+  n /= 2;
+  const std::uint64_t cuts = units - 1;
+  if (n >= 2 * cuts) {
+    const std::uint64_t inner = units - 2;
+    return {1 + (n - 2 * cuts + inner / 2) % inner, 1, lost};
+  }
+  // Prefixes and suffixes, broken in the middle, after the first unit, before the last, then anywhere else.
+  const std::uint64_t place = n / 2;
+  const std::uint64_t middle = units / 2;
+  std::uint64_t at = place + 1;
+  if (cuts > 3) {
+    at = place == 0 ? middle : place == 1 ? 1 : place == 2 ? cuts : place - 1;
+    if (place > 2 && at >= middle) ++at;
+  }
+  return n % 2 == 0 ? Tear{0, at, lost} : Tear{at, units - at, lost};
+}
+
+class TornSource final : public RoundsSource {
+ public:
+  explicit TornSource(const SourceContext& context)
+      : context_(context),
+        unit_(std::max(1U, context.run->header().devices[context.options.device].physical_sector_sectors)) {
+    const Cuts cuts(context);
+    left_out_ = cuts.left_out;
+    const CutOrder order = crowded_cuts(cuts);
+    const auto& writes = context.run->writes(context.options.device);
+    std::uint64_t bounded = 0;
+    for (const std::uint64_t cut : order.cuts()) {
+      std::uint64_t here = 0;
+      for (const std::size_t w : context.run->loose_at(context.options.device, cut))
+        here += tears(units(writes[w]));
+      space_ += static_cast<double>(here);
+      bounded += here > context.options.reorder_per_cut ? 1 : 0;
+      if (here > 0) add_cut(cut);
+    }
+    if (bounded > 0)
+      bound_ = fmt::format("{} torn writes at most at each of {} cuts with more",
+                           context.options.reorder_per_cut, bounded);
+  }
+  double space() const override { return space_; }
+  std::string bound() const override {
+    return bound_.empty() || left_out_.empty() ? bound_ + left_out_ : bound_ + "; " + left_out_;
+  }
+
+ private:
+  /// Physical sectors that a write touches; those at its ends may be touched in part.
+  std::uint64_t units(const RecordedWrite& write) const {
+    return (write.lba + write.sectors - 1) / unit_ - write.lba / unit_ + 1;
+  }
+
+  Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
+                     std::deque<Candidate>& into) override {
+    auto content = CutContent::create(*context_.written, cut, {}, CutContent::Use::many);
+    if (!content) return pass_on(content);
+    const auto& writes = context_.run->writes(context_.options.device);
+    const auto order = spread(content->loose().size());
+    // The first way of every write, then the second of every one, ...
+    std::size_t seen = 0;
+    bool any = true;
+    for (std::uint64_t way = 0; any; ++way) {
+      any = false;
+      for (const std::size_t i : order) {
+        const RecordedWrite& write = writes[content->loose()[order.size() - 1 - i]];
+        if (way >= tears(units(write))) continue;
+        any = true;
+        if (seen >= context_.options.reorder_per_cut) return false;
+        if (seen++ < from) continue;
+        if (seen > from + count) return true;
+        auto candidate = torn(cut, *content, order.size() - 1 - i, tear(units(write), way));
+        if (!candidate) return pass_on(candidate);
+        into.push_back(std::move(*candidate));
+      }
+    }
+    return false;
+  }
+
+  Result<Candidate> torn(std::uint64_t cut, CutContent& content, std::size_t loose, const Tear& tear) const {
+    const RecordedWrite& write = context_.run->writes(context_.options.device)[content.loose()[loose]];
+    const std::uint64_t base = write.lba / unit_;
+    const auto place = [&](std::uint64_t of_unit) {
+      return static_cast<std::uint32_t>(
+          std::clamp((base + of_unit) * unit_, write.lba, write.lba + write.sectors) - write.lba);
+    };
+    const std::uint32_t first = place(tear.first);
+    const std::uint32_t count = place(tear.first + tear.count) - first;
+    CrashState state{.device = context_.options.device, .event = cut};
+    state.keep_others = !tear.others_lost;
+    state.torn = {{write.request, first, count}};
+    const std::vector<std::uint8_t> kept(content.loose().size(), tear.others_lost ? 0 : 1);
+    return context_.candidate(std::move(state), content.digest(kept, TornPart{loose, first, count}));
+  }
+
+  const SourceContext& context_;
+  std::uint64_t unit_;
+  double space_ = 0;
+  std::string bound_, left_out_;
+};
+
+class LyingFlushSource final : public StateSource {
+ public:
+  explicit LyingFlushSource(const SourceContext& context) : context_(context) {
+    const Cuts cuts(context);
+    const RunHistory& run = *context.run;
+    CutOrder later;
+    later.add(cuts.after_marks);
+    later.add(cuts.promise_kept, 1);
+    later.add(cuts.last);
+    cuts_ = later.cuts();
+    std::sort(cuts_.begin(), cuts_.end());
+    left_out_ = cuts.left_out;
+    std::vector<Liar> liars;
+    const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
+      if (!acked || !context.in_range(*acked)) return;
+      // From the first cut at which it is believed, as long as the power stays on.
+      const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
+      auto last = first;
+      while (last != cuts_.end() && run.stretch_begin(*last) <= *acked) ++last;
+      if (first != last)
+        liars.push_back({request, static_cast<std::size_t>(first - cuts_.begin()),
+                         static_cast<std::size_t>(last - first)});
+    };
+    for (const RecordedFlush& flush : run.flushes(context.options.device))
+      add(flush.request, flush.acked_event);
+    for (const RecordedWrite& write : run.writes(context.options.device))
+      if (write.fua) add(write.request, write.acked_event);
+    std::sort(liars.begin(), liars.end(), [](const Liar& a, const Liar& b) { return a.request < b.request; });
+    for (const std::size_t i : spread(liars.size())) {
+      liars_.push_back(liars[i]);
+      space_ += static_cast<double>(liars[i].cuts);
+    }
+  }
+  Result<std::optional<Candidate>> next() override {
+    while (!liars_.empty()) {
+      Liar& liar = liars_.front();
+      const std::uint64_t cut = cuts_[liar.first + liar.done++];
+      const model::RequestId request = liar.request;
+      if (liar.done < liar.cuts) liars_.push_back(liar);
+      liars_.pop_front();
+      return nothing_loose(context_, cut, request);
+    }
+    return std::nullopt;
+  }
+  double space() const override { return space_; }
+  std::string bound() const override { return left_out_; }
+
+ private:
+  struct Liar {
+    model::RequestId request = 0;
+    std::size_t first = 0, cuts = 0;  ///< in cuts_
+    std::size_t done = 0;
+  };
+  const SourceContext& context_;
+  std::vector<std::uint64_t> cuts_;  ///< ascending
+  std::deque<Liar> liars_;
+  double space_ = 0;
+  std::string left_out_;
+};
+
+}  // namespace
+
+std::unique_ptr<StateSource> prefix_source(const SourceContext& context) {
+  return std::make_unique<PrefixSource>(context);
+}
+std::unique_ptr<StateSource> lose_all_source(const SourceContext& context) {
+  return std::make_unique<LoseAllSource>(context);
+}
+std::unique_ptr<StateSource> reorder_source(const SourceContext& context) {
+  return std::make_unique<ReorderSource>(context);
+}
+std::unique_ptr<StateSource> torn_source(const SourceContext& context) {
+  return std::make_unique<TornSource>(context);
+}
+std::unique_ptr<StateSource> lying_flush_source(const SourceContext& context) {
+  return std::make_unique<LyingFlushSource>(context);
+}
+
+}  // namespace headcrash::states
