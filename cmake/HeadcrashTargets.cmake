@@ -1,6 +1,6 @@
 # The few words every CMakeLists.txt of the house is written in:
 #
-#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads])
+#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads|plain])
 #       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`;
 #       from FUZZERS (plugin/model/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
@@ -9,6 +9,10 @@
 # Every target gets the same warnings (errors all), sanitizers and include root: headers are included by their path
 # from the top of the repository, so an #include line shows which floor it reaches down to.
 set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
+
+# The check preset leaves them out: the sanitizer presets build and run them. A test that cannot run under a sanitizer
+# has the label `plain` and is always there.
+option(HEADCRASH_UNIT_TESTS "build unit tests and fuzzers with everything else" ON)
 
 add_library(headcrash_options INTERFACE)
 target_compile_features(headcrash_options INTERFACE cxx_std_20)
@@ -40,6 +44,9 @@ function(headcrash_library name)
     add_test(NAME unit.${name} COMMAND headcrash_${name}_test)
     set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${ARG_TEST_LABELS}" TIMEOUT 900)
     add_dependencies(unit_tests headcrash_${name}_test)
+    if(NOT HEADCRASH_UNIT_TESTS AND NOT "plain" IN_LIST ARG_TEST_LABELS)
+      set_target_properties(headcrash_${name}_test PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     if("threads" IN_LIST ARG_TEST_LABELS)
       add_dependencies(threads_tests headcrash_${name}_test)
     endif()
@@ -50,6 +57,9 @@ function(headcrash_library name)
     add_test(NAME fuzz.${name} COMMAND headcrash_${name}_fuzz)
     set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 7200)
     add_dependencies(unit_tests headcrash_${name}_fuzz)
+    if(NOT HEADCRASH_UNIT_TESTS)
+      set_target_properties(headcrash_${name}_fuzz PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endif()
 endfunction()
 
