@@ -129,13 +129,13 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
     wanted[i] = (cut.fates_[i] == 0) == on_all ? 1 : 0;
     if (on_all || wanted[i] != 0) taking_part.push_back(cut.first_ + i);
   }
-  if (auto found = cut.find_atoms(std::move(taking_part), wanted); !found) return pass_on(found);
+  if (auto found = cut.find_atoms(taking_part, wanted); !found) return pass_on(found);
   if (auto anchored = cut.anchor(event, on_all); !anchored) return pass_on(anchored);
   return cut;
 }
 
 /// Sweeps over the medium: between two ends of writes the writers are the same.
-Result<void> CutContent::find_atoms(std::vector<std::size_t> taking_part,
+Result<void> CutContent::find_atoms(const std::vector<std::size_t>& taking_part,
                                     const std::vector<std::uint8_t>& wanted) {
   const auto& writes = content_->run().writes(content_->device());
   struct Edge {

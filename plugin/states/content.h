@@ -105,7 +105,8 @@ class CutContent {
   };
 
   explicit CutContent(WrittenContent& content) : content_(&content) {}
-  Result<void> find_atoms(std::vector<std::size_t> writes, const std::vector<std::uint8_t>& wanted);
+  Result<void> find_atoms(const std::vector<std::size_t>& taking_part,
+                          const std::vector<std::uint8_t>& wanted);
   Result<void> anchor(std::uint64_t event, bool on_all);
   Result<std::uint64_t> value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                               std::uint32_t writers);

@@ -82,7 +82,7 @@ class MemberSource final : public StateSource {
     for (const model::DeviceId device : context.media)
       for (const MediaContent::Step& step : context.by_media->steps(device))
         if (context.in_range(step.event + 1)) steps_.push_back({step.event, device});
-    std::sort(steps_.begin(), steps_.end());
+    std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.event < b.event; });
     for (const RecordedMark& mark : run.marks()) promises_.push_back(mark.event);
     for (const RecordedFlush& flush : run.flushes(context.options.device))
       if (flush.acked_event) promises_.push_back(*flush.acked_event);
@@ -114,7 +114,6 @@ class MemberSource final : public StateSource {
   struct Step {
     std::uint64_t event = 0;
     model::DeviceId device = 0;
-    auto operator<=>(const Step&) const = default;
   };
   static constexpr std::size_t kRounds = 5;
   static constexpr std::size_t kPairs = 1;
