@@ -13,14 +13,14 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::uint64_t kDirectories = 4;
+constexpr std::uint64_t kAgedDirectories = 4;
 
 class Ageing {
  public:
   explicit Ageing(const AgedImageOptions& options) : options_(options), random_(options.seed) {}
 
   std::vector<Operation> live() {
-    for (std::uint64_t i = 0; i < kDirectories; ++i)
+    for (std::uint64_t i = 0; i < kAgedDirectories; ++i)
       draft_.add({.kind = Kind::mkdir, .path = fmt::format("aged{}", i)});
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
       if (round == options_.rounds / 2) draft_.add({.kind = Kind::sync});
@@ -41,7 +41,7 @@ class Ageing {
 
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-  std::string new_name() { return fmt::format("aged{}/file{}", below(kDirectories), next_name_++); }
+  std::string new_name() { return fmt::format("aged{}/file{}", below(kAgedDirectories), next_name_++); }
 
   void write(Kind kind, const std::string& path, std::uint64_t offset) {
     const std::uint64_t bytes = (1 + below(options_.largest_blocks)) * kStampBytes;
