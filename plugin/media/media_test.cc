@@ -10,29 +10,14 @@
 
 #include "plugin/media/memory_store.h"
 #include "plugin/media/sparse_file_store.h"
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::media {
 namespace {
 
 namespace fs = std::filesystem;
 using model::kSectorBytes;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "headcrash-media-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::permissions(path_, fs::perms::owner_all, ignored);
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using model::TemporaryFolder;
 
 std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
   std::mt19937 random(seed);

@@ -282,6 +282,27 @@ TEST(Filter, BlocksizePolicyRefusesSmallRequests) {
   EXPECT_EQ(read_block(client, 8), block('\0'));
 }
 
+TEST(Filter, ExitwhenEndsTheServerInGoodOrder) {
+  if (!has_filter("exitwhen")) GTEST_SKIP();
+  TemporaryFolder folder;
+  const std::string store = "store=" + (folder / "store");
+  {
+    ServedDisk disk(folder,
+                    with(kFast, {store, "write-cache=on", "exit-when-file-created=" + (folder / "stop"),
+                                 "exit-when-poll=1"}),
+                    {"--filter=exitwhen"});
+    {
+      Client client(disk);
+      EXPECT_EQ(client.write(8, block('x')), 0);
+    }
+    std::ofstream(folder / "stop") << "now";
+    disk.wait_for_end();
+  }
+  ServedDisk again(folder, with(kFast, {store}));
+  Client client(again);
+  EXPECT_EQ(read_block(client, 8), block('x')) << "an orderly end writes the cache back";
+}
+
 TEST(Filter, StatsAndLogWatch) {
   if (!has_filter("stats") || !has_filter("log")) GTEST_SKIP();
   TemporaryFolder folder;

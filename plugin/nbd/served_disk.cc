@@ -73,16 +73,6 @@ int connect_to(const std::string& path) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "headcrash-nbd-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
   std::vector<std::string> all = {"-U", folder / "refused.sock", HEADCRASH_PLUGIN};
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -136,8 +126,12 @@ ServedDisk::~ServedDisk() {
 }
 
 double ServedDisk::end(int signal) {
-  const auto before = steady_clock::now();
   kill(pid_, signal);
+  return wait_for_end(signal == SIGKILL ? Ending::killed : Ending::orderly);
+}
+
+double ServedDisk::wait_for_end(Ending ending) {
+  const auto before = steady_clock::now();
   int status = 0;
   bool hung_in_exit = false;
   while (waitpid(pid_, &status, WNOHANG) == 0) {
@@ -157,7 +151,7 @@ double ServedDisk::end(int signal) {
     }
   }
   pid_ = -1;
-  if (signal != SIGKILL && !hung_in_exit) {
+  if (ending == Ending::orderly && !hung_in_exit) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status << "\n"
                                                                << text_of(log_);
   }

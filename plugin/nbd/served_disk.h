@@ -13,18 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "plugin/model/temporary_folder.h"
+
 namespace headcrash::nbd {
 
-class TemporaryFolder {
+/// Gives texts, for parameters.
+class TemporaryFolder : private model::TemporaryFolder {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
+  std::string operator/(const char* name) const { return (path() / name).string(); }
 };
 
 /// The outcome of a server that was to end by itself.
@@ -53,6 +49,9 @@ class ServedDisk {
   std::string log_text() const;  ///< what nbdkit said so far
   /// Ends it with a signal and waits; seconds that it took.
   double end(int signal);
+  enum class Ending : std::uint8_t { orderly, killed };
+  /// Of a server that ends for a reason of its own; an orderly end has exit code 0.
+  double wait_for_end(Ending ending = Ending::orderly);
 
  private:
   pid_t pid_ = -1;

@@ -9,35 +9,11 @@
 
 #include "headcrash_profiles_embedded.h"
 #include "plugin/model/array.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A folder that goes with the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "headcrash-stack-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-
- private:
-  fs::path path_;
-};
 
 std::string built_in_text(std::string_view name) {
   for (const EmbeddedFile& file : embedded_files()) {
@@ -89,12 +65,12 @@ TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
 }
 
 TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
-  const Folder folder;
-  folder.write("drives/mine.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
-  folder.write("boxes/half.toml",
-               replaced(built_in_text("raid1-2.toml"), "\"hp-c2447\"", "\"../drives/mine.toml\""));
-  const std::string top = folder.write(
-      "top.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"", "\"boxes/half.toml\""));
+  const model::TemporaryFolder folder;
+  folder.put("drives/mine.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
+  folder.put("boxes/half.toml",
+             replaced(built_in_text("raid1-2.toml"), "\"hp-c2447\"", "\"../drives/mine.toml\""));
+  const std::string top =
+      folder.put("top.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"", "\"boxes/half.toml\""));
   const auto stack = load_stack(top);
   ASSERT_TRUE(stack) << stack.error().message();
   EXPECT_EQ(lowest(**stack).name, "mine");
@@ -102,26 +78,26 @@ TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
 }
 
 TEST(Stack, MembersMayBeListed) {
-  const Folder folder;
+  const model::TemporaryFolder folder;
   const std::string drive = built_in_text("hp-c2447.toml");
-  folder.write("other.toml", replaced(drive, "\"hp-c2447\"", "\"other\""));
+  folder.put("other.toml", replaced(drive, "\"hp-c2447\"", "\"other\""));
   const std::string box = built_in_text("raid0-2.toml");
   const auto two =
-      load_stack(folder.write("two.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"./other.toml\"]")));
+      load_stack(folder.put("two.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"./other.toml\"]")));
   ASSERT_TRUE(two) << two.error().message();
   EXPECT_EQ((*two)->below[1]->name, "other");
-  const auto three = load_stack(folder.write(
-      "three.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"hp-c2447\", \"hp-c2447\"]")));
+  const auto three = load_stack(
+      folder.put("three.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"hp-c2447\", \"hp-c2447\"]")));
   ASSERT_FALSE(three);
   EXPECT_NE(three.error().message().find("member: names 3 profiles"), std::string::npos)
       << three.error().message();
 }
 
 TEST(Stack, MembersOfDifferentSizesAreRefused) {
-  const Folder folder;
+  const model::TemporaryFolder folder;
   std::string small = replaced(built_in_text("hp-c2447.toml"), "spare-tracks = 325", "spare-tracks = 326");
-  folder.write("small.toml", replaced(small, "2_054_864", "2_054_768"));
-  const auto stack = load_stack(folder.write(
+  folder.put("small.toml", replaced(small, "2_054_864", "2_054_768"));
+  const auto stack = load_stack(folder.put(
       "box.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"", "[\"hp-c2447\", \"small.toml\"]")));
   ASSERT_FALSE(stack);
   EXPECT_NE(stack.error().problem.find("different sizes"), std::string::npos) << stack.error().message();
@@ -129,10 +105,10 @@ TEST(Stack, MembersOfDifferentSizesAreRefused) {
 }
 
 TEST(Stack, CirclesAreShownAndRefused) {
-  const Folder folder;
+  const model::TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
-  const std::string a = folder.write("a.toml", replaced(box, "\"hp-c2447\"", "\"./b.toml\""));
-  folder.write("b.toml", replaced(box, "\"hp-c2447\"", "\"././a.toml\""));
+  const std::string a = folder.put("a.toml", replaced(box, "\"hp-c2447\"", "\"./b.toml\""));
+  folder.put("b.toml", replaced(box, "\"hp-c2447\"", "\"././a.toml\""));
   const auto stack = load_stack(a);
   ASSERT_FALSE(stack);
   const std::string& problem = stack.error().problem;
@@ -141,11 +117,11 @@ TEST(Stack, CirclesAreShownAndRefused) {
 }
 
 TEST(Stack, DepthAndNumberOfFilesAreBounded) {
-  const Folder folder;
+  const model::TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
   std::string top = "hp-c2447";
   for (int i = 0; i < 9; ++i) {
-    top = folder.write(fmt::format("{}.toml", i), replaced(box, "\"hp-c2447\"", fmt::format("\"{}\"", top)));
+    top = folder.put(fmt::format("{}.toml", i), replaced(box, "\"hp-c2447\"", fmt::format("\"{}\"", top)));
   }
   const auto deep = load_stack(top);
   ASSERT_FALSE(deep);
@@ -155,9 +131,8 @@ TEST(Stack, DepthAndNumberOfFilesAreBounded) {
   for (int i = 0; i < 4; ++i) {  // 16 + 16^2 + 16^3 + ... files to read
     std::string list;
     for (int k = 0; k < 16; ++k) list += fmt::format("\"{}\", ", wide);
-    wide = folder.write(
-        fmt::format("wide{}.toml", i),
-        replaced(replaced(box, "\"hp-c2447\"", "[" + list + "]"), "members = 2", "members = 16"));
+    wide = folder.put(fmt::format("wide{}.toml", i), replaced(replaced(box, "\"hp-c2447\"", "[" + list + "]"),
+                                                              "members = 2", "members = 16"));
   }
   const auto many = load_stack(wide);
   ASSERT_FALSE(many);
@@ -186,9 +161,9 @@ class StackErrors : public testing::TestWithParam<WrongStack> {};
 
 TEST_P(StackErrors, NameFileKeyAndRemedy) {
   const WrongStack& wrong = GetParam();
-  const Folder folder;
+  const model::TemporaryFolder folder;
   const auto stack =
-      load_stack(folder.write("box.toml", replaced(built_in_text(wrong.file), wrong.from, wrong.to)));
+      load_stack(folder.put("box.toml", replaced(built_in_text(wrong.file), wrong.from, wrong.to)));
   ASSERT_FALSE(stack) << wrong.to;
   const Error& error = stack.error();
   EXPECT_NE(error.subject.find("box.toml"), std::string::npos) << error.message();
@@ -246,9 +221,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "did you"}));
 
 TEST(MachineFile, NamesDevicesSizesAndFaults) {
-  const Folder folder;
-  folder.write("log.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"log\""));
-  const auto machine = load_machine_file(folder.write("machine.toml", R"(
+  const model::TemporaryFolder folder;
+  folder.put("log.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"log\""));
+  const auto machine = load_machine_file(folder.put("machine.toml", R"(
 fault = ["dead:data.1,after-ms=5000", "latent-error:log,lba=100+8"]
 [[device]]
 name = "data"
@@ -273,9 +248,9 @@ tear = "unreadable"
 }
 
 TEST(MachineFile, SaysWhatIsWrong) {
-  const Folder folder;
+  const model::TemporaryFolder folder;
   const auto message = [&](const std::string& text) {
-    const auto machine = load_machine_file(folder.write("m.toml", text));
+    const auto machine = load_machine_file(folder.put("m.toml", text));
     EXPECT_FALSE(machine) << text;
     return machine ? std::string() : machine.error().message();
   };

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "plugin/media/memory_store.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/log_store.h"
@@ -22,28 +23,16 @@ namespace fs = std::filesystem;
 
 class FormatsTest : public testing::Test {
  protected:
-  FormatsTest() {
-    std::string name = (fs::temp_directory_path() / "headcrash-formats-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~FormatsTest() override { fs::remove_all(folder_); }
   fs::path operator/(const char* name) const { return folder_ / name; }
 
-  std::string text_of(const char* name) const {
-    std::ifstream in(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  void put(const char* name, const std::string& bytes) const {
-    fs::remove(folder_ / name);
-    std::ofstream(folder_ / name, std::ios::binary)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
+  std::string text_of(const char* name) const { return folder_.get(name); }
+  void put(const char* name, const std::string& bytes) const { folder_.put(name, bytes); }
   static int shell(const std::string& command) {
     return std::system(("(" + command + ") >/dev/null 2>&1").c_str());
   }
   static bool has(const char* program) { return shell(std::string("command -v ") + program) == 0; }
 
-  fs::path folder_;
+  const model::TemporaryFolder folder_;
 };
 
 std::vector<Event> events_of(const fs::path& path) {

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "plugin/media/memory_store.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/record/backing.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
@@ -26,13 +27,6 @@ namespace fs = std::filesystem;
 
 class LogStoreTest : public testing::Test {
  protected:
-  LogStoreTest() {
-    std::string name = (fs::temp_directory_path() / "headcrash-log-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    path_ = folder_ / "run.hcrec";
-  }
-  ~LogStoreTest() override { fs::remove_all(folder_); }
-
   static RecordingHeader machine(std::uint64_t sectors) { return {7, {{"hd0", "test", sectors, 1}}}; }
 
   std::unique_ptr<LogStore> open(const RecordingHeader& header, const LogStoreOptions& options = {}) {
@@ -55,8 +49,8 @@ class LogStoreTest : public testing::Test {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  fs::path folder_;
-  fs::path path_;
+  const model::TemporaryFolder folder_;
+  const fs::path path_ = folder_ / "run.hcrec";
 };
 
 std::vector<std::byte> block(std::size_t sectors, std::uint64_t value) {

@@ -11,6 +11,7 @@
 
 #include "plugin/media/memory_store.h"
 #include "plugin/model/crc32c.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/media_image.h"
@@ -24,13 +25,6 @@ using model::kSectorBytes;
 
 class RecordTest : public testing::Test {
  protected:
-  RecordTest() {
-    std::string name = (fs::temp_directory_path() / "headcrash-record-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    path_ = folder_ / "run.rec";
-  }
-  ~RecordTest() override { fs::remove_all(folder_); }
-
   std::unique_ptr<RecordingWriter> create(const RecordingHeader& header = {42,
                                                                            {{"hd0", "hp-c2447", 64, 1}}}) {
     auto writer = RecordingWriter::create(path_, header);
@@ -47,8 +41,8 @@ class RecordTest : public testing::Test {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  fs::path folder_;
-  fs::path path_;
+  const model::TemporaryFolder folder_;
+  const fs::path path_ = folder_ / "run.rec";
 };
 
 model::Request write_request(model::RequestId id, std::uint64_t lba, std::span<const std::byte> data) {

@@ -10,6 +10,7 @@
 
 #include "plugin/media/memory_store.h"
 #include "plugin/model/fuzz.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
@@ -26,33 +27,7 @@ namespace fs = std::filesystem;
 /// The mutations may make a device of any size; a test must not build an index of it.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
-class FuzzFolder {
- public:
-  FuzzFolder() {
-    std::string name = (fs::temp_directory_path() / "headcrash-fuzz-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~FuzzFolder() { fs::remove_all(path_); }
-  FuzzFolder(const FuzzFolder&) = delete;
-  FuzzFolder& operator=(const FuzzFolder&) = delete;
-
-  fs::path operator/(const char* name) const { return path_ / name; }
-  fs::path put(const char* name, std::string_view bytes) const {
-    const fs::path path = path_ / name;
-    fs::remove(path);
-    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return path;
-  }
-  std::string get(const char* name) const {
-    std::ifstream in(path_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
- private:
-  fs::path path_;
-};
-
-std::string short_run(const FuzzFolder& folder, unsigned seed, int steps) {
+std::string short_run(const model::TemporaryFolder& folder, unsigned seed, int steps) {
   fs::remove(folder / "made.hcrec");
   for (unsigned server = 0; server < 2; ++server) {
     auto log =
@@ -122,7 +97,7 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
 }
 
 /// The file as every other reader sees it. The log store may cut its tail, so it comes last.
-void use_all(const FuzzFolder& folder, const fs::path& path) {
+void use_all(const model::TemporaryFolder& folder, const fs::path& path) {
   auto reader = RecordingReader::open(path);
   if (!reader || !small(reader->header())) return;
   const RecordingHeader header = reader->header();
@@ -153,7 +128,7 @@ void use_all(const FuzzFolder& folder, const fs::path& path) {
 }
 
 TEST(Fuzz, Recording) {
-  const FuzzFolder folder;
+  const model::TemporaryFolder folder;
   fuzz::Options options;
   options.name = "recording";
   options.corpus = {short_run(folder, 1, 6), short_run(folder, 2, 2)};
@@ -179,7 +154,7 @@ TEST(Fuzz, Recording) {
 }
 
 TEST(Fuzz, DmLogWrites) {
-  const FuzzFolder folder;
+  const model::TemporaryFolder folder;
   folder.put("run.hcrec", short_run(folder, 3, 8));
   EXPECT_TRUE(export_dm_log_writes(folder / "run.hcrec", 1, folder / "run.log"));
   fuzz::Options options;
