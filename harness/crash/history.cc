@@ -380,16 +380,19 @@ void Follower::cover_path(const std::string& path) {
 /// was moved or linked ends the walk: above it nothing is known to have been written.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
+  std::vector<ObjectHistory*> parents;
   for (std::string rest = path; !rest.empty();) {
     const auto place = look_up(rest);
     if (!place || !place->token) return;
     const bool one_name = history_.tokens[*place->token].slots.size() == 1;
     if (!one_name || object(*place->token).tokens.size() != 1) return;
     names.push_back(&slot(*place));
+    parents.push_back(&object(*place->token));
     const std::size_t slash = rest.rfind('/');
     rest = slash == std::string::npos ? "" : rest.substr(0, slash);
   }
   for (SlotHistory* each : names) each->covers.push_back({index_, NameTier::documented});
+  for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
 /// Every name whose last change concerned this file: where it is, and where it was and nothing has come

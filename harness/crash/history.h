@@ -80,6 +80,8 @@ struct ObjectHistory {
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
   std::vector<std::size_t> attribute_covers;
+  std::vector<std::size_t>
+      inode_covers;  ///< wrote the inode, as a new parent's, and promise nothing of the rest
   std::map<std::string, SlotHistory> entries;  ///< of a directory
   bool unclear = false;                        ///< a write to it found no room: its content is not judged
 };

@@ -217,7 +217,8 @@ void LooseFileSystem::disorder(const std::set<std::size_t>& required, const Cut&
     const bool synced = std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       const bool made_before = file <= point.operation;  // 1 + the operation that made it
       return cut.persisted && point.operation <= *cut.persisted && made_before &&
-             (point.everything || point.file == file);
+             (point.everything || point.file == file ||
+              std::find(point.slots.begin(), point.slots.end(), name.first) != point.slots.end());
     });
     return !synced && by_chance(random, 30);
   });

@@ -63,10 +63,11 @@ class Matching {
 
 bool was_synced(const WorkloadHistory& history, TokenId token, const Horizon& horizon) {
   const ObjectHistory& object = history.objects[history.tokens[token].object];
+  const auto known = [&](std::size_t operation) { return horizon.knows(operation); };
   return std::any_of(object.data_covers.begin(), object.data_covers.end(),
-                     [&](const DataCover& cover) { return horizon.knows(cover.operation); }) ||
-         std::any_of(object.attribute_covers.begin(), object.attribute_covers.end(),
-                     [&](std::size_t operation) { return horizon.knows(operation); });
+                     [&](const DataCover& cover) { return known(cover.operation); }) ||
+         std::any_of(object.attribute_covers.begin(), object.attribute_covers.end(), known) ||
+         std::any_of(object.inode_covers.begin(), object.inode_covers.end(), known);
 }
 
 class Promised {
