@@ -1,16 +1,15 @@
 // headcrash serve: an emulated disk for a QEMU guest, or for anything else that speaks NBD.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/cli/attach.h"
 #include "harness/cli/command.h"
+#include "harness/cli/serve_state.h"
 #include "harness/device/served_device.h"
 #include "harness/process/scratch_folder.h"
 #include "harness/vm/guest.h"
@@ -27,6 +26,7 @@ struct ServeArguments {
   std::string profile, machine, size, store, record, socket, control, clock = "real", write_cache, cut;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
+  std::string states, state;
   bool as_json = false;
   std::vector<std::string> command;
 
@@ -82,14 +82,6 @@ Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
   return all;
 }
 
-std::string shell_line(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words)
-    line += (line.empty() ? "" : " ") +
-            (word.find_first_of(" '\"$") == std::string::npos ? word : "'" + word + "'");
-  return line;
-}
-
 void tell_how_to_attach(const device::ServedDevice& served, const std::vector<Attached>& devices,
                         const ServeArguments& arguments) {
   std::vector<std::string> words;
@@ -129,27 +121,27 @@ void tell_how_to_attach(const device::ServedDevice& served, const std::vector<At
   std::fflush(stdout);
 }
 
-/// Runs the user's command with the disk's options added and returns its exit code.
-int run_command(std::vector<std::string> command, const std::vector<std::string>& disk) {
-  command.insert(command.end(), disk.begin(), disk.end());
-  std::vector<char*> argv;
-  argv.reserve(command.size() + 1);
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execvp(argv[0], argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) ::kill(child, SIGTERM);
-  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
-    return tell({command[0], "cannot be run", "check the command after --"}, false);
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+/// Instead of hardware: a state of a recording.
+int serve_one_state(const ServeArguments& arguments) {
+  const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
+                           !arguments.socket.empty() || !arguments.control.empty() ||
+                           !arguments.write_cache.empty() || !arguments.cut.empty() || !arguments.faults.empty();
+  if (of_hardware)
+    return tell({"--states", "serves a crash state, not hardware",
+                 "leave out everything but --state, --machine, --record, --json and a command"},
+                arguments.as_json);
+  return serve_state({.recording = arguments.states,
+                      .state = arguments.state,
+                      .machine = arguments.machine,
+                      .record = arguments.record,
+                      .as_json = arguments.as_json,
+                      .command = arguments.command});
 }
 
 int serve(ServeArguments& arguments) {
+  if (!arguments.states.empty()) return serve_one_state(arguments);
+  if (!arguments.state.empty())
+    return tell({"--state", "names a state of no recording", "add --states RECORDING"}, arguments.as_json);
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
   if (!spec) return tell(spec.error(), arguments.as_json);
   catch_interrupts();
@@ -182,7 +174,8 @@ void add_serve(CLI::App& app, int& exit_code) {
                    "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
       ->default_str(kDefaultProfile);
   command->add_option("--machine", arguments->machine,
-                      "File of several devices with one clock, recording and power cord");
+                      "File of several devices with one clock, recording and power cord; with --states: the array "
+                  "that the state's media are put under");
   command
       ->add_option("--fault", arguments->faults,
                    "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
@@ -198,6 +191,10 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"on", "off"}));
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
+  command->add_option("--states", arguments->states,
+                      "Instead of hardware: a state of this recording, to look around in");
+  command->add_option("--state", arguments->state,
+                      "Which one, for example w1234-17 (default: the last, with all writes there)");
   command->add_option("--seed", arguments->seed, "Seed of everything random")->capture_default_str();
   command->add_option("--socket", arguments->socket,
                       "NBD socket; default: in a folder that goes with the server");
@@ -209,7 +206,9 @@ void add_serve(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash serve --profile hp-c2447 --size 1G\n"
       "  headcrash serve --profile hp-c2447 --size 512M --store disk --record run.hcrec --cut at-flush:20\n"
       "  headcrash serve --profile netra-raid5-presto --size 1G --fault dead:hd0.below.3,after-ms=60000\n"
-      "  headcrash serve --profile hp-c2447 -- qemu-system-x86_64 -m 1G -nographic -cdrom installer.iso");
+      "  headcrash serve --profile hp-c2447 -- qemu-system-x86_64 -m 1G -nographic -cdrom installer.iso\n"
+      "  headcrash serve --states run.hcrec --state w1234-17\n"
+      "  headcrash serve --states array.hcrec --state p1234 --machine raid5-5");
   command->callback([arguments, &exit_code] { exit_code = serve(*arguments); });
 }
 

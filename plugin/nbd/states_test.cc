@@ -231,7 +231,7 @@ TEST(States, DamagedAndMissingRecordingsAreRefused) {
   EXPECT_NE(refusal(run, "w8").find("run.hcrec"), std::string::npos) << refusal(run, "w8");
   {
     std::fstream file(run, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(20);
+    file.seekp(90);  // in the text at its head
     file.write("damage", 6);
   }
   EXPECT_NE(refusal(run, "w7").find("run.hcrec"), std::string::npos);

@@ -292,6 +292,29 @@ TEST_F(RecordTest, HostileHeaders) {
   EXPECT_FALSE(with_device(R"({"name":1,"sectors":1)" + rest + "1}"));
   EXPECT_FALSE(with_device(R"({"name":"","sectors":1)" + rest + "4294967296}"));
   EXPECT_FALSE(with_device(R"({"name":"","sectors":36028797018963968)" + rest + "1}"));
+  const auto with_base = [&](const std::string& base) {
+    return with(R"({"origin":"x","media":false,"seed":1,"devices":[],"base":)" + base + "}");
+  };
+  EXPECT_TRUE(with_base(R"({"recording":"a","state":"w1"})"));
+  for (const char* odd : {"null", "{}", "\"a\"", R"({"recording":"a"})", R"({"recording":"","state":"w1"})",
+                          R"({"recording":"a","state":""})", R"({"recording":1,"state":"w1"})",
+                          R"({"recording":"a\u0000b","state":"w1"})"})
+    EXPECT_FALSE(with_base(odd)) << odd;
+  EXPECT_FALSE(with_base(R"({"recording":")" + std::string(5000, 'a') + R"(","state":"w1"})"));
+  EXPECT_FALSE(with_base(R"({"recording":"a","state":")" + std::string(5000, '1') + R"("})"));
+}
+
+TEST_F(RecordTest, TheBaseComesBack) {
+  RecordingHeader header{42, {{"hd0", "hp-c2447", 64, 1}}};
+  create(header);
+  EXPECT_FALSE(RecordingReader::open(path_)->header().base);
+  fs::remove(path_);
+  header.base = {"../formatted.hcrec", "w1234-17.21"};
+  create(header);
+  const auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader && reader->header().base);
+  EXPECT_EQ(reader->header().base->recording, "../formatted.hcrec");
+  EXPECT_EQ(reader->header().base->state, "w1234-17.21");
 }
 
 // A drive with a write cache in a few lines: writes are acknowledged at once and destaged in any order, in

@@ -24,6 +24,10 @@ std::string names_of(const std::vector<Face>& faces) {
 
 }  // namespace
 
+Stage::~Stage() {
+  if (load_.log && load_.log->is_open()) static_cast<void>(seal());
+}
+
 // ---- loading
 // -----------------------------------------------------------------------------------------------------
 

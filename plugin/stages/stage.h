@@ -45,6 +45,7 @@ class Stage {
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
+  ~Stage();  ///< completes a recording that was not sealed
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 

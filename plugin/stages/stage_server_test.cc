@@ -271,11 +271,13 @@ TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
   const rlimit full = {1 << 20, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
   int error = 0;
-  for (std::uint64_t lba = 0; lba < 1 << 14 && error == 0; lba += 256)
-    error = client.write(lba, filled('h', 256));
+  std::uint64_t lba = 0;
+  for (; lba < 1 << 14; lba += 256)
+    if (error = client.write(lba, filled('h', 256)); error != 0) break;
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(error, EIO);
+  EXPECT_EQ(client.read(lba), filled('\0')) << "what is not recorded is not done";
   EXPECT_EQ(client.flush(), EIO) << "and nothing is promised any more";
   ASSERT_TRUE(stage_of(*server, 0).status().error);
   EXPECT_NE(stage_of(*server, 0).status().error->find("run.hcrec"), std::string::npos);

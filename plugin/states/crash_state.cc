@@ -91,7 +91,6 @@ Result<void> read_list(NameReader& in, std::vector<model::RequestId>& list) {
 
 Result<void> read_torn(NameReader& in, std::vector<TornWrite>& list) {
   do {
-    TornWrite torn;
     const auto request = in.rising<model::RequestId>("the request that is torn", list.empty(),
                                                      list.empty() ? 0 : list.back().request);
     if (!request) return pass_on(request);

@@ -12,6 +12,10 @@ constexpr std::uint64_t kDeviceKey = 0x2545f4914f6cdd1dU;
 
 }  // namespace
 
+std::uint64_t share_of(model::DeviceId device, std::uint64_t digest) {
+  return mix(digest ^ kDeviceKey, device + kDeviceKey);
+}
+
 Result<std::uint64_t> SourceContext::others_at(std::uint64_t event) const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < media.size(); ++i) {
@@ -20,7 +24,7 @@ Result<std::uint64_t> SourceContext::others_at(std::uint64_t event) const {
     const auto digest =
         by_media ? Result<std::uint64_t>(by_media->digest(device, event)) : others[i]->all(event);
     if (!digest) return digest;
-    sum += mix(*digest ^ kDeviceKey, device + kDeviceKey);
+    sum += share_of(device, *digest);
   }
   return sum;
 }

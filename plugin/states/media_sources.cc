@@ -11,13 +11,10 @@
 #include <algorithm>
 #include <array>
 
-#include "plugin/states/digest.h"
 #include "plugin/states/state_source.h"
 
 namespace headcrash::states {
 namespace {
-
-constexpr std::uint64_t kDeviceKey = 0x2545f4914f6cdd1dU;
 
 /// All media that matter, each at an event of its own.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
@@ -26,7 +23,7 @@ std::uint64_t combined(const SourceContext& context, const CrashState& state) {
     std::uint64_t event = state.event;
     for (const auto& [stopped, at] : state.stopped)
       if (stopped == device) event = at;
-    sum += mix(context.by_media->digest(device, event) ^ kDeviceKey, device + kDeviceKey);
+    sum += share_of(device, context.by_media->digest(device, event));
   }
   return sum;
 }
@@ -40,7 +37,7 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   // What the device holds and what the others hold make the same identity as in a state by writes.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
-  const std::uint64_t others = all - mix(own ^ kDeviceKey, context.options.device + kDeviceKey);
+  const std::uint64_t others = all - share_of(context.options.device, own);
   return {std::move(state), own, own + others};
 }
 

@@ -125,6 +125,7 @@ Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
                 "keep a recording together with those that it was made on");
   };
   std::error_code none;
+  if (!fs::is_regular_file(below_path, none)) return unusable("and there is no such file");
   const fs::path canonical = fs::weakly_canonical(below_path, none);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end())
     return unusable("which is based on this recording: a circle");

@@ -49,6 +49,9 @@ struct SourceContext {
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
+/// What one of several media adds to the identity of their contents.
+std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
+
 /// Numbers below n, spread: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 

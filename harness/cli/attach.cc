@@ -1,0 +1,41 @@
+// Disks for a user's QEMU (attach.h).
+#include "harness/cli/attach.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "harness/cli/command.h"
+
+namespace headcrash::cli {
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words)
+    line += (line.empty() ? "" : " ") +
+            (word.find_first_of(" '\"$") == std::string::npos ? word : "'" + word + "'");
+  return line;
+}
+
+int run_command(std::vector<std::string> command, const std::vector<std::string>& disk) {
+  command.insert(command.end(), disk.begin(), disk.end());
+  std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) ::kill(child, SIGTERM);
+  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
+    return tell({command[0], "cannot be run", "check the command after --"}, false);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,173 @@
+// The stage's lock: what is recorded of requests that are inside together, and when a load is refused. And
+// sectors that a state cannot read.
+#include "plugin/stages/stage.h"
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "plugin/stages/stage_bench.h"
+
+namespace headcrash::stages {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Tells the order of things, and holds up a write until the test lets it go.
+class SlowContent final : public Content {
+ public:
+  const std::vector<Face>& faces() const override { return faces_; }
+  int serve(std::size_t, model::Request& request) override {
+    log += request.op == model::Op::flush ? "F" : "W";
+    if (request.op == model::Op::write && in_the_work) in_the_work();
+    return 0;
+  }
+  int acknowledge(std::size_t, const model::Request& request, int error) override {
+    log += request.op == model::Op::flush ? "f" : "w";
+    return error;
+  }
+  void mark(std::string_view) override {}
+  void park() override {}
+  media::WrittenMap::Run written(std::size_t, std::uint64_t, std::uint64_t limit) override {
+    return {limit, true};
+  }
+  std::uint64_t overlay_bytes() const override { return 0; }
+  Result<std::uint64_t> digest() override { return 0; }
+
+  std::function<void()> in_the_work;
+  std::string log;
+
+ private:
+  std::vector<Face> faces_ = {{"hd0", 64}};
+};
+
+struct SlowStage {
+  SlowStage() {
+    auto made = std::make_unique<SlowContent>();
+    content = made.get();
+    auto log = StageRecording::create(folder / "log", {});
+    EXPECT_TRUE(log);
+    EXPECT_TRUE(stage.put({"", "", "nonce", std::move(*log), std::move(made)}));
+  }
+  TestFolder folder;
+  Stage stage{"stage 0"};
+  SlowContent* content = nullptr;
+};
+
+/// The guest sends a flush while a write is inside: the recording must not say that the write was answered first.
+TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
+  bool together = false;
+  for (int attempt = 0; attempt < 100 && !together; ++attempt) {
+    SlowStage slow;
+    StageClient writer(slow.stage);
+    StageClient flusher(slow.stage);
+    std::atomic<bool> inside = false;
+    std::atomic<bool> sent = false;
+    slow.content->in_the_work = [&] {
+      inside = true;
+      while (!sent) std::this_thread::yield();
+      std::this_thread::sleep_for(1ms);  // until the flush waits for the lock, most likely
+    };
+    std::thread write([&] { EXPECT_EQ(writer.write(0, filled('a')), 0); });
+    std::thread flush([&] {
+      while (!inside) std::this_thread::yield();
+      sent = true;
+      EXPECT_EQ(flusher.flush(), 0);
+    });
+    write.join();
+    flush.join();
+    together = slow.content->log.substr(0, 2) == "WF";
+    EXPECT_TRUE(together || slow.content->log == "WwFf") << slow.content->log;
+  }
+  EXPECT_TRUE(together) << "each write was answered before the flush that came meanwhile";
+}
+
+/// Two guests write without a pause, so that one of them is always inside.
+TEST(Stage, RefusesALoadWhileARequestIsInside) {
+  SlowStage slow;
+  const auto slowly = [] { std::this_thread::sleep_for(200us); };
+  slow.content->in_the_work = slowly;
+  std::atomic<bool> over = false;
+  const auto guest = [&] {
+    StageClient client(slow.stage);
+    while (!over) EXPECT_EQ(client.write(0, filled('a')), 0);
+  };
+  const auto put = [&](const char* nonce) {
+    auto content = std::make_unique<SlowContent>();
+    content->in_the_work = slowly;
+    return slow.stage.put({"", "", nonce, nullptr, std::move(content)});
+  };
+  std::thread first(guest);
+  std::thread second(guest);
+  std::string refusal;
+  for (int attempt = 0; attempt < 20'000 && refusal.empty(); ++attempt) {
+    if (const auto done = put("between"); !done) refusal = done.error().message();
+    std::this_thread::sleep_for(50us);
+  }
+  over = true;
+  first.join();
+  second.join();
+  EXPECT_NE(refusal.find("a request is inside"), std::string::npos);
+  EXPECT_TRUE(put("after"));
+  EXPECT_EQ(slow.stage.nonce(), "after");
+}
+
+// ---- sectors that cannot be read
+// ---------------------------------------------------------------------------------
+
+/// 'a' over 16 sectors, then the power went in the middle of sector 4.
+std::filesystem::path record_an_unreadable_sector(const TestFolder& folder, const char* profile) {
+  const auto path = folder / "torn.hcrec";
+  record::RecordingHeader header;
+  header.devices = {{"hd0", profile, 4096, 1, true}};
+  auto writer = record::RecordingWriter::create(path, header);
+  EXPECT_TRUE(writer);
+  const auto bytes = filled('a', 16);
+  model::Request write;
+  write.id = 1;
+  write.op = model::Op::write;
+  write.sectors = 16;
+  write.data = bytes;
+  (*writer)->submitted(0, 1, write);
+  (*writer)->media_written(0, 2, {.source = 1, .lba = 0, .sectors = 16, .bytes = bytes});
+  (*writer)->media_written(
+      0, 3, {.source = 0, .lba = 4, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
+  return path;
+}
+
+void expect_unreadable_until_written(StageClient& client) {
+  auto bytes = filled('?', 16);
+  EXPECT_EQ(client.read(0, bytes), EIO);
+  EXPECT_EQ(client.read(0, 4), filled('a', 4));
+  EXPECT_EQ(client.read(5, 11), filled('a', 11));
+  EXPECT_EQ(client.write(3, filled('b', 1)), 0);
+  EXPECT_EQ(client.read(0, bytes), EIO);
+  EXPECT_EQ(client.write(4, filled('c', 1)), 0);
+  EXPECT_EQ(client.flush(), 0);
+  EXPECT_EQ(client.read(4, 1), filled('c', 1));
+  EXPECT_EQ(client.read(0, bytes), 0);
+}
+
+TEST(Stage, AnUnreadableSectorIsEIOUntilItIsWritten) {
+  TestFolder folder;
+  const auto path = record_an_unreadable_sector(folder, "blank");
+  const auto server = start_stages(1);
+  load(*server, {.stage = 0, .recording = path, .id = "p3"});
+  StageClient client(**server->stage(0));
+  expect_unreadable_until_written(client);
+  load(*server, {.stage = 0, .recording = path, .id = "p3"});
+  auto bytes = filled('?', 16);
+  EXPECT_EQ(client.read(0, bytes), EIO) << "as the state is";
+}
+
+TEST(Stage, ADriveOverItSaysSoToo) {
+  TestFolder folder;
+  const auto path = record_an_unreadable_sector(folder, "hp-c2447");
+  const auto server = start_stages(1);
+  load(*server, {.stage = 0, .recording = path, .id = "p3", .machine = "hp-c2447"});
+  StageClient client(**server->stage(0));
+  expect_unreadable_until_written(client);
+}
+
+}  // namespace
+}  // namespace headcrash::stages

@@ -1,0 +1,145 @@
+// Fuzzes what reads somebody else's words and files: names of crash states, and recordings as the lab loads
+// them, with their bases. Every second mutation of a recording gets right checksums, which would hide what is
+// behind them.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "plugin/model/fuzz.h"
+#include "plugin/record/event_format.h"
+#include "plugin/states/explorer.h"
+#include "plugin/states/random_run_test.h"
+
+namespace headcrash::states {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Mutations may make a device of any size: it is loaded, but not looked at sector by sector.
+constexpr std::uint64_t kSectorsMax = 1 << 16;
+
+TEST(Fuzz, StateNames) {
+  fuzz::Options options;
+  options.name = "state-names";
+  options.corpus = {"p1234", "w1234-17.21", "w1234+17.21~23:2x6", "d2w1234!55-", "m1234:3@1201.5@1190"};
+  options.dictionary = {"w", "p", "m", "d0", ":", "@", "~", "x", "!", "-", "+", "."};
+  options.size_max = 4096;
+  fuzz::run(options, [](std::string_view input) {
+    const auto state = parse_crash_state(input);
+    if (!state) {
+      EXPECT_LE(state.error().message().size(), 600U);
+      return fuzz::novelty(state.error().problem);
+    }
+    // One state, one name (d0 is said by nobody).
+    const std::string name = format(*state);
+    EXPECT_EQ(input.substr(input.substr(0, 3) == "d0w" ? 2 : 0), name);
+    const auto again = parse_crash_state(name);
+    EXPECT_TRUE(again && *again == *state);
+    return static_cast<std::uint64_t>(state->base) * 64 +
+           std::min<std::uint64_t>(state->listed.size(), 3) * 16 +
+           std::min<std::uint64_t>(state->torn.size(), 3) * 4 + state->stopped.size() % 4;
+  });
+}
+
+std::string contents_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string with_right_checksums(std::string file) {
+  std::uint32_t text_bytes = 0;
+  if (file.size() < record::kTextAt) return file;
+  std::memcpy(&text_bytes, file.data() + 8, sizeof(text_bytes));
+  if (text_bytes > file.size() - record::kTextAt) return file;
+  const auto bytes = std::as_writable_bytes(std::span(file));
+  const std::uint32_t text_crc = model::crc32c(bytes.subspan(record::kTextAt, text_bytes));
+  std::memcpy(file.data() + 12, &text_crc, sizeof(text_crc));
+  std::uint64_t at = record::kTextAt + record::padded(text_bytes);
+  while (at + sizeof(record::EventHeader) <= file.size()) {
+    record::EventHeader header;
+    std::memcpy(&header, file.data() + at, sizeof(header));
+    if (record::padded(header.payload_bytes) > file.size() - at - sizeof(header)) header.payload_bytes = 0;
+    header.payload_crc = model::crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
+    header.header_crc = record::crc_of(header);
+    std::memcpy(file.data() + at, &header, sizeof(header));
+    at += sizeof(header) + record::padded(header.payload_bytes);
+  }
+  return file;
+}
+
+bool small(const record::RecordingHeader& header) {
+  return header.devices.size() <= 8 &&
+         std::all_of(header.devices.begin(), header.devices.end(),
+                     [](const record::RecordedDevice& device) { return device.sectors <= kSectorsMax; });
+}
+
+/// The first states by every strategy that the recording can give; each is what it says.
+std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy) {
+  ExploreOptions options;
+  options.strategies = {strategy};
+  options.budget = 12;
+  options.reorder_per_cut = 6;
+  auto explorer = Explorer::create(run, options);
+  if (!explorer) {
+    EXPECT_FALSE(explorer.error().message().empty());
+    return 1;
+  }
+  std::uint64_t count = 2;
+  for (;; ++count) {
+    const auto found = explorer->next();
+    if (!found || !*found) break;
+    EXPECT_EQ(*parse_crash_state((*found)->name), (*found)->state);
+    if (!run->header().devices[0].medium) continue;
+    const auto image = run->image((*found)->state, 0);
+    EXPECT_TRUE(image) << (*found)->name << ": " << image.error().message();
+    if (!image) continue;
+    const auto digest = image->digest();
+    if (digest) {
+      EXPECT_EQ(*digest, (*found)->digest) << (*found)->name;
+    }
+  }
+  EXPECT_FALSE(explorer->coverage().empty());
+  return count;
+}
+
+TEST(Fuzz, RunHistory) {
+  const TestFolder folder;
+  const RandomRun below(folder / "below", 1, {.steps = 30});
+  RandomRunOptions on_it{.steps = 20, .media = false};
+  on_it.base = {"below", format({.event = below.events()})};
+  const RandomRun based(folder / "based", 2, on_it);
+  const RandomRun with_media(folder / "media", 3, {.steps = 40});
+  fuzz::Options options;
+  options.name = "run-history";
+  options.corpus = {contents_of(folder / "based"), contents_of(folder / "media")};
+  options.dictionary = {R"("base":{"recording":"below","state":")",
+                        R"("sectors":)",
+                        R"("medium":false)",
+                        std::string(8, '\0'),
+                        std::string(8, '\xff'),
+                        std::string("\x06\0\0\0", 4),
+                        std::string("\x01\0\0\0", 4)};
+  std::uint64_t run_number = 0;
+  fuzz::run(options, [&](std::string_view input) {
+    std::string bytes(input);
+    if (++run_number % 2 == 0) bytes = with_right_checksums(std::move(bytes));
+    fs::remove(folder / "x");
+    std::ofstream(folder / "x", std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const auto run = RunHistory::load(folder / "x");
+    if (!run) {
+      EXPECT_FALSE(run.error().remedy.empty());
+      return fuzz::novelty(run.error().problem.substr(0, 12));
+    }
+    if (!small((*run)->header())) return std::uint64_t{7};
+    std::uint64_t kind = (*run)->complaint() ? 1 : 2;
+    for (const Strategy strategy : {Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
+                                    Strategy::lose_all, Strategy::lying_flush, Strategy::member})
+      kind = kind * 16 + explore(*run, strategy) % 16;
+    return kind;
+  });
+}
+
+}  // namespace
+}  // namespace headcrash::states
