@@ -74,6 +74,7 @@ class StateCheck {
   Step<void> check_in_guest();
   Step<void> repair_in_guest();
   Step<void> look();
+  Step<void> look_after_replay();
   Step<void> recover_again();
   void judge();
 
@@ -124,6 +125,9 @@ Step<void> StateCheck::go() {
     if (const Step<void> repaired = repair_in_guest(); !repaired) return repaired;
   }
   if (const Step<void> looked = look(); !looked) return looked;
+  if (!outcome_.recovery.mounted) {
+    if (const Step<void> looked = look_after_replay(); !looked) return looked;
+  }
   if (options_.second_recovery && options_.wholly_in_guest) return recover_again();
   return {};
 }
@@ -259,6 +263,18 @@ Step<void> StateCheck::look() {
       not_idempotent("the second mount replayed the log again");
   }
   return {};
+}
+
+/// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck takes from its
+/// backup). The adapter's recovery begins with its replay command: that has the last word, as it has wholly
+/// in a guest.
+Step<void> StateCheck::look_after_replay() {
+  const bool as_cut = !outcome_.in_guest_only && !filesystem_.replay_by_mount && mount_replays();
+  if (!as_cut || outcome_.recovery.check_found_damage || filesystem_.replay.argv.empty()) return {};
+  log("the kernel refused the state as the cut left it; replaying it first\n");
+  const auto replayed = exec(filesystem_.replay, StepKind::replay);
+  if (!replayed) return tl::unexpected(replayed.error());
+  return look();
 }
 
 /// Replay and check once more, on what the mounts left.

@@ -21,7 +21,7 @@
 //
 // On the host's path kernel and e2fsck recover the same state independently and must both be content. The
 // second recovery is the kernel's own there: another mount must replay nothing, say nothing and show the same
-// tree.
+// tree. A state that the kernel refuses as cut is replayed by the command first and mounted again.
 
 #include <array>
 
