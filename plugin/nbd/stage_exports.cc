@@ -73,7 +73,7 @@ std::optional<StageName> parse_stage_name(std::string_view text) {
 
 class StageExports final : public ExportTable {
  public:
-  explicit StageExports(stages::StageServer& server) : server_(server) {}
+  explicit StageExports(stages::StageServer& stage_server) : server_(stage_server) {}
 
   std::vector<ListedExport> list() const override {
     std::vector<ListedExport> all;
@@ -128,8 +128,8 @@ class StageExports final : public ExportTable {
 
 }  // namespace
 
-std::unique_ptr<ExportTable> exports_of(stages::StageServer& server) {
-  return std::make_unique<StageExports>(server);
+std::unique_ptr<ExportTable> exports_of(stages::StageServer& stage_server) {
+  return std::make_unique<StageExports>(stage_server);
 }
 
 }  // namespace headcrash::nbd
