@@ -12,7 +12,7 @@ std::span<const EmbeddedFile> embedded_files();
 }  // namespace ${NAMESPACE}
 ")
 get_filename_component(stem ${OUT} NAME)
-set(body "#include \"${stem}.h\"\n\nnamespace ${NAMESPACE} {\nnamespace {\nconstexpr EmbeddedFile kFiles[] = {\n")
+set(body "#include \"${stem}.h\"\n\nnamespace ${NAMESPACE} {\nnamespace {\nconstexpr EmbeddedFile kEmbeddedFiles[] = {\n")
 foreach(file ${FILES})
   get_filename_component(name ${file} NAME)
   file(READ ${file} text)
@@ -20,7 +20,7 @@ foreach(file ${FILES})
 endforeach()
 string(APPEND body "};
 }  // namespace
-std::span<const EmbeddedFile> embedded_files() { return kFiles; }
+std::span<const EmbeddedFile> embedded_files() { return kEmbeddedFiles; }
 }  // namespace ${NAMESPACE}
 ")
 file(WRITE ${OUT}.cc "${body}")
