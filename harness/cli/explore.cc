@@ -14,6 +14,7 @@
 #include "harness/campaign/campaign.h"
 #include "harness/cli/command.h"
 #include "harness/lab/exploration.h"
+#include "harness/lab/failure_report.h"
 #include "harness/lab/lab.h"
 #include "harness/process/scratch_folder.h"
 #include "harness/workload/catalogue.h"
@@ -36,7 +37,7 @@ struct ExploreArguments {
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
   std::size_t jobs = 2;
-  bool as_json = false;
+  bool as_json = false, minimise = false;
 };
 
 /// What an exploration needs, in the order in which it goes away again: guests first.
@@ -341,9 +342,37 @@ void keep_recordings(Explored& explored) {
   }
 }
 
+/// The first failure of each kind made small, its account beside the recordings.
+Result<void> write_accounts(Explored& explored) {
+  const fs::path folder = explored.workload.recording.parent_path();
+  const auto record = lab::recorder_like(explored.filesystem, explored.workload);
+  if (!record) return pass_on(record);
+  for (const std::size_t i : lab::first_of_each_kind(explored.result.failures)) {
+    if (interrupted()) return {};
+    const auto report = lab::report_failure(
+        explored.lab->guest(0), explored.filesystem, explored.workload, explored.result.failures[i],
+        {.record = *record,
+         .recordings = folder,
+         .replay = fmt::format("headcrash replay {} --fs {}", explored.workload.recording.string(),
+                               explored.filesystem.name),
+         .interrupted = &interrupted()});
+    if (!report) return pass_on(report);
+    const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
+    std::ofstream file(account);
+    file << report->account;
+    if (!file.flush()) return fail(account.string(), "cannot be written");
+    fmt::print(stderr, "headcrash: {}: {}\n", account.string(),
+               report->account.substr(0, report->account.find('\n')));
+  }
+  return {};
+}
+
 int run(const ExploreArguments& arguments) {
   catch_interrupts();
   Explored explored;
+  if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
+    return tell({"--minimise", "what it makes has to stay somewhere", "add --record FOLDER"},
+                arguments.as_json);
   if (const auto done = explore(arguments, explored); !done) return tell(done.error(), arguments.as_json);
   const auto confirmed = std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
                                      [](const lab::ConfirmedFailure& failure) { return failure.confirmed; });
@@ -354,6 +383,10 @@ int run(const ExploreArguments& arguments) {
   }
   if (!explored.result.failures.empty() && arguments.recording.empty() && arguments.keep.empty())
     keep_recordings(explored);
+  if (arguments.minimise) {
+    if (const auto written = write_accounts(explored); !written)
+      return tell(written.error(), arguments.as_json);
+  }
   if (confirmed || explored.workload.failure) return kFound;
   if (interrupted()) return kInterrupted;
   return explored.result.disagreements > 0 ? kUsage : kFine;
@@ -389,6 +422,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--size", arguments->size,
                       "Of the disk, for a new recording; default: the least that serves");
   command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
+  command->add_flag("--minimise", arguments->minimise,
+                    "Make the first failure of each kind small and write its account beside the recordings");
   command->add_option("--jobs", arguments->jobs, "Guests side by side")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

@@ -33,22 +33,6 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                              .kind = lab::kind_of(outcome.judgement, outcome.findings)});
 }
 
-std::optional<std::size_t> last_persisted(const states::RunHistory& run, std::uint64_t event) {
-  std::optional<std::size_t> persisted;
-  for (const states::RecordedMark& mark : run.marks()) {
-    std::size_t operation = 0;
-    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
-      persisted = operation;
-  }
-  return persisted;
-}
-
-crash::Verdict verdict_named(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-    if (crash::name(static_cast<crash::Verdict>(i)) == name) return static_cast<crash::Verdict>(i);
-  return crash::Verdict::harness_error;
-}
-
 Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   const auto trial = find_trial(arguments.trial);
   if (!trial) return pass_on(trial);
@@ -67,7 +51,7 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
 
   lab::StateOutcome outcome;
   outcome.state = states::format(opened->state);
-  outcome.persisted_operation = last_persisted(*opened->run, opened->state.event);
+  outcome.persisted_operation = persisted_before(*opened->run, opened->state.event);
   outcome.judgement = {crash::Verdict::clean,
                        "never checked by headcrash: only recovery and check are compared"};
   if (trial->outcome) {

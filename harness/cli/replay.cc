@@ -26,6 +26,7 @@ constexpr int kCannotTell = 125;  // git bisect skip
 
 struct ReplayArguments {
   TrialArguments trial;
+  std::string kernel, modules;
   bool shell = false, as_json = false;
 };
 
@@ -102,7 +103,7 @@ class OneGuest {
     if (!scratch) return pass_on(scratch);
     one.scratch_.emplace(std::move(*scratch));
     const fs::path cache = campaign::default_cache();
-    const auto image = guest_image_of(trial, cache);
+    const auto image = vm::guest_image(cache, trial.filesystem.guest);
     if (!image) return pass_on(image);
     auto lab = lab::Lab::start(
         {.guests = 1,
@@ -118,9 +119,6 @@ class OneGuest {
   lab::StageGuest& guest() { return lab_->guest(0); }
 
  private:
-  static Result<vm::GuestImage> guest_image_of(const StoredTrial& trial, const fs::path& cache) {
-    return vm::guest_image(cache, trial.filesystem.guest);
-  }
   std::optional<process::ScratchFolder> scratch_;  // goes after the lab
   std::unique_ptr<lab::Lab> lab_;
 };
@@ -143,11 +141,7 @@ Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState
   if (!checker) return pass_on(checker);
   lab::StateOutcome of;
   of.state = opened.recovery_of;
-  for (const states::RecordedMark& mark : (*run)->marks()) {
-    std::size_t operation = 0;
-    if (mark.event < before->event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
-      of.persisted_operation = operation;
-  }
+  of.persisted_operation = persisted_before(**run, before->event);
   return checker->for_recovery(of, opened.run);
 }
 
@@ -186,7 +180,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
   std::error_code error;
   fs::create_directories(artefacts, error);
-  const auto image = vm::guest_image(cache, plan->filesystem->guest);
+  const auto image = vm::guest_image(cache, trial.filesystem.guest);
   if (!image) return cannot_tell(image.error(), arguments.as_json);
   const auto record = campaign::run_trial(*plan, {.campaign = &*campaign,
                                                   .image = *image,
@@ -197,19 +191,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
                                                   .database_folder = scratch->path(),
                                                   .interrupted = &interrupted()});
   if (!record) return cannot_tell(record.error(), arguments.as_json);
-  Replayed now{.what = record->key, .judgement = {crash::Verdict::harness_error, record->summary}};
-  for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-    if (crash::name(static_cast<crash::Verdict>(i)) == record->verdict)
-      now.judgement.verdict = static_cast<crash::Verdict>(i);
-  for (const db::FindingRecord& finding : record->findings) {
-    crash::Finding each{.path = finding.path, .expected = finding.expected, .found = finding.found};
-    for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-      if (crash::name(static_cast<crash::Verdict>(i)) == finding.kind)
-        each.kind = static_cast<crash::Verdict>(i);
-    for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
-      if (crash::name(static_cast<crash::Tier>(i)) == finding.tier) each.tier = static_cast<crash::Tier>(i);
-    now.findings.push_back(std::move(each));
-  }
+  Replayed now{.what = record->key, .judgement = {verdict_named(record->verdict), record->summary}};
+  for (const db::FindingRecord& each : record->findings)
+    now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
   if (arguments.as_json) {
     print(describe(now, trial.outcome));
   } else {
@@ -270,10 +254,23 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   return kFine;
 }
 
+/// Another kernel than the one of then: what is bisected.
+Result<void> take_kernel(const ReplayArguments& arguments, StoredTrial& trial) {
+  for (const std::string* path : {&arguments.kernel, &arguments.modules}) {
+    std::error_code error;
+    if (!path->empty() && !fs::exists(*path, error)) return fail(*path, "is not there");
+  }
+  if (!arguments.kernel.empty()) trial.filesystem.guest.kernel = fs::absolute(arguments.kernel).string();
+  if (!arguments.modules.empty()) trial.filesystem.guest.modules = {fs::absolute(arguments.modules).string()};
+  return {};
+}
+
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
-  const auto trial = find_trial(arguments.trial);
+  auto trial = find_trial(arguments.trial);
   if (!trial) return tell(trial.error(), arguments.as_json);
+  if (const auto taken = take_kernel(arguments, *trial); !taken)
+    return tell(taken.error(), arguments.as_json);
   if (trial->state.empty() && !arguments.shell) return replay_cut(*trial, arguments);
   const auto opened = open_state(*trial);
   if (!opened) return tell(opened.error(), arguments.as_json);
@@ -303,13 +300,19 @@ void add_replay(CLI::App& app, int& exit_code) {
       "cut. `cut`: what the medium held when the power went");
   command->add_option("--fs", arguments->trial.filesystem,
                       "File system, in place of the trial's; needed for a recording");
+  command->add_option("--kernel", arguments->kernel,
+                      "Kernel image (bzImage) for the guest, in place of Debian's");
+  command->add_option("--modules", arguments->modules,
+                      "Its modules: the folder that modules_install made, or a .ko file");
   command->add_flag("--shell", arguments->shell,
                     "Recover and mount the state, then run lines of standard input in the guest's shell");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state "
       "w1234-17.21\n"
-      "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n\n"
+      "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n"
+      "  git bisect run sh -c 'make -s bzImage || exit 125; headcrash replay 17 --kernel "
+      "arch/x86/boot/bzImage'\n\n"
       "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be "
       "tested, "
       "2 usage or a missing trial.");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "harness/campaign/campaign_file.h"
 #include "plugin/record/recording.h"
@@ -22,21 +23,13 @@ bool all_digits(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Findings as they were judged; names come from verdict.h.
 Result<std::vector<crash::Finding>> read_findings(db::Statement& rows) {
   std::vector<crash::Finding> findings;
   while (true) {
     const auto more = rows.step();
     if (!more) return pass_on(more);
     if (!*more) return findings;
-    crash::Finding finding{.path = rows.text(2), .expected = rows.text(3), .found = rows.text(4)};
-    for (int i = 0; i <= static_cast<int>(crash::Verdict::harness_error); ++i)
-      if (crash::name(static_cast<crash::Verdict>(i)) == rows.text(0))
-        finding.kind = static_cast<crash::Verdict>(i);
-    for (int i = 0; i <= static_cast<int>(crash::Tier::integrity); ++i)
-      if (crash::name(static_cast<crash::Tier>(i)) == rows.text(1))
-        finding.tier = static_cast<crash::Tier>(i);
-    findings.push_back(std::move(finding));
+    findings.push_back(finding_of(rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4)));
   }
 }
 
@@ -257,6 +250,31 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   if (!state) return pass_on(state);
   opened.state = std::move(*state);
   return opened;
+}
+
+std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
+  std::optional<std::size_t> persisted;
+  for (const states::RecordedMark& mark : run.marks()) {
+    std::size_t operation = 0;
+    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
+      persisted = operation;
+  }
+  return persisted;
+}
+
+crash::Verdict verdict_named(const std::string& name) {
+  for (int i = 0; i < static_cast<int>(crash::Verdict::harness_error); ++i)
+    if (crash::name(static_cast<crash::Verdict>(i)) == name) return static_cast<crash::Verdict>(i);
+  return crash::Verdict::harness_error;
+}
+
+crash::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
+                          std::string expected, std::string found) {
+  crash::Finding finding{verdict_named(kind), crash::Tier::integrity, std::move(path), std::move(expected),
+                         std::move(found)};
+  for (int i = 0; i < static_cast<int>(crash::Tier::integrity); ++i)
+    if (crash::name(static_cast<crash::Tier>(i)) == tier) finding.tier = static_cast<crash::Tier>(i);
+  return finding;
 }
 
 }  // namespace headcrash::cli

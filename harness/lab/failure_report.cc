@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/lab/account.h"
 #include "harness/lab/lost_writes.h"
 #include "harness/lab/minimise.h"
+#include "plugin/record/recording.h"
 
 namespace headcrash::lab {
 namespace {
@@ -105,7 +107,7 @@ Result<void> FailureReporter::make_writes_of_physical() {
 }
 
 void FailureReporter::minimise_lost_writes(Failing& failing) {
-  if (failing.state.base != CrashState::Base::writes) return;
+  if (failing.state.base != CrashState::Base::writes || options_.state_checks == 0) return;
   const auto half = steady_clock::now() + (deadline_ - steady_clock::now()) / 2;
   const MinimisedState small =
       minimise_state(failing.state, loose_requests(*failing.run, failing.state),
@@ -206,8 +208,10 @@ Result<FailureReport> FailureReporter::run() {
   if (failure_.confirmed) {
     if (const auto told = make_writes_of_physical(); !told) return pass_on(told);
     minimise_lost_writes(here_);
-    if (confirm(here_)) {
+    if (here_.state == original.state) {
       notes_.push_back("Seen again on a fresh guest, recovered wholly in it.");
+    } else if (confirm(here_)) {
+      notes_.push_back("Seen again as it is told here on a fresh guest, recovered wholly in it.");
     } else {
       here_ = original;
       notes_.push_back("The smaller state did not fail on a fresh guest: the one that was found is told.");
@@ -254,6 +258,29 @@ Result<FailureReport> FailureReporter::run() {
 }
 
 }  // namespace
+
+Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload) {
+  const auto reader = record::RecordingReader::open(workload.recording);
+  if (!reader) return pass_on(reader);
+  if (!reader->header().base) return Recorder();
+  const FormattedDisk disk{workload.recording.parent_path() / reader->header().base->recording,
+                           reader->header().base->state};
+  return [&filesystem, disk](StageGuest& guest, const std::vector<workload::Operation>& operations,
+                             const fs::path& recording) {
+    return record_workload(guest, filesystem, disk, operations, recording);
+  };
+}
+
+std::vector<std::size_t> first_of_each_kind(const std::vector<ConfirmedFailure>& failures) {
+  std::vector<std::size_t> firsts;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const StateOutcome& outcome = failures[i].outcome;
+    if (failures[i].confirmed && seen.insert(format(kind_of(outcome.judgement, outcome.findings))).second)
+      firsts.push_back(i);
+  }
+  return firsts;
+}
 
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload, const ConfirmedFailure& failure,

@@ -24,12 +24,16 @@ using Recorder = std::function<Step<RecordedWorkload>(StageGuest& guest,
                                                       const std::vector<workload::Operation>& operations,
                                                       const std::filesystem::path& recording)>;
 
+/// From the formatted disk that this workload's recording is based on. Empty: it has no base (a trial of a
+/// campaign). `filesystem` must outlive it. Errors: a recording that cannot be read.
+Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload);
+
 struct ReportOptions {
   Recorder record;                   ///< empty: the workload is not made smaller
   std::filesystem::path recordings;  ///< existing folder where the recording of a smaller workload is kept
   std::string replay;                ///< "headcrash replay 17 --db x.db": --state NAME is added
   std::chrono::seconds limit{90};    ///< for all of it
-  std::size_t state_checks = 150;    ///< to minimise one state
+  std::size_t state_checks = 150;    ///< to minimise one state; 0: it is told as it was found
   std::size_t workload_checks = 60;  ///< workloads that are recorded anew
   std::size_t states_per_workload = 40;  ///< of the strategy that had found the failure
   const std::atomic<bool>* interrupted = nullptr;
@@ -53,5 +57,8 @@ struct FailureReport {
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload, const ConfirmedFailure& failure,
                                      const ReportOptions& options);
+
+/// The indices of the first confirmed failure of each kind: what is worth the time.
+std::vector<std::size_t> first_of_each_kind(const std::vector<ConfirmedFailure>& failures);
 
 }  // namespace headcrash::lab

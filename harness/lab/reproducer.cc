@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "harness/lab/plain_checks.h"
+#include "harness/lab/sparse_file.h"
 #include "harness/process/descriptor.h"
 #include "harness/process/process.h"
 #include "headcrash_lab_embedded.h"
@@ -68,6 +69,8 @@ Result<void> check_that_a_script_can(const adapters::LinuxAdapter& filesystem) {
                     "a stand-alone script knows of one disk only; use `headcrash replay` instead");
     }
   }
+  if (!filesystem.mount.argv.empty())
+    return fail(filesystem.name, "is mounted by a command of its own", "use `headcrash replay` instead");
   if (filesystem.mount_options.find('{') != std::string::npos)
     return fail(filesystem.name, "lies on more than one disk",
                 "a stand-alone script knows of one disk only; use `headcrash replay` instead");
@@ -148,31 +151,23 @@ Result<std::string> reproducer_script(const ReproducerOf& of, const std::string&
 
 Result<void> write_raw_image(const states::StateImage& image, const fs::path& path) {
   const process::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  const auto host_error = [&] {
-    return fail(path.string(), std::strerror(errno), "make room or choose another folder");
-  };
-  if (file.get() < 0 ||
+  if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
-    return host_error();
+    return fail(path.string(), std::strerror(errno), "make room or choose another folder");
   std::vector<std::byte> buffer(kCopyBytes);
-  std::optional<Error> failure;
+  Result<void> copied;
   image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
-    while (sectors > 0 && !failure) {
+    while (sectors > 0 && copied) {
       const std::uint64_t some = std::min<std::uint64_t>(sectors, kCopyBytes / model::kSectorBytes);
       const std::span bytes(buffer.data(), some * model::kSectorBytes);
-      if (const auto read = image.read(lba, bytes); !read) {
-        failure = read.error();
-      } else if (::pwrite(file.get(), bytes.data(), bytes.size(),
-                          static_cast<off_t>(lba * model::kSectorBytes)) !=
-                 static_cast<ssize_t>(bytes.size())) {
-        failure = host_error().value();
-      }
+      copied = image.read(lba, bytes);
+      if (copied && !put_sparse(file, lba * model::kSectorBytes, bytes))
+        copied = fail(path.string(), std::strerror(errno), "make room or choose another folder");
       lba += some;
       sectors -= some;
     }
   });
-  if (failure) return tl::unexpected(*failure);
-  return {};
+  return copied;
 }
 
 Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateImage& image,

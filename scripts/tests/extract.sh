@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# headcrash extract: an image out of a recording, and a script that finds an intact one as promised and a damaged one not.
+source "$(dirname "$0")/lib.sh"
+cd "$scratch"
+PATH=$PATH:/usr/sbin:/sbin
+
+mkdir tree
+echo 'kept' >tree/file
+mkfs.ext4 -q -F -d tree -E lazy_itable_init=0,lazy_journal_init=0 disk.raw 16M >/dev/null
+"$headcrash" serve --profile hp-c2447 --clock off --json --size 16M --record run.hcrec >serve.json 2>serve.err &
+server=$!
+for _ in $(seq 200); do
+  [ ! -s serve.json ] || break
+  sleep 0.05
+done
+socket=$(sed -n 's/.*"socket": "\(.*\)".*/\1/p' serve.json)
+[ -n "$socket" ] || failed "serve: $(cat serve.err)"
+nbdcopy disk.raw "nbd+unix:///?socket=$socket"
+kill -INT "$server"
+wait "$server" || failed "serve exited with $?"
+server=
+events=$("$headcrash" recording info run.hcrec --json | sed -n 's/.*"events": \([0-9]*\).*/\1/p')
+
+# every write there: the image is the disk, byte for byte, and keeps its promises
+"$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole >out || failed "extract: $?"
+cmp whole/crash.raw disk.raw || failed "the image is not the disk"
+[ "$(du -k whole/crash.raw | cut -f1)" -lt 12000 ] || failed "the image is not sparse"
+sh -n whole/reproduce.sh || failed "the script is no shell script"
+status=0
+whole/reproduce.sh >out || status=$?
+[ $status -eq 125 ] || failed "without --yes it exited with $status"
+grep -q 'Nothing is done without --yes' out || failed "it does not explain itself"
+whole/reproduce.sh --yes --no-mount >out 2>&1 || failed "an intact image: $(cat out)"
+cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
+
+# the same as qcow2
+"$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o packed --format qcow2 --json >out || failed "qcow2"
+qemu-img compare -q packed/crash.qcow2 disk.raw || failed "the qcow2 image is not the disk"
+packed/reproduce.sh --yes --no-mount >out 2>&1 || failed "an intact qcow2 image: $(cat out)"
+
+# half of the disk lost: it fails, and git bisect can tell
+"$headcrash" extract run.hcrec --fs ext4 --state "w$((events / 2))" -o half >/dev/null || failed "extract half"
+status=0
+half/reproduce.sh --yes --no-mount >out 2>&1 || status=$?
+[ $status -eq 1 ] || failed "a damaged image: exit $status, $(cat out)"
+grep -q 'the failure is there' out || failed "it does not say so"
+
+refuses 2 whole 'exists already' -- "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole
+refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state "w999999999" -o none
+refuses 2 'no power cut' -- "$headcrash" extract run.hcrec --fs ext4 -o none
+refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state 'w1?' -o none
+refuses 2 --fs -- "$headcrash" extract run.hcrec --state w1 -o none
+refuses 2 'no such recording' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
+refuses 2 missing.db -- "$headcrash" extract 17 --db missing.db
+refuses 2 missing.db -- "$headcrash" replay 17 --db missing.db
+refuses 2 'no power cut' -- "$headcrash" replay run.hcrec --fs ext4
+[ ! -e none ] && [ ! -e none.partial ] || failed "something half-made was left behind"
+echo "extract: all as it should be"
