@@ -74,7 +74,7 @@ json campaigns() {
     rows.push_back({{"name", summary.name},
                     {"title", summary.title},
                     {"trials", summary.trials},
-                    {"states", unless_zero(static_cast<double>(summary.states))},
+                    {"states", summary.states == 0 ? json() : json(summary.states)},
                     {"takes", summary.takes}});
   }
   return rows;
