@@ -20,11 +20,12 @@ struct Stretch {
 std::vector<Stretch> stretches_of(const states::StateImage& image) {
   std::vector<Stretch> all;
   std::uint64_t next = 0;
-  image.top().index().visit(0, image.sectors(), [&](std::uint64_t lba, std::uint64_t count, record::Where where) {
-    if (lba > next) all.push_back({next, lba, std::nullopt});
-    all.push_back({lba, lba + count, where});
-    next = lba + count;
-  });
+  image.top().index().visit(0, image.sectors(),
+                            [&](std::uint64_t lba, std::uint64_t count, record::Where where) {
+                              if (lba > next) all.push_back({next, lba, std::nullopt});
+                              all.push_back({lba, lba + count, where});
+                              next = lba + count;
+                            });
   if (next < image.sectors()) all.push_back({next, image.sectors(), std::nullopt});
   return all;
 }

@@ -41,7 +41,9 @@ class PlainMedia final : public Content {
  private:
   struct Disk {
     Disk(Medium medium, std::uint64_t overlay_bytes_max)
-        : device(medium.device), image(std::move(medium.image)), store(image, overlay_bytes_max, medium.digest) {}
+        : device(medium.device),
+          image(std::move(medium.image)),
+          store(image, overlay_bytes_max, medium.digest) {}
     /// Made at the first write or question: most states are not asked.
     media::WrittenMap& written();
 
