@@ -1,5 +1,6 @@
 #pragma once
-// What the commands that serve disks share: QEMU's options as a line for a shell, and running a command with them.
+// What the commands that serve disks share: QEMU's options as a line for a shell, and running a command with
+// them.
 
 #include <string>
 #include <vector>

@@ -123,9 +123,10 @@ void tell_how_to_attach(const device::ServedDevice& served, const std::vector<At
 
 /// Instead of hardware: a state of a recording.
 int serve_one_state(const ServeArguments& arguments) {
-  const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
-                           !arguments.socket.empty() || !arguments.control.empty() ||
-                           !arguments.write_cache.empty() || !arguments.cut.empty() || !arguments.faults.empty();
+  const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
+                           !arguments.store.empty() || !arguments.socket.empty() ||
+                           !arguments.control.empty() || !arguments.write_cache.empty() ||
+                           !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
     return tell({"--states", "serves a crash state, not hardware",
                  "leave out everything but --state, --machine, --record, --json and a command"},
@@ -173,9 +174,10 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->add_option("--profile", arguments->profile,
                    "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
       ->default_str(kDefaultProfile);
-  command->add_option("--machine", arguments->machine,
-                      "File of several devices with one clock, recording and power cord; with --states: the array "
-                  "that the state's media are put under");
+  command->add_option(
+      "--machine", arguments->machine,
+      "File of several devices with one clock, recording and power cord; with --states: the array "
+      "that the state's media are put under");
   command
       ->add_option("--fault", arguments->faults,
                    "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")

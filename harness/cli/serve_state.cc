@@ -26,8 +26,7 @@ std::vector<ServedDisk> disks_of(const ServeState& what, const record::Recording
   std::vector<ServedDisk> disks;
   const auto add = [&](const std::string& name) {
     const std::string at = device::StateServer::disk_export(0) + "/" + name;
-    disks.push_back(
-        {name, at, vm::qemu_disk_arguments({.socket = socket, .export_name = at}, disks.size())});
+    disks.push_back({name, at, vm::qemu_disk_arguments({.socket = socket, .export_name = at}, disks.size())});
   };
   if (!what.machine.empty()) {
     add(header.devices.front().name);
@@ -46,8 +45,9 @@ void tell_how(const ServeState& what, const std::string& state, const std::files
       list.push_back({{"name", disk.name}, {"export", disk.export_name}, {"qemu", disk.qemu}});
     print({{"socket", socket.string()}, {"state", state}, {"devices", std::move(list)}, {"qemu", words}});
   } else {
-    fmt::print("State {} of {} is being served; end it with Ctrl-C. What is written onto it goes {}.\n\nFor QEMU:\n",
-               state, what.recording, what.record.empty() ? "with the server" : "into " + what.record);
+    fmt::print(
+        "State {} of {} is being served; end it with Ctrl-C. What is written onto it goes {}.\n\nFor QEMU:\n",
+        state, what.recording, what.record.empty() ? "with the server" : "into " + what.record);
     for (const ServedDisk& disk : disks) fmt::print("  {}\n", shell_line(disk.qemu));
     fmt::print("\nFor other clients:\n");
     for (const ServedDisk& disk : disks)

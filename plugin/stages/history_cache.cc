@@ -9,6 +9,74 @@
 #include "plugin/media/host_reason.h"
 
 namespace headcrash::stages {
+namespace {
+
+/// A range, and where its first sector lies in the recording; ranges follow each other without gaps.
+struct Stretch {
+  std::uint64_t lba = 0, end = 0;
+  std::optional<record::Where> where;  ///< none: not in this recording
+};
+
+std::vector<Stretch> stretches_of(const states::StateImage& image) {
+  std::vector<Stretch> all;
+  std::uint64_t next = 0;
+  image.top().index().visit(0, image.sectors(),
+                            [&](std::uint64_t lba, std::uint64_t count, record::Where where) {
+                              if (lba > next) all.push_back({next, lba, std::nullopt});
+                              all.push_back({lba, lba + count, where});
+                              next = lba + count;
+                            });
+  if (next < image.sectors()) all.push_back({next, image.sectors(), std::nullopt});
+  return all;
+}
+
+/// Calls visit(lba, sectors) for every range whose bytes the two images have from different places.
+template <typename Visit>
+void visit_differences(const states::StateImage& one, const states::StateImage& other, Visit visit) {
+  const std::vector<Stretch> ours = stretches_of(one);
+  const std::vector<Stretch> theirs = stretches_of(other);
+  const auto where_at = [](const Stretch& stretch, std::uint64_t lba) {
+    return stretch.where ? std::optional(stretch.where->after(lba - stretch.lba)) : std::nullopt;
+  };
+  std::uint64_t lba = 0;
+  for (std::size_t a = 0, b = 0; a < ours.size() && b < theirs.size();) {
+    const std::uint64_t end = std::min(ours[a].end, theirs[b].end);
+    if (where_at(ours[a], lba) != where_at(theirs[b], lba)) visit(lba, end - lba);
+    lba = end;
+    if (ours[a].end == end) ++a;
+    if (theirs[b].end == end) ++b;
+  }
+}
+
+}  // namespace
+
+Result<std::uint64_t> OpenHistory::digest(model::DeviceId device, const states::StateImage& image) {
+  std::optional<Known> known;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(device); found != known_.end()) known = found->second;
+  }
+  Result<std::uint64_t> digest;
+  if (known) {
+    digest = known->digest;
+    visit_differences(known->image, image, [&](std::uint64_t lba, std::uint64_t sectors) {
+      if (!digest) return;
+      const auto before = known->image.digest(lba, sectors);
+      const auto after = image.digest(lba, sectors);
+      if (!before || !after) {
+        digest = before ? after : before;
+      } else {
+        digest = *digest - *before + *after;
+      }
+    });
+  } else {
+    digest = image.digest();
+  }
+  if (!digest) return digest;
+  const std::lock_guard lock(mutex_);
+  known_.insert_or_assign(device, Known{image, *digest});
+  return digest;
+}
 
 Result<HistoryCache::Version> HistoryCache::version_of(const std::filesystem::path& recording) {
   struct stat status = {};
@@ -43,15 +111,20 @@ void HistoryCache::forget(const Entry& entry) {
   entries_.remove_if([&](const auto& kept) { return kept.get() == &entry; });
 }
 
-Result<std::shared_ptr<const states::RunHistory>> HistoryCache::get(const std::filesystem::path& recording) {
+Result<std::shared_ptr<OpenHistory>> HistoryCache::get(const std::filesystem::path& recording) {
   const auto version = version_of(recording);
   if (!version) return pass_on(version);
   const std::shared_ptr<Entry> found = entry(recording, *version);
   const std::lock_guard reading(found->reading);
   if (!found->read) {
-    found->history = states::RunHistory::load(recording);
+    auto run = states::RunHistory::load(recording);
+    if (run) {
+      found->history = std::make_shared<OpenHistory>(std::move(*run));
+    } else {
+      found->history = pass_on(run);
+      forget(*found);
+    }
     found->read = true;
-    if (!found->history) forget(*found);
   }
   return found->history;
 }

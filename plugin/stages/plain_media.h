@@ -17,6 +17,7 @@ struct Medium {
   std::string name;
   model::DeviceId device = 0;  ///< in the recording that the state is of
   states::StateImage image;
+  std::uint64_t digest = 0;  ///< of the image
 };
 
 /// A blank medium.
@@ -40,7 +41,9 @@ class PlainMedia final : public Content {
  private:
   struct Disk {
     Disk(Medium medium, std::uint64_t overlay_bytes_max)
-        : device(medium.device), image(std::move(medium.image)), store(image, overlay_bytes_max) {}
+        : device(medium.device),
+          image(std::move(medium.image)),
+          store(image, overlay_bytes_max, medium.digest) {}
     /// Made at the first write or question: most states are not asked.
     media::WrittenMap& written();
 

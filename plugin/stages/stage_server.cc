@@ -29,15 +29,18 @@ struct Origin {
   std::vector<Medium> media;
 };
 
-Result<Origin> from_state(const std::filesystem::path& recording, const states::RunHistory& run,
+Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& history,
                           const states::CrashState& state) {
+  const states::RunHistory& run = history.run();
   Origin origin{recording, states::format(state), run.header().devices, {}};
   for (std::size_t id = 0; id < origin.devices.size(); ++id) {
     if (!origin.devices[id].medium) continue;
     const auto device = static_cast<model::DeviceId>(id);
     auto image = run.image(state, device);
     if (!image) return pass_on(image);
-    origin.media.push_back({origin.devices[id].name, device, std::move(*image)});
+    const auto digest = history.digest(device, *image);
+    if (!digest) return pass_on(digest);
+    origin.media.push_back({origin.devices[id].name, device, std::move(*image), *digest});
   }
   if (origin.media.empty())
     return fail(recording, "has no device with a medium", "use a recording of a drive or an array");
@@ -112,13 +115,9 @@ Result<Stage::Load> make_load(Origin origin, std::optional<profiles::Plan> plan,
 }
 
 /// Of all media, whatever is rebuilt over them.
-Result<std::uint64_t> digest_of(const std::vector<Medium>& media) {
+std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
-  for (std::size_t i = 0; i < media.size(); ++i) {
-    const auto digest = media[i].image.digest();
-    if (!digest) return digest;
-    joined = joined_digest(joined, *digest, i == 0);
-  }
+  for (std::size_t i = 0; i < media.size(); ++i) joined = joined_digest(joined, media[i].digest, i == 0);
   return joined;
 }
 
@@ -128,13 +127,12 @@ Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<profiles::Pl
   const std::vector<Face> faces = faces_of(origin, plan);
   // First, so that what is refused leaves no recording behind.
   if (auto may = stage.may_load(faces); !may) return pass_on(may);
-  const auto digest = digest_of(origin.media);
-  if (!digest) return pass_on(digest);
+  const std::uint64_t digest = digest_of(origin.media);
   auto load = make_load(std::move(origin), std::move(plan), record, overlay_bytes_max);
   if (!load) return pass_on(load);
   const std::string nonce = load->nonce;
   if (auto put = stage.put(std::move(*load)); !put) return pass_on(put);
-  return Loaded{nonce, faces.front().sectors, *digest};
+  return Loaded{nonce, faces.front().sectors, digest};
 }
 
 }  // namespace

@@ -162,6 +162,39 @@ TEST(StageServer, StatesOfARecordedRun) {
   EXPECT_EQ(load(*server, state(1, run, "w8")).digest, *stage_of(*server, 0).digest()) << "all of it";
 }
 
+/// Digests are found by differences to whatever was loaded before; in any order they are those of the images.
+TEST(StageServer, DigestsAreThoseOfTheImages) {
+  TestFolder folder;
+  const auto server = start_stages(1);
+  const auto base = record_a_run(*server, folder / "base.hcrec");
+  const auto run = folder / "run.hcrec";
+  load(*server, recorded(state(0, base, "w8-3"), run));
+  std::mt19937 random(7);
+  {
+    StageClient client(stage_of(*server, 0));
+    for (int i = 0; i < 100; ++i) {
+      const std::uint64_t lba = random() % 128;
+      if (i % 10 == 9) {
+        EXPECT_EQ(client.flush(), 0);
+      } else if (i % 7 == 0) {
+        EXPECT_EQ(client.zero(lba, 1 + random() % 64), 0);
+      } else {
+        EXPECT_EQ(client.write(lba, filled(static_cast<char>(random()), 1 + random() % 16)), 0);
+      }
+    }
+  }
+  ASSERT_TRUE(stage_of(*server, 0).seal());
+  const auto history = states::RunHistory::load(run);
+  ASSERT_TRUE(history);
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = "w" + std::to_string(random() % 201) + (i % 3 == 0 ? "-" : "");
+    const auto image = (*history)->image(*states::parse_crash_state(id), 0);
+    ASSERT_TRUE(image);
+    EXPECT_EQ(load(*server, state(0, run, id)).digest, *image->digest()) << id;
+    EXPECT_EQ(*stage_of(*server, 0).digest(), *image->digest()) << id;
+  }
+}
+
 TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
   TestFolder folder;
   const auto server = start_stages(1);

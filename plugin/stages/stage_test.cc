@@ -54,7 +54,8 @@ struct SlowStage {
   SlowContent* content = nullptr;
 };
 
-/// The guest sends a flush while a write is inside: the recording must not say that the write was answered first.
+/// The guest sends a flush while a write is inside: the recording must not say that the write was answered
+/// first.
 TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
   bool together = false;
   for (int attempt = 0; attempt < 100 && !together; ++attempt) {

@@ -98,8 +98,11 @@ struct OverlayStore::Overlay {
   }
 };
 
-OverlayStore::OverlayStore(StateImage image, std::uint64_t overlay_bytes_max)
-    : image_(std::move(image)), overlay_(std::make_unique<Overlay>(image_.sectors(), overlay_bytes_max)) {}
+OverlayStore::OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
+                           std::optional<std::uint64_t> image_digest)
+    : image_(std::move(image)), overlay_(std::make_unique<Overlay>(image_.sectors(), overlay_bytes_max)) {
+  overlay_->image_digest = image_digest;
+}
 OverlayStore::~OverlayStore() = default;
 
 std::uint64_t OverlayStore::sectors() const {

@@ -56,7 +56,9 @@ class StateImage {
 /// For one thread at a time.
 class OverlayStore : public model::SectorStore {
  public:
-  OverlayStore(StateImage image, std::uint64_t overlay_bytes_max);
+  /// `image_digest`: if it is known already; saves digest() the reading of the whole image.
+  OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
+               std::optional<std::uint64_t> image_digest = std::nullopt);
   ~OverlayStore() override;
   OverlayStore(const OverlayStore&) = delete;
   OverlayStore& operator=(const OverlayStore&) = delete;
