@@ -49,6 +49,12 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
+  /// In the same way; and what went unseen by the check before must do so still, or it is another, milder
+  /// failure.
+  bool same(const StateOutcome& outcome) const {
+    return fails_like(kind_, outcome.judgement, outcome.findings) &&
+           (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
+  }
   bool out_of_time(steady_clock::time_point deadline) const {
     return steady_clock::now() > deadline || (options_.interrupted != nullptr && *options_.interrupted);
   }
@@ -113,7 +119,7 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
       minimise_state(failing.state, loose_requests(*failing.run, failing.state),
                      [&](const CrashState& state) {
                        StateOutcome outcome = failing.checker->check(guest_, state, {});
-                       if (!fails_like(kind_, outcome.judgement, outcome.findings)) return false;
+                       if (!same(outcome)) return false;
                        failing.outcome = std::move(outcome);
                        return true;
                      },
@@ -155,7 +161,7 @@ bool FailureReporter::fails_too(const std::vector<workload::Operation>& operatio
       const auto found = explorer->next();
       if (!found || !*found) break;
       failing.outcome = failing.checker->check(guest_, (*found)->state, {});
-      if (!fails_like(kind_, failing.outcome.judgement, failing.outcome.findings)) continue;
+      if (!same(failing.outcome)) continue;
       failing.state = (*found)->state;
       if (smaller_) discard(smaller_->workload.recording);
       smaller_ = std::move(failing);
@@ -197,7 +203,7 @@ void FailureReporter::minimise_operations() {
 bool FailureReporter::confirm(Failing& failing) {
   StateOutcome outcome =
       failing.checker->check(guest_, failing.state, {.wholly_in_guest = true, .fresh_guest = true});
-  if (!fails_like(kind_, outcome.judgement, outcome.findings)) return false;
+  if (!same(outcome)) return false;
   failing.outcome = std::move(outcome);
   return true;
 }
