@@ -53,7 +53,7 @@ struct Explored {
 
 /// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of
 /// /proc/PID/stat).
-double cpu_seconds() {
+double own_cpu_seconds() {
   double total = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
     rusage usage{};
@@ -193,9 +193,9 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
     ++explored.verdicts[std::string(crash::name(outcome.judgement.verdict))];
     show_progress(outcome, ++checked);
   };
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = own_cpu_seconds();
   auto result = lab::explore(explored.lab->guests(), explored.filesystem, explored.workload, *options);
-  explored.cpu_s = cpu_seconds() - cpu_before;
+  explored.cpu_s = own_cpu_seconds() - cpu_before;
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   if (!result) return pass_on(result);
   explored.result = std::move(*result);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "harness/lab/elapsed.h"
 #include "harness/lab/host_check.h"
 
 namespace headcrash::lab {
@@ -20,10 +21,6 @@ constexpr std::string_view kPersistedWord = "persisted ";
 constexpr std::size_t kLogBytes = 64 << 10;  // of one state
 constexpr const char* kNotJudged =
     "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
-
-double ms_since(steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "harness/lab/elapsed.h"
 #include "plugin/model/random.h"
 
 namespace headcrash::lab {
@@ -22,10 +23,6 @@ using std::chrono::steady_clock;
 
 /// What a cut during recovery may leave: nothing of what was under way, or everything up to somewhere.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-
-double ms_since(steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
-}
 
 /// What differs between two looks at one state; empty: nothing that matters.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {

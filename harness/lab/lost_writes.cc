@@ -23,7 +23,7 @@ model::DeviceId device_of(const CrashState& state) {
 }
 
 /// Loose writes that are lost or torn, by submission.
-using Missing = std::vector<std::pair<const RecordedWrite*, std::optional<TornWrite>>>;
+using MissingWrites = std::vector<std::pair<const RecordedWrite*, std::optional<TornWrite>>>;
 
 std::vector<const RecordedWrite*> loose_writes(const RunHistory& run, const CrashState& state) {
   std::vector<const RecordedWrite*> loose;
@@ -33,8 +33,8 @@ std::vector<const RecordedWrite*> loose_writes(const RunHistory& run, const Cras
   return loose;
 }
 
-Missing listed_missing(const RunHistory& run, const CrashState& state) {
-  Missing missing;
+MissingWrites listed_missing(const RunHistory& run, const CrashState& state) {
+  MissingWrites missing;
   for (const RecordedWrite* write : loose_writes(run, state)) {
     const auto torn = std::find_if(state.torn.begin(), state.torn.end(),
                                    [&](const TornWrite& each) { return each.request == write->request; });
@@ -59,12 +59,12 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
 
 /// Sector by sector, is it there? A later write over the same place makes it look lost, which changes
 /// nothing: the later one is there, or is missing itself.
-Result<Missing> compared_missing(const RunHistory& run, const CrashState& physical) {
+Result<MissingWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   const auto image = run.image(physical, 0);
   if (!image) return pass_on(image);
   const auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);
-  Missing missing;
+  MissingWrites missing;
   for (const RecordedWrite* write : loose_writes(run, physical)) {
     const auto sent = sent_bytes(*reader, *write, kComparedBytes);
     if (!sent) return pass_on(sent);
@@ -134,7 +134,7 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
   if (state.base == CrashState::Base::members) {
     return fail(states::format(state), "is a state of the members of an array, not of one disk's writes");
   }
-  Missing missing;
+  MissingWrites missing;
   if (state.base == CrashState::Base::physical) {
     auto compared = compared_missing(run, state);
     if (!compared) return pass_on(compared);
