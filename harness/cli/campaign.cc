@@ -75,6 +75,7 @@ void print_speed(const nlohmann::json& exploration) {
   if (generate_ms > 0)
     fmt::print("; generated and told apart at {:.0f} states/s", generated / generate_ms * 1000);
   std::vector<std::pair<double, std::string>> shares;
+  shares.reserve(steps_ms.size());
   for (const auto& [step, ms] : steps_ms) shares.emplace_back(ms / all_ms, step);
   std::sort(shares.rbegin(), shares.rend());
   std::string text;

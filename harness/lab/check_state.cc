@@ -76,7 +76,7 @@ class StateCheck {
   void judge();
 
   double& ms(StepKind step) { return outcome_.step_ms.at(static_cast<std::size_t>(step)); }
-  void add_times(const Inspection::Look& look) {
+  void add_times(const Look& look) {
     ms(StepKind::mount) += look.mount_ms;
     ms(StepKind::dump) += look.dump_ms;
     ms(StepKind::unmount) += look.unmount_ms;

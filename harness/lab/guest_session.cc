@@ -58,7 +58,7 @@ class StepClock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Inspection::Look parse_look(const json& answer) {
+Look parse_look(const json& answer) {
   return {.mounted = answer.value("mounted", false),
           .refusal = answer.value("error", ""),
           .mount_ms = answer.value("mount_ms", 0.0),
@@ -186,7 +186,7 @@ Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
 Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
   Inspection seen;
   std::vector<crash::ObservedObject> second;
-  const auto look_once = [&](Inspection::Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
+  const auto look_once = [&](Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
     StepClock clock;
     const auto mounted = mount(filesystem, &look.refusal);
     if (!mounted) return tl::unexpected(mounted.error());

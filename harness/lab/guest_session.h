@@ -40,13 +40,15 @@ struct RunOutcome {
   std::optional<std::string> failure;  ///< an operation failed: the file system broke its word
 };
 
-/// Mount, dump, unmount, and once more when asked for, in one request.
+/// One mount, dump and unmount.
+struct Look {
+  bool mounted = false;
+  std::string refusal;  ///< the kernel's, when not mounted
+  double mount_ms = 0, dump_ms = 0, unmount_ms = 0;
+};
+
+/// A look, and another one when asked for, in one request.
 struct Inspection {
-  struct Look {
-    bool mounted = false;
-    std::string refusal;  ///< the kernel's, when not mounted
-    double mount_ms = 0, dump_ms = 0, unmount_ms = 0;
-  };
   Look first;
   std::vector<crash::ObservedObject> tree;
   std::optional<Look> again;

@@ -56,7 +56,7 @@ class Ageing {
       draft_.add({.kind = Kind::create, .path = path});
       return write(Kind::write, path, 0);
     }
-    const std::string path = files[below(files.size())];
+    const std::string& path = files[below(files.size())];
     const std::uint64_t size = draft_.size(path);
     const std::uint64_t most = 7ULL * options_.largest_blocks * kStampBytes;
     if (dice < 6 && size < most) return write(Kind::append, path, size);

@@ -58,7 +58,8 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
   return {};
 }
 
-Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan, std::vector<Medium> media,
+Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan,
+                                                               const std::vector<Medium>& media,
                                                                std::uint64_t overlay_bytes_max,
                                                                StageRecording* recording) {
   std::unique_ptr<RebuiltMachine> self(new RebuiltMachine(std::move(plan), recording));

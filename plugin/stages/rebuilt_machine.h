@@ -34,7 +34,7 @@ class RebuiltMachine final : public Content {
  public:
   /// `media`: one for each leaf of the plan, in its order. `recording`, which may be null, must outlive it
   /// and sees the media too. Errors: what the hardware says when it cannot start.
-  static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, std::vector<Medium> media,
+  static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const std::vector<Medium>& media,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
 

@@ -129,7 +129,8 @@ struct Explorer::State {
   }
 };
 
-Result<Explorer> Explorer::create(std::shared_ptr<const RunHistory> run, const ExploreOptions& options) {
+Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
+                                  const ExploreOptions& options) {
   if (auto good = check(*run, options); !good) return pass_on(good);
   auto state = std::make_unique<State>();
   SourceContext& context = state->context;

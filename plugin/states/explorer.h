@@ -71,7 +71,7 @@ struct Coverage {
 class Explorer {
  public:
   /// Errors: a strategy that this recording cannot give, with the reason.
-  static Result<Explorer> create(std::shared_ptr<const RunHistory> run, const ExploreOptions& options);
+  static Result<Explorer> create(const std::shared_ptr<const RunHistory>& run, const ExploreOptions& options);
   Explorer(Explorer&&) noexcept;
   Explorer& operator=(Explorer&&) noexcept;
   ~Explorer();
