@@ -285,21 +285,23 @@ TEST(States, ServesSeveralClientsAtOnce) {
   StateServer server(folder, {"states=3"});
   server.load(0, {{"sectors", kSectors}, {"record", folder / "zero.hcrec"}});
   server.blank(1);
-  const auto guest = [&](const char* name, unsigned seed) {
+  constexpr std::uint64_t kApart = 16;
+  static_assert(2 * 60 * kApart <= kSectors);  // the two on one stage never meet
+  const auto guest = [&](const char* name, char letter, std::uint64_t first) {
     Client disk(server, name);
     for (unsigned i = 0; i < 60; ++i) {
-      const std::uint64_t lba = (seed + i) * 16 % kSectors;
-      EXPECT_EQ(disk.write(lba, block(static_cast<char>('a' + seed))), 0);
-      EXPECT_EQ(read_block(disk, lba), block(static_cast<char>('a' + seed)));
+      const std::uint64_t lba = (first + i) * kApart;
+      EXPECT_EQ(disk.write(lba, block(letter)), 0);
+      EXPECT_EQ(read_block(disk, lba), block(letter));
       if (i % 8 == 0) {
         EXPECT_EQ(disk.flush(), 0);
       }
     }
   };
   std::vector<std::thread> guests;
-  guests.emplace_back(guest, "stage/0", 0);
-  guests.emplace_back(guest, "stage/0", 1000);
-  guests.emplace_back(guest, "stage/1", 2);
+  guests.emplace_back(guest, "stage/0", 'a', 0);
+  guests.emplace_back(guest, "stage/0", 'b', 60);
+  guests.emplace_back(guest, "stage/1", 'c', 0);
   for (int i = 0; i < 20; ++i) {
     server.load(2, {{"recording", run}, {"id", i % 2 == 0 ? "w7" : "w7-"}});
     Client disk(server, "stage/2");
