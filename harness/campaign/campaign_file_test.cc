@@ -56,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadCampaign{"filesystem = ['ext4']", "did you mean \"filesystems\""},
         BadCampaign{"filesystems = ['ext4']", "device.profiles"},
-        BadCampaign{"filesystems = ['ext4-nobarier']\n[device]\nprofiles = ['hp-c2447']", "did you mean \"ext4-nobarrier\""},
+        BadCampaign{"filesystems = ['ext4-nobarier']\n[device]\nprofiles = ['hp-c2447']",
+                    "did you mean \"ext4-nobarrier\""},
         BadCampaign{"filesystems = ['xfs']\n[device]\nprofiles = ['hp-c2447']\nsize = '64M'", "device.size"},
         BadCampaign{"filesystems = ['ext4', 'ext4']\n[device]\nprofiles = ['hp-c2447']", "twice"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'fast'",
