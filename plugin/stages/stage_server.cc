@@ -104,8 +104,7 @@ Result<Stage::Load> make_load(Origin origin, std::optional<profiles::Plan> plan,
     load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get());
     return load;
   }
-  auto machine =
-      RebuiltMachine::create(std::move(*plan), std::move(origin.media), overlay_bytes_max, load.log.get());
+  auto machine = RebuiltMachine::create(std::move(*plan), origin.media, overlay_bytes_max, load.log.get());
   if (!machine) {
     if (load.log) load.log->discard();
     return pass_on(machine);
