@@ -4,15 +4,15 @@ source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
 for command in doctor list serve simulate campaign query report merge; do
-  "$headcrash" $command --help | grep -q Examples || failed "$command --help has no examples"
+  "$headcrash" $command --help | says Examples || failed "$command --help has no examples"
 done
 profiles=$("$headcrash" list profiles)
 for name in hp-c2447 netra-raid5-presto raid5-5 nvme-970pro wren-iv; do
   grep -q "^$name " <<<"$profiles" || failed "list profiles lacks $name"
 done
-"$headcrash" list filesystems --json | grep -q '"ext4-nobarrier"' || failed "list filesystems"
-"$headcrash" list campaigns | grep -q demo || failed "list campaigns"
-"$headcrash" list workloads | grep -q small-files || failed "list workloads"
+"$headcrash" list filesystems --json | says '"ext4-nobarrier"' || failed "list filesystems"
+"$headcrash" list campaigns | says demo || failed "list campaigns"
+"$headcrash" list workloads | says small-files || failed "list workloads"
 
 refuses 2 "subcommand is required" -- "$headcrash"
 refuses 2 "" -- "$headcrash" fly
@@ -33,17 +33,17 @@ refuses 2 workload.toml workload.name -- "$headcrash" campaign workload.toml
 
 # simulate: a trace, a generated load on an array, and every bad input
 printf '62.687285 0 1777192 8 1\n138.732586 0 132344 8 0\n' >two.trace
-"$headcrash" simulate --profile hp-c2447 --trace two.trace --csv two.csv | grep -q "^2 requests" || failed "simulate"
-head -1 two.csv | grep -qx 'i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms' || failed "CSV head"
+"$headcrash" simulate --profile hp-c2447 --trace two.trace --csv two.csv | says "^2 requests" || failed "simulate"
+head -1 two.csv | says -x 'i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms' || failed "CSV head"
 grep -q '^1,138.732586,[0-9.]*,W,132344,8,[0-9]*\.[0-9]\{6\},NOMATCH,' two.csv || failed "CSV line: $(tail -1 two.csv)"
 "$headcrash" simulate --profile hp-c2447 --trace - --format trace --csv - <two.trace | cmp - two.csv || failed "a pipe"
 "$headcrash" simulate --profile raid5-5 --random count=100,reads=0.67,depth=4 --json >raid.json
 [ "$(grep -c '"profile"' raid.json)" = 6 ] && grep -q '"failed": 0' raid.json || failed "simulate on an array"
 printf '[[device]]\nname = "a"\nprofile = "hp-c2447"\n[[device]]\nname = "b"\nprofile = "raid1-2"\nsize = "64M"\n' >two.toml
 printf '0 0 8 8 1\n1 1 8 8 1\n' >both.trace
-"$headcrash" simulate --machine two.toml --trace both.trace | grep -q "^b.1 " || failed "simulate on a machine"
+"$headcrash" simulate --machine two.toml --trace both.trace | says "^b.1 " || failed "simulate on a machine"
 printf 'R Hit 0 8 9000.0 0\nR Hit 8 8 2000.0 0\n' >measured.closed
-"$headcrash" simulate --profile hp-c2447 --trace measured.closed | grep -q "against 2 measured: demerit" || failed "measured"
+"$headcrash" simulate --profile hp-c2447 --trace measured.closed | says "against 2 measured: demerit" || failed "measured"
 echo '1 0 8 8' >bad.trace
 refuses 2 "bad.trace: line 1" flags -- "$headcrash" simulate --profile hp-c2447 --trace bad.trace
 refuses 2 "line 2" "no device 1" -- "$headcrash" simulate --profile hp-c2447 --trace both.trace

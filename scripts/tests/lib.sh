@@ -6,6 +6,10 @@ headcrash=$build/bin/headcrash
 scratch=$(mktemp -d)
 trap 'status=$?; trap - EXIT; [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true; rm -rf "$scratch"; exit $status' EXIT
 
+# says [GREP-OPTION] PATTERN: standard input has the pattern. It counts, so that it reads to the end: `grep -q` (and grep into
+# /dev/null) closes the pipe at the first hit, and the writer's SIGPIPE would count as a failure under pipefail.
+says() { [ "$(grep -c "$@")" != 0 ]; }
+
 failed() { echo "FAILED: $*" >&2; exit 1; }
 
 # refuses CODE WORD... -- COMMAND...: the command exits with CODE, and its one line on standard error has every WORD.

@@ -22,8 +22,8 @@ field() { sed -n "s/.*\"$1\": \"\\(.*\\)\".*/\\1/p" serve.json; }
 
 start --size 64M --store disk --record one.hcrec
 socket=$(field socket)
-nbdinfo --size "nbd+unix:///?socket=$socket" | grep -qx $((64 << 20)) || failed "nbdinfo"
-nbdinfo --list "nbd+unix:///?socket=$socket" | grep -q 'export="mark"' || failed "the mark export is not listed"
+nbdinfo --size "nbd+unix:///?socket=$socket" | says -x $((64 << 20)) || failed "nbdinfo"
+nbdinfo --list "nbd+unix:///?socket=$socket" | says 'export="mark"' || failed "the mark export is not listed"
 head -c 4M /dev/urandom >data
 truncate -s 64M data
 nbdcopy --flush data "nbd+unix:///?socket=$socket"
