@@ -69,12 +69,8 @@ Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) 
   auto select = Statement::prepare(handle, sql);
   if (!select) return pass_on(select);
   std::vector<std::string> values;
-  while (true) {
-    const auto row = select->step();
-    if (!row) return pass_on(row);
-    if (!*row) return values;
-    values.push_back(select->text(0));
-  }
+  if (auto read = select->each_row([&] { values.push_back(select->text(0)); }); !read) return pass_on(read);
+  return values;
 }
 
 /// All tables but `run`, each after those that it refers to.
@@ -147,10 +143,7 @@ class Merge {
         "SELECT id, kind, name, configuration, digest, seed, started_at, finished_at, trials_planned, host, "
         "versions, accelerator FROM run ORDER BY id");
     if (!select) return pass_on(select);
-    while (true) {
-      const auto row = select->step();
-      if (!row) return pass_on(row);
-      if (!*row) return {};
+    return select->each_row([&]() -> Result<void> {
       const ShardedDigest digest = split_digest(select->text(4));
       const std::pair place{outcome_.databases, digest.index};
       auto run = std::find_if(runs_.begin(), runs_.end(), [&](const MergedRun& each) {
@@ -175,7 +168,8 @@ class Merge {
         ended_[run->id] = std::max(ended_[run->id], select->text(7));
       }
       ids_["run"][select->integer(0)] = run->id;
-    }
+      return {};
+    });
   }
 
   Result<MergedRun> new_run(Statement& row, const ShardedDigest& digest) {
@@ -206,73 +200,44 @@ class Merge {
         fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, fmt::join(table.columns, ", "),
                     fmt::join(std::vector<std::string>(table.columns.size(), "?"), ", ")));
     if (!insert) return pass_on(insert);
-    while (true) {
-      const auto row = select->step();
-      if (!row) return pass_on(row);
-      if (!*row) return {};
+    return select->each_row([&]() -> Result<void> {
       if (table.name == "trial") {
         const auto doubled = is_doubled(input, *select, table);
         if (!doubled) return pass_on(doubled);
-        if (*doubled) continue;
+        if (*doubled) return {};
         ++outcome_.trials;
       }
-      if (auto copied = copy_row(input, *select, table, *insert); !copied) return copied;
-    }
+      return copy_row(input, *select, table, *insert);
+    });
   }
 
   /// A row of a trial that was left out is left out too: what it refers to has no place here.
   Result<void> copy_row(Database& input, const Statement& row, const TableShape& table, Statement& insert) {
-    std::vector<Cell> cells;
+    std::vector<Value> values;
     std::int64_t own_id = 0;
     for (int i = 0; i < row.columns(); ++i) {
       const std::string& column = table.columns[static_cast<std::size_t>(i)];
       const std::string other = referred(column);
       if (column == "id") {
         own_id = row.integer(i);
-        cells.push_back({});
+        values.emplace_back();
       } else if (!other.empty() && !row.is_null(i)) {
         const auto place = ids_[other].find(row.integer(i));
         if (place == ids_[other].end()) return {};
-        cells.push_back({.type = SQLITE_INTEGER, .integer = place->second});
+        values.emplace_back(place->second);
       } else if (table.name == "artefact" && column == "path") {
-        cells.push_back({.type = SQLITE_TEXT, .text = moved(input.path(), row.text(i))});
+        values.emplace_back(moved(input.path(), row.text(i)));
       } else {
-        cells.push_back({row.type(i), row.integer(i), row.real(i), row.text(i)});
+        values.push_back(row.value(i));
       }
     }
-    if (auto done = insert_cells(insert, cells); !done) return done;
+    if (auto done = insert.bind_all(values).run(); !done) return done;
     if (own_id != 0) {
       const std::int64_t id = sqlite3_last_insert_rowid(output_.handle());
       ids_[table.name][own_id] = id;
       if (table.name == "trial") origin_[id] = input.path();
     }
     return {};
-  }
-
-  struct Cell {
-    int type = SQLITE_NULL;
-    std::int64_t integer = 0;
-    double real = 0;
-    std::string text;
-  };
-  static Result<void> insert_cells(Statement& insert, const std::vector<Cell>& cells) {
-    insert.begin_binding();
-    for (const Cell& cell : cells) {
-      switch (cell.type) {
-        case SQLITE_INTEGER:
-          insert.bind_next(cell.integer);
-          break;
-        case SQLITE_FLOAT:
-          insert.bind_next(cell.real);
-          break;
-        case SQLITE_TEXT:
-          insert.bind_next(cell.text);
-          break;
-        default:
-          insert.bind_next(std::optional<std::int64_t>{});
-      }
-    }
-    return insert.run();
   }
 
   /// True for a trial that an earlier database brought already.

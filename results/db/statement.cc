@@ -39,19 +39,28 @@ Result<bool> Statement::step() {
 }
 
 Result<void> Statement::run() {
-  while (true) {
-    const auto more = step();
-    if (!more) return pass_on(more);
-    if (!*more) break;
-  }
-  sqlite3_reset(statement_.get());
-  return {};
+  auto done = each_row([] {});
+  if (done) sqlite3_reset(statement_.get());
+  return done;
 }
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (bytes == nullptr) return {};
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+Value Statement::value(int column) const {
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_INTEGER:
+      return integer(column);
+    case SQLITE_FLOAT:
+      return real(column);
+    case SQLITE_NULL:
+      return {};
+    default:
+      return text(column);
+  }
 }
 
 Result<void> execute(sqlite3* handle, const std::string& sql) {

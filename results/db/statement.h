@@ -9,17 +9,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "plugin/model/result.h"
 
 namespace headcrash::db {
+
+/// What SQLite keeps in a column; nothing is NULL.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 class Statement {
  public:
   static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
 
   /// Binds the parameters from the first on, in order. Supported: integers, double, text, and std::optional
-  /// of them (empty is NULL). Starts the statement anew, so one statement serves for many rows.
+  /// of them (empty is NULL), and Value. Starts the statement anew, so one statement serves for many rows.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_.get());
@@ -27,14 +33,12 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
-  /// For rows whose columns are only known at run time: begin_binding(), then bind_next() for each parameter.
-  void begin_binding() {
+  /// For rows whose columns are only known at run time.
+  Statement& bind_all(const std::vector<Value>& values) {
     sqlite3_reset(statement_.get());
-    next_parameter_ = 0;
-  }
-  template <typename Value>
-  void bind_next(const Value& value) {
-    bind_one(++next_parameter_, value);
+    int index = 0;
+    for (const Value& value : values) bind_one(++index, value);
+    return *this;
   }
   /// Binds `:name` where the statement has it; queries need not use every parameter.
   Statement& bind_named(const std::string& name, std::int64_t value);
@@ -43,6 +47,20 @@ class Statement {
   Result<bool> step();
   /// For statements without rows.
   Result<void> run();
+  /// Reads all rows: `take` is called at each, and ends the reading with an error of its own.
+  template <typename Take>
+  Result<void> each_row(const Take& take) {
+    while (true) {
+      const auto row = step();
+      if (!row) return pass_on(row);
+      if (!*row) return {};
+      if constexpr (std::is_void_v<std::invoke_result_t<Take>>) {
+        take();
+      } else if (Result<void> taken = take(); !taken) {
+        return taken;
+      }
+    }
+  }
 
   int columns() const { return sqlite3_column_count(statement_.get()); }
   std::string column_name(int column) const { return sqlite3_column_name(statement_.get(), column); }
@@ -50,8 +68,8 @@ class Statement {
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   std::string text(int column) const;
-  /// SQLite's type of the value: SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB or SQLITE_NULL.
-  int type(int column) const { return sqlite3_column_type(statement_.get(), column); }
+  /// The value as it is; a blob reads as text.
+  Value value(int column) const;
 
  private:
   struct Finalize {
@@ -71,12 +89,16 @@ class Statement {
     if (value) {
       bind_one(index, *value);
     } else {
-      note(sqlite3_bind_null(statement_.get(), index));
+      bind_one(index, std::monostate{});
     }
   }
 
+  void bind_one(int index, std::monostate) { note(sqlite3_bind_null(statement_.get(), index)); }
+  void bind_one(int index, const Value& value) {
+    std::visit([&](const auto& held) { bind_one(index, held); }, value);
+  }
+
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int next_parameter_ = 0;
   int bind_code_ = SQLITE_OK;  ///< the first failed bind, reported by step()
 };
 

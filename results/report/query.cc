@@ -45,19 +45,6 @@ const std::map<std::string, std::string>& queries() {
   return parsed ? *parsed : none;
 }
 
-Value value_of(const db::Statement& statement, int column) {
-  switch (statement.type(column)) {
-    case SQLITE_INTEGER:
-      return statement.integer(column);
-    case SQLITE_FLOAT:
-      return statement.real(column);
-    case SQLITE_NULL:
-      return {};
-    default:
-      return statement.text(column);
-  }
-}
-
 }  // namespace
 
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text) {
@@ -89,13 +76,12 @@ Result<Table> run_query(db::Database& database, const std::string& name, std::in
   statement->bind_named(":run", run);
   Table table;
   for (int i = 0; i < statement->columns(); ++i) table.columns.emplace(statement->column_name(i), i);
-  while (true) {
-    const auto more = statement->step();
-    if (!more) return pass_on(more);
-    if (!*more) return table;
+  const auto read = statement->each_row([&] {
     auto& values = table.values.emplace_back();
-    for (int i = 0; i < statement->columns(); ++i) values.push_back(value_of(*statement, i));
-  }
+    for (int i = 0; i < statement->columns(); ++i) values.push_back(statement->value(i));
+  });
+  if (!read) return pass_on(read);
+  return table;
 }
 
 const Value& Row::at(const std::string& column) const {

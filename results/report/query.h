@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "results/db/database.h"
+#include "results/db/statement.h"
 
 namespace headcrash::report {
 
-using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+using db::Value;
 
 /// One row of a Table; a column that is not there reads as NULL. Numbers of either kind convert, NULL is 0 or
 /// "".

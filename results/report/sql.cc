@@ -43,19 +43,6 @@ class OnlyReading {
   sqlite3* handle_;
 };
 
-Value value_at(const db::Statement& statement, int column) {
-  switch (statement.type(column)) {
-    case SQLITE_INTEGER:
-      return statement.integer(column);
-    case SQLITE_FLOAT:
-      return statement.real(column);
-    case SQLITE_NULL:
-      return {};
-    default:
-      return statement.text(column);
-  }
-}
-
 std::string text_of(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
@@ -117,7 +104,7 @@ Result<SqlAnswer> rows_of(db::Statement& statement, std::size_t rows_most) {
       return answer;
     }
     auto& row = answer.rows.emplace_back();
-    for (int i = 0; i < statement.columns(); ++i) row.push_back(value_at(statement, i));
+    for (int i = 0; i < statement.columns(); ++i) row.push_back(statement.value(i));
   }
 }
 
