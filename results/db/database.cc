@@ -148,6 +148,19 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
   return sqlite3_last_insert_rowid(handle);
 }
 
+/// `bind` gives the statement the values of one of `rows`.
+template <typename Rows, typename Bind>
+Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows, const Bind& bind) {
+  if (rows.empty()) return {};
+  auto insert = Statement::prepare(handle, sql);
+  if (!insert) return pass_on(insert);
+  for (const auto& row : rows) {
+    bind(*insert, row);
+    if (auto done = insert->run(); !done) return done;
+  }
+  return {};
+}
+
 Result<void> insert_buckets(Statement& insert, std::int64_t phase, const std::string& kind,
                             const std::vector<LatencyBucket>& buckets) {
   for (const auto& bucket : buckets) {
@@ -158,20 +171,14 @@ Result<void> insert_buckets(Statement& insert, std::int64_t phase, const std::st
 
 Result<void> insert_device_phases(sqlite3* handle, std::int64_t phase,
                                   const std::vector<DevicePhaseRecord>& devices) {
-  if (devices.empty()) return {};
-  auto insert = Statement::prepare(
+  return insert_each(
       handle,
       "INSERT INTO device_phase (phase_id, name, reads, writes, flushes, bytes_read, bytes_written, "
-      "media_bytes_written, cache_hits, seeks, busy_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return pass_on(insert);
-  for (const auto& d : devices) {
-    auto done = insert
-                    ->bind(phase, d.name, d.reads, d.writes, d.flushes, d.bytes_read, d.bytes_written,
-                           d.media_bytes_written, d.cache_hits, d.seeks, d.busy_ms)
-                    .run();
-    if (!done) return done;
-  }
-  return {};
+      "media_bytes_written, cache_hits, seeks, busy_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      devices, [&](Statement& insert, const DevicePhaseRecord& d) {
+        insert.bind(phase, d.name, d.reads, d.writes, d.flushes, d.bytes_read, d.bytes_written,
+                    d.media_bytes_written, d.cache_hits, d.seeks, d.busy_ms);
+      });
 }
 
 Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vector<PhaseRecord>& phases) {
@@ -210,72 +217,55 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
 }
 
 Result<void> insert_machine(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
-  auto device = Statement::prepare(handle,
-                                   "INSERT INTO device (trial_id, ordinal, name, profile, sectors, parent) "
-                                   "VALUES (?, ?, ?, ?, ?, ?)");
-  if (!device) return pass_on(device);
   std::int64_t ordinal = 0;
-  for (const auto& d : record.devices) {
-    auto done = device->bind(trial, ordinal++, d.name, d.profile, d.sectors, d.parent).run();
-    if (!done) return done;
-  }
-  auto incident =
-      Statement::prepare(handle, "INSERT INTO incident (trial_id, at_ns, device, text) VALUES (?, ?, ?, ?)");
-  if (!incident) return pass_on(incident);
-  for (const auto& i : record.incidents) {
-    auto done = incident->bind(trial, i.at_ns, i.device, i.text).run();
-    if (!done) return done;
-  }
-  return {};
+  auto done = insert_each(
+      handle,
+      "INSERT INTO device (trial_id, ordinal, name, profile, sectors, parent) VALUES (?, ?, ?, ?, ?, ?)",
+      record.devices, [&](Statement& insert, const DeviceRecord& d) {
+        insert.bind(trial, ordinal++, d.name, d.profile, d.sectors, d.parent);
+      });
+  if (!done) return done;
+  return insert_each(
+      handle, "INSERT INTO incident (trial_id, at_ns, device, text) VALUES (?, ?, ?, ?)", record.incidents,
+      [&](Statement& insert, const IncidentRecord& i) { insert.bind(trial, i.at_ns, i.device, i.text); });
 }
 
 Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
-  auto io = Statement::prepare(
+  auto done = insert_each(
       handle,
-      "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us, device) VALUES (?, ?, ?, ?, ?, ?, ?)");
-  if (!io) return pass_on(io);
-  for (const auto& r : record.io) {
-    auto done = io->bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us, r.device).run();
-    if (!done) return done;
-  }
-  auto finding = Statement::prepare(
-      handle, "INSERT INTO finding (trial_id, kind, tier, path, expected, found) VALUES (?, ?, ?, ?, ?, ?)");
-  if (!finding) return pass_on(finding);
-  for (const auto& f : record.findings) {
-    auto done = finding->bind(trial, f.kind, f.tier, f.path, f.expected, f.found).run();
-    if (!done) return done;
-  }
-  auto artefact =
-      Statement::prepare(handle, "INSERT INTO artefact (trial_id, kind, path, bytes) VALUES (?, ?, ?, ?)");
-  if (!artefact) return pass_on(artefact);
-  for (const auto& a : record.artefacts) {
-    auto done = artefact->bind(trial, a.kind, a.path.generic_string(), a.bytes).run();
-    if (!done) return done;
-  }
-  return {};
+      "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us, device) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      record.io, [&](Statement& insert, const IoRecord& r) {
+        insert.bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us, r.device);
+      });
+  if (!done) return done;
+  done = insert_each(
+      handle, "INSERT INTO finding (trial_id, kind, tier, path, expected, found) VALUES (?, ?, ?, ?, ?, ?)",
+      record.findings, [&](Statement& insert, const FindingRecord& f) {
+        insert.bind(trial, f.kind, f.tier, f.path, f.expected, f.found);
+      });
+  if (!done) return done;
+  return insert_each(handle, "INSERT INTO artefact (trial_id, kind, path, bytes) VALUES (?, ?, ?, ?)",
+                     record.artefacts, [&](Statement& insert, const ArtefactRecord& a) {
+                       insert.bind(trial, a.kind, a.path.generic_string(), a.bytes);
+                     });
 }
 
 Result<void> insert_coverage(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
-  auto coverage = Statement::prepare(
+  auto done = insert_each(
       handle,
       "INSERT INTO coverage (trial_id, strategy, space, generated, distinct_states, checked, bound) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?)");
-  if (!coverage) return pass_on(coverage);
-  for (const auto& c : record.coverage) {
-    auto done =
-        coverage->bind(trial, c.strategy, c.space, c.generated, c.distinct_states, c.checked, c.bound).run();
-    if (!done) return done;
-  }
-  auto step = Statement::prepare(
-      handle, "INSERT INTO step_time (trial_id, step, count, total_ms) VALUES (?, ?, ?, ?)");
-  if (!step) return pass_on(step);
-  for (const auto& s : record.steps) {
-    if (auto done = step->bind(trial, s.step, s.count, s.total_ms).run(); !done) return done;
-  }
-  return {};
+      "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      record.coverage, [&](Statement& insert, const CoverageRecord& c) {
+        insert.bind(trial, c.strategy, c.space, c.generated, c.distinct_states, c.checked, c.bound);
+      });
+  if (!done) return done;
+  return insert_each(
+      handle, "INSERT INTO step_time (trial_id, step, count, total_ms) VALUES (?, ?, ?, ?)", record.steps,
+      [&](Statement& insert, const StepTimeRecord& s) { insert.bind(trial, s.step, s.count, s.total_ms); });
 }
 
 Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
+  if (record.states.empty()) return {};
   auto state = Statement::prepare(
       handle,
       "INSERT INTO crash_state (trial_id, name, strategy, digest, persisted_operation, verdict, summary, "
@@ -380,12 +370,8 @@ Result<std::set<std::string>> Database::finished_trials(std::int64_t run) {
   if (!select) return pass_on(select);
   select->bind(run);
   std::set<std::string> keys;
-  while (true) {
-    const auto row = select->step();
-    if (!row) return pass_on(row);
-    if (!*row) return keys;
-    keys.insert(select->text(0));
-  }
+  if (auto read = select->each_row([&] { keys.insert(select->text(0)); }); !read) return pass_on(read);
+  return keys;
 }
 
 Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord& trial) {
