@@ -17,11 +17,6 @@ using Kind = Column::Kind;
 /// Beyond this a count of states is told as a power of ten.
 constexpr double kCountable = 1e9;
 
-std::string number(std::int64_t n, const char* css_class = nullptr) {
-  if (n == 0) return "<span class=\"muted\">0</span>";
-  return css_class == nullptr ? fmt::format("{}", n) : fmt::format("<b class=\"{}\">{}</b>", css_class, n);
-}
-
 std::string space(double states) {
   if (states < kCountable) return fmt::format("{:.0f}", states);
   return fmt::format("10<sup>{:.0f}</sup>", std::floor(std::log10(states)));
@@ -38,20 +33,6 @@ std::string duty(const std::string& control) {
   if (control == "keep") return "must keep everything";
   if (control == "keep-after-fsck") return "must keep everything, after fsck";
   return "";
-}
-
-std::string state_bar_part(const char* css_class, std::int64_t n) {
-  return n == 0 ? std::string{} : fmt::format("<i class=\"{}\" style=\"flex-grow:{}\"></i>", css_class, n);
-}
-
-std::string state_bar(const ExploredCell& cell) {
-  const std::int64_t other = cell.repaired + cell.other + cell.harness_errors;
-  return fmt::format(
-      "<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} "
-      "other\">{}{}{}{}</span>",
-      cell.clean, cell.replayed, cell.lost, other, state_bar_part("clean", cell.clean),
-      state_bar_part("replayed", cell.replayed), state_bar_part("lost", cell.lost),
-      state_bar_part("other", other));
 }
 
 std::string confirmed(const ExploredCell& cell) {
@@ -77,10 +58,12 @@ std::string explored_table(const Facts& facts, bool controls) {
   std::vector<std::vector<std::string>> rows;
   for (const ExploredCell& cell : facts.explored) {
     if (cell.control.empty() == controls) continue;
-    rows.push_back({name_of(facts, cell.filesystem, cell.variant, cell.workload), state_bar(cell),
-                    number(cell.trials), number(cell.states), number(cell.clean), number(cell.replayed),
-                    number(cell.repaired), number(cell.lost, "no"),
-                    number(cell.other + cell.harness_errors, "warn"), confirmed(cell)});
+    rows.push_back(
+        {name_of(facts, cell.filesystem, cell.variant, cell.workload),
+         outcome_bar(cell.clean, cell.replayed, cell.lost, cell.repaired + cell.other + cell.harness_errors),
+         number(cell.trials), number(cell.states), number(cell.clean), number(cell.replayed),
+         number(cell.repaired), number(cell.lost, "no"), number(cell.other + cell.harness_errors, "warn"),
+         confirmed(cell)});
     if (!controls) continue;
     const auto judged = std::ranges::find_if(facts.cells, [&](const Cell& each) {
       return each.filesystem == cell.filesystem && each.variant == cell.variant &&

@@ -115,6 +115,24 @@ std::string query_note(const std::string& name, std::int64_t run) {
       "query");
 }
 
+std::string number(std::int64_t n, const char* css_class) {
+  if (n == 0) return "<span class=\"muted\">0</span>";
+  return css_class == nullptr ? fmt::format("{}", n) : fmt::format("<b class=\"{}\">{}</b>", css_class, n);
+}
+
+std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost, std::int64_t other) {
+  std::string out =
+      fmt::format("<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} other\">",
+                  clean, replayed, lost, other);
+  for (const auto& [css_class, n] : {std::pair<const char*, std::int64_t>{"clean", clean},
+                                     {"replayed", replayed},
+                                     {"lost", lost},
+                                     {"other", other}}) {
+    if (n != 0) out += fmt::format("<i class=\"{}\" style=\"flex-grow:{}\"></i>", css_class, n);
+  }
+  return out + "</span>";
+}
+
 std::string filesystem_name(const Facts& facts, const std::string& filesystem) {
   return fmt::format("<span class=\"fs\"><i class=\"dot c{}\"></i>{}</span>",
                      facts.colour_of(filesystem) % kFilesystemColours.size(), escape(filesystem));

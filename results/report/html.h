@@ -1,6 +1,7 @@
 #pragma once
 // Building HTML: escaping, and tables that become a list of cards on a narrow screen.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,11 @@ std::string details(const std::string& summary, const std::string& html, const s
                     bool open = false);
 /// The query as it ran, for pasting into the sqlite3 shell.
 std::string query_note(const std::string& name, std::int64_t run);
+
+/// A count in a table: nothing is muted, anything else has the class if one is given.
+std::string number(std::int64_t n, const char* css_class = nullptr);
+/// How many came out how, side by side.
+std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost, std::int64_t other);
 
 /// The colour and name of a file system, the same everywhere on the page.
 std::string filesystem_name(const Facts& facts, const std::string& filesystem);

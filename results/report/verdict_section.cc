@@ -15,18 +15,6 @@ constexpr std::size_t kFindingsPerTrial = 20;
 constexpr std::size_t kIncidentsPerTrial = 20;
 constexpr std::size_t kTrialsPerExploredCell = 100;
 
-std::string bar_part(const char* css_class, std::int64_t n) {
-  return n == 0 ? std::string{} : fmt::format("<i class=\"{0}\" style=\"flex-grow:{1}\"></i>", css_class, n);
-}
-
-std::string outcome_bar(const Cell& cell) {
-  return fmt::format(
-      "<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} "
-      "other\">{}{}{}{}</span>",
-      cell.clean, cell.replayed, cell.lost, cell.other, bar_part("clean", cell.clean),
-      bar_part("replayed", cell.replayed), bar_part("lost", cell.lost), bar_part("other", cell.other));
-}
-
 std::string expectation(const Cell& cell) {
   if (cell.must == "damage") return "damage <small>control</small>";
   if (cell.must == "keep") return "clean <small>control</small>";
@@ -41,10 +29,6 @@ std::string as_promised(const Cell& cell) {
   if (!cell.met) return "<span class=\"muted\">nothing promised</span>";
   if (*cell.met) return "<span class=\"yes\">&#10003; yes</span>";
   return fmt::format("<span class=\"no\">&#10007; no</span> <small>{} against</small>", cell.unexpected);
-}
-
-std::string count(std::int64_t n) {
-  return n == 0 ? "<span class=\"muted\">0</span>" : fmt::format("{}", n);
 }
 
 std::string place(const Cell& cell) {
@@ -63,10 +47,10 @@ std::string cells_table(const Facts& facts) {
                                        {"came out as promised?"}};
   std::vector<std::vector<std::string>> rows;
   for (const auto& cell : facts.cells) {
-    rows.push_back({cell_name(facts, cell.filesystem, place(cell), cell.workload), outcome_bar(cell),
-                    fmt::format("{}", cell.trials), count(cell.clean), count(cell.replayed),
-                    cell.lost == 0 ? count(0) : fmt::format("<b class=\"no\">{}</b>", cell.lost),
-                    count(cell.other), expectation(cell), as_promised(cell)});
+    rows.push_back({cell_name(facts, cell.filesystem, place(cell), cell.workload),
+                    outcome_bar(cell.clean, cell.replayed, cell.lost, cell.other),
+                    fmt::format("{}", cell.trials), number(cell.clean), number(cell.replayed),
+                    number(cell.lost, "no"), number(cell.other), expectation(cell), as_promised(cell)});
   }
   return html_table(columns, rows, "cards verdicts");
 }
