@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 #include "results/db/statement.h"
 #include "results/report/query.h"
@@ -218,24 +218,23 @@ class Reader {
 };
 
 void attach_details(Reader& reader, std::vector<Trial>& trials) {
-  std::map<std::int64_t, Trial*> by_id;
+  std::unordered_map<std::int64_t, Trial*> by_id;
   for (auto& trial : trials) by_id[trial.id] = &trial;
-  reader.each("findings", [&](const Row& row) {
-    const auto trial = by_id.find(row.integer("trial_id"));
-    if (trial == by_id.end()) return;
-    trial->second->findings.push_back(
+  const auto each = [&](const std::string& query, const auto& attach) {
+    reader.each(query, [&](const Row& row) {
+      const auto trial = by_id.find(row.integer("trial_id"));
+      if (trial != by_id.end()) attach(*trial->second, row);
+    });
+  };
+  each("findings", [](Trial& trial, const Row& row) {
+    trial.findings.push_back(
         {row.text("kind"), row.text("tier"), row.text("path"), row.text("expected"), row.text("found")});
   });
-  reader.each("incidents", [&](const Row& row) {
-    const auto trial = by_id.find(row.integer("trial_id"));
-    if (trial == by_id.end()) return;
-    trial->second->incidents.push_back(
-        {*ms_of_ns(row.integer("at_ns")), row.text("device"), row.text("text")});
+  each("incidents", [](Trial& trial, const Row& row) {
+    trial.incidents.push_back({*ms_of_ns(row.integer("at_ns")), row.text("device"), row.text("text")});
   });
-  reader.each("artefacts", [&](const Row& row) {
-    const auto trial = by_id.find(row.integer("trial_id"));
-    if (trial == by_id.end()) return;
-    trial->second->artefacts.push_back({row.text("kind"), row.text("path"), row.integer("bytes")});
+  each("artefacts", [](Trial& trial, const Row& row) {
+    trial.artefacts.push_back({row.text("kind"), row.text("path"), row.integer("bytes")});
   });
 }
 
