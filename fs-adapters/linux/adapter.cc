@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "headcrash_adapters_embedded.h"
+#include "plugin/config/named_file.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
 
@@ -60,25 +61,17 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
                           "names-are-atomic", "exposes-stale-data", "own-names"});
       !known)
     return known;
-  std::string expected(name(adapter.expected));
-  if (const auto taken = (*table)->take("expected", expected); !taken) return taken;
-  for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
-    if (expected == name(candidate)) adapter.expected = candidate;
-  }
-  if (const auto taken = (*table)->take("own-names", adapter.promises.own_names); !taken) return taken;
-  if (expected != name(adapter.expected)) {
-    return fail((*table)->subject("expected"), fmt::format("unknown value \"{}\"", expected),
-                "use clean, loss or any");
-  }
-  if (const auto taken = (*table)->take("reason", adapter.expected_reason); !taken) return taken;
   Promises& promises = adapter.promises;
-  for (const auto& read : {(*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
-                           (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
-                           (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
-                           (*table)->take("replace-keeps-content", promises.replace_keeps_content),
-                           (*table)->take("renamed-file-survives", promises.renamed_file_survives),
-                           (*table)->take("names-are-atomic", promises.names_are_atomic),
-                           (*table)->take("exposes-stale-data", promises.exposes_stale_data)}) {
+  for (const auto& read :
+       {take_expected(**table, adapter.expected), (*table)->take("own-names", promises.own_names),
+        (*table)->take("reason", adapter.expected_reason),
+        (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
+        (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
+        (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
+        (*table)->take("replace-keeps-content", promises.replace_keeps_content),
+        (*table)->take("renamed-file-survives", promises.renamed_file_survives),
+        (*table)->take("names-are-atomic", promises.names_are_atomic),
+        (*table)->take("exposes-stale-data", promises.exposes_stale_data)}) {
     if (!read) return read;
   }
   return {};
@@ -212,22 +205,12 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth);
 
 Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name != name_or_path + ".toml") continue;
-    const Result<StrictTable> root = StrictTable::parse(file.text, std::string(file.name));
-    if (!root) return pass_on(root);
-    Result<LinuxAdapter> adapter = interpret(*root, "", depth);
-    if (adapter) adapter->name = name_or_path;
-    return adapter;
-  }
-  if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
-    return fail("file system \"" + name_or_path + "\"", "unknown",
-                config::suggest(name_or_path, built_in_adapters()) + "; or give the path of a .toml file");
-  }
-  const Result<StrictTable> root = StrictTable::read(name_or_path);
+  const auto found = config::find_named_file("file system", name_or_path, config::built_in(embedded_files()));
+  if (!found) return pass_on(found);
+  const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
   if (!root) return pass_on(root);
-  Result<LinuxAdapter> adapter = interpret(*root, std::filesystem::path(name_or_path).parent_path(), depth);
-  if (adapter) adapter->name = std::filesystem::path(name_or_path).stem();
+  Result<LinuxAdapter> adapter = interpret(*root, found->folder, depth);
+  if (adapter) adapter->name = found->name;
   return adapter;
 }
 
@@ -280,6 +263,17 @@ std::string_view name(Expectation expectation) {
   return "any";
 }
 
+Result<void> take_expected(const StrictTable& table, Expectation& expected) {
+  std::string word(name(expected));
+  if (const auto taken = table.take("expected", word); !taken) return taken;
+  for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
+    if (word != name(candidate)) continue;
+    expected = candidate;
+    return {};
+  }
+  return fail(table.subject("expected"), fmt::format("unknown value \"{}\"", word), "use clean, loss or any");
+}
+
 std::string fill_in(const std::string& text, const Places& places, std::string_view options) {
   const std::pair<std::string_view, std::string_view> words[] = {{"{options}", options},  // may name others
                                                                  {"{device}", places.device},
@@ -330,11 +324,7 @@ Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& fil
 }
 
 std::vector<std::string> built_in_adapters() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files())
-    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
-  std::sort(names.begin(), names.end());
-  return names;
+  return config::names_of(config::built_in(embedded_files()));
 }
 
 }  // namespace headcrash::adapters

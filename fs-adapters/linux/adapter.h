@@ -15,6 +15,10 @@
 #include "fs-adapters/promises.h"
 #include "plugin/model/result.h"
 
+namespace headcrash::config {
+class StrictTable;
+}
+
 namespace headcrash::adapters {
 
 /// A command in the guest and the exit codes that mean what its name says.
@@ -30,6 +34,8 @@ struct GuestCommand {
 /// that has to lose some, `any` where nothing is known.
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
+/// `expected = "clean"`; left as it is where the key is missing.
+Result<void> take_expected(const config::StrictTable& table, Expectation& expected);
 
 /// What a file system that a user brings needs in the guest. Absolute paths of what was there when the
 /// adapter was read; scripts/build-guest packs it.

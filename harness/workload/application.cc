@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "headcrash_workload_embedded.h"
-#include "plugin/config/nearest.h"
+#include "plugin/config/named_file.h"
 #include "plugin/config/strict_table.h"
 
 namespace headcrash::workload {
@@ -21,23 +18,12 @@ constexpr std::size_t kFilesMost = 64;
 Result<Application> interpret(const StrictTable& root, int depth);
 
 Result<Application> load(const std::string& name_or_path, int depth) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name != name_or_path + ".toml") continue;
-    const Result<StrictTable> root = StrictTable::parse(file.text, std::string(file.name));
-    if (!root) return pass_on(root);
-    Result<Application> application = interpret(*root, depth);
-    if (application) application->name = name_or_path;
-    return application;
-  }
-  if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
-    return fail(
-        "application \"" + name_or_path + "\"", "unknown",
-        config::suggest(name_or_path, built_in_applications()) + "; or give the path of a .toml file");
-  }
-  const Result<StrictTable> root = StrictTable::read(name_or_path);
+  const auto found = config::find_named_file("application", name_or_path, config::built_in(embedded_files()));
+  if (!found) return pass_on(found);
+  const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
   if (!root) return pass_on(root);
   Result<Application> application = interpret(*root, depth);
-  if (application) application->name = std::filesystem::path(name_or_path).stem();
+  if (application) application->name = found->name;
   return application;
 }
 
@@ -53,19 +39,6 @@ Result<void> read_files(const StrictTable& root, Application& application) {
   if (application.files.size() > kFilesMost)
     return fail(root.subject("files"), fmt::format("are more than {}", kFilesMost));
   return {};
-}
-
-Result<void> read_expected(const StrictTable& root, Application& application) {
-  std::string expected(adapters::name(application.expected));
-  if (const auto taken = root.take("expected", expected); !taken) return taken;
-  for (const auto candidate :
-       {adapters::Expectation::clean, adapters::Expectation::loss, adapters::Expectation::any}) {
-    if (expected != adapters::name(candidate)) continue;
-    application.expected = candidate;
-    return {};
-  }
-  return fail(root.subject("expected"), fmt::format("unknown value \"{}\"", expected),
-              "use clean, loss or any");
 }
 
 Result<void> check_complete(const StrictTable& root, const Application& application) {
@@ -94,7 +67,7 @@ Result<Application> interpret(const StrictTable& root, int depth) {
         root.take("prepare", application.prepare), root.take("run", application.run),
         root.take("verify", application.verify),
         root.take("each-command-persists", application.each_command_persists), read_files(root, application),
-        read_expected(root, application), check_complete(root, application)}) {
+        adapters::take_expected(root, application.expected), check_complete(root, application)}) {
     if (!read) return pass_on(read);
   }
   return application;
@@ -127,11 +100,7 @@ Result<Application> parse_application(std::string_view text, const std::string& 
 }
 
 std::vector<std::string> built_in_applications() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files())
-    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
-  std::sort(names.begin(), names.end());
-  return names;
+  return config::names_of(config::built_in(embedded_files()));
 }
 
 }  // namespace headcrash::workload

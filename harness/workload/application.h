@@ -4,16 +4,15 @@
 //
 //   format, mount     tools are looked up, files put into kApplicationFolder of the guest
 //   prepare           to its end, then sync: what it leaves is there for certain
-//   run               prints "persisted TEXT" whenever something has become persistent by the application's
-//   own
-//                     account; each such line is a mark "persisted TEXT" before anything else is done with it
-//                     (request run-application, harness/guest/PROTOCOL.md)
+//   run               prints "persisted TEXT" whenever something has become persistent by the
+//                     application's own account; each such line is a mark "persisted TEXT" before anything
+//                     else is done with it (request run-application, harness/guest/PROTOCOL.md)
 //     ... power cut anywhere ...
 //   recover, mount    the files are put again if the guest is another one
 //   verify            gets the TEXT of every mark before the cut on its standard input, one a line in order,
-//   and
-//                     prints "lost: ..." for what is not there and "wrong: ..." for what should not be; exit
-//                     0 if it found nothing, 1 if it printed such lines (harness/crash/application_verdict.h)
+//                     and prints "lost: ..." for what is not there and "wrong: ..." for what should not be;
+//                     exit 0 if it found nothing, 1 if it printed such lines
+//                     (harness/crash/application_verdict.h)
 //
 // A line is printed after the fact and the mark follows later still, so that every TEXT the verifier gets was
 // promised before the cut. (TEXT is 1 to 200 printing ASCII characters.) What the application did after its
