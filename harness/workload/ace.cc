@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -388,12 +389,14 @@ std::vector<Operation> Ace::workload(std::uint64_t number) const {
 }
 
 std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {
+  if (size >= count) {
+    std::vector<std::uint64_t> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
   std::mt19937_64 random(seed);
   std::set<std::uint64_t> numbers;
-  if (size >= count) {
-    for (std::uint64_t i = 0; i < count; ++i) numbers.insert(i);
-  }
-  while (numbers.size() < std::min(size, count)) numbers.insert(random() % count);
+  while (numbers.size() < size) numbers.insert(random() % count);
   return {numbers.begin(), numbers.end()};
 }
 
