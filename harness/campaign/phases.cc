@@ -33,38 +33,34 @@ std::vector<db::LatencyBucket> buckets(const json& latency) {
   return list;
 }
 
-db::DevicePhaseRecord read_device(const json& device) {
-  const json& counters = device.at("counters");
+/// What a phase keeps of the whole machine and of each of its members alike.
+template <typename Record>
+void read_counters(const json& counters, Record& into) {
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
-  return {.name = device.at("name").get<std::string>(),
-          .reads = count("reads"),
-          .writes = count("writes"),
-          .flushes = count("flushes"),
-          .bytes_read = count("sectors_read") * kSectorBytes,
-          .bytes_written = count("sectors_written") * kSectorBytes,
-          .media_bytes_written = count("media_sectors_written") * kSectorBytes,
-          .cache_hits = count("cache_hits"),
-          .seeks = count("seeks"),
-          .busy_ms = counters.at("busy_ns").get<double>() / kNsPerMs};
+  into.reads = count("reads");
+  into.writes = count("writes");
+  into.flushes = count("flushes");
+  into.bytes_read = count("sectors_read") * kSectorBytes;
+  into.bytes_written = count("sectors_written") * kSectorBytes;
+  into.media_bytes_written = count("media_sectors_written") * kSectorBytes;
+  into.cache_hits = count("cache_hits");
+  into.seeks = count("seeks");
+  into.busy_ms = counters.at("busy_ns").get<double>() / kNsPerMs;
+}
+
+db::DevicePhaseRecord read_device(const json& device) {
+  db::DevicePhaseRecord record{.name = device.at("name").get<std::string>()};
+  read_counters(device.at("counters"), record);
+  return record;
 }
 
 db::PhaseRecord read_stats(const json& stats) {
   const json& device = stats.at("devices").at(0);
-  const json& counters = device.at("counters");
-  const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
   db::PhaseRecord phase;
   phase.clock = stats.at("clock").get<std::string>();
   phase.model_ms = stats.at("interval_model_ns").get<double>() / kNsPerMs;
-  phase.reads = count("reads");
-  phase.writes = count("writes");
-  phase.flushes = count("flushes");
-  phase.bytes_read = count("sectors_read") * kSectorBytes;
-  phase.bytes_written = count("sectors_written") * kSectorBytes;
-  phase.media_writes = count("media_writes");
-  phase.media_bytes_written = count("media_sectors_written") * kSectorBytes;
-  phase.cache_hits = count("cache_hits");
-  phase.seeks = count("seeks");
-  phase.busy_ms = counters.at("busy_ns").get<double>() / kNsPerMs;
+  read_counters(device.at("counters"), phase);
+  phase.media_writes = device.at("counters").at("media_writes").get<std::int64_t>();
   const json& latency = device.at("latency");
   phase.target = summary(latency.at("target"));
   phase.achieved = summary(latency.at("achieved"));
