@@ -3,12 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 
-#include "harness/campaign/campaign.h"
+#include "harness/campaign/served_guest_fixture.h"
 #include "harness/crash/application_verdict.h"
-#include "harness/device/served_device.h"
-#include "harness/process/scratch_folder.h"
 #include "harness/workload/application.h"
 
 namespace headcrash::campaign {
@@ -18,58 +15,17 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr std::uint64_t kDiskBytes = 64ULL << 20;
-constexpr std::uint64_t kMarkBytes = 4096;
-constexpr std::int64_t kStepMs = 120'000;
-constexpr const char* kRoot = "/mnt";
-
-class ApplicationGuest : public testing::Test {
+class ApplicationGuest : public ServedGuest {
  protected:
-  void SetUp() override {
-    auto scratch = process::ScratchFolder::make();
-    ASSERT_TRUE(scratch) << scratch.error().message();
-    scratch_.emplace(std::move(*scratch));
-    auto served = device::ServedDevice::start(
-        {.profile = "hp-c2447", .size_bytes = kDiskBytes, .write_cache = true, .clock = "off", .seed = 11},
-        scratch_->path());
-    ASSERT_TRUE(served) << served.error().message();
-    device_ = std::move(*served);
-    auto image = vm::guest_image(default_cache());
-    ASSERT_TRUE(image) << image.error().message();
-    image_ = *image;
-    accelerator_ = vm::probe_accelerator(default_cache()).accelerator;
-  }
+  ApplicationGuest()
+      : ServedGuest({.profile = "hp-c2447",
+                     .size_bytes = 64ULL << 20,
+                     .write_cache = true,
+                     .clock = "off",
+                     .seed = 11}) {}
 
-  void start_guest() {
-    guest_.reset();
-    auto guest = vm::Guest::start(
-        {.image = image_,
-         .accelerator = accelerator_,
-         .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = kDiskBytes},
-                   {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkBytes}}},
-        default_cache(), scratch_->path());
-    ASSERT_TRUE(guest) << guest.error().message();
-    guest_ = std::move(*guest);
-    must({{"do", "disk"}, {"path", "/dev/vda"}});
-    must({{"do", "disk"}, {"path", "/dev/vdb"}});
-  }
-
-  json must(const json& request) {
-    const auto answer = guest_->call(request, std::chrono::milliseconds(kStepMs + 10'000));
-    EXPECT_TRUE(answer) << request.dump().substr(0, 200) << ": " << answer.error().text << "\n"
-                        << guest_->console_tail(20);
-    return answer ? *answer : json::object();
-  }
-  json exec(const std::vector<std::string>& argv, const std::string& input = "") {
-    return must({{"do", "exec"}, {"argv", argv}, {"stdin", input}, {"timeout_ms", kStepMs}});
-  }
-  json control(const json& request) {
-    const auto answer = device_->control().request(request);
-    EXPECT_TRUE(answer) << request.dump() << ": " << answer.error().message();
-    return answer ? *answer : json::object();
-  }
   void mount_and_put(const workload::Application& application) {
-    must({{"do", "mount"}, {"source", "/dev/vda"}, {"target", kRoot}, {"type", "ext4"}, {"options", ""}});
+    mount();
     for (const auto& [name, text] : application.files)
       must({{"do", "put"}, {"path", std::string(workload::kApplicationFolder) + "/" + name}, {"text", text}});
   }
@@ -137,11 +93,6 @@ class ApplicationGuest : public testing::Test {
     return findings ? *findings : std::vector<crash::Finding>{};
   }
 
-  std::optional<process::ScratchFolder> scratch_;
-  std::unique_ptr<device::ServedDevice> device_;
-  vm::GuestImage image_;
-  vm::Accelerator accelerator_ = vm::Accelerator::tcg;
-  std::unique_ptr<vm::Guest> guest_;
   bool no_tools_ = false;
 };
 
