@@ -12,11 +12,7 @@ for _ in $(seq 2400); do
   sleep 0.1
 done
 sleep 1
-kill -KILL "$server" 2>/dev/null || failed "the campaign had ended before it could be killed: $(cat out err)"
-wait "$server" 2>/dev/null || true
-server=
-sleep 1
-! pgrep -f "$scratch" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch")"
+kill_server || failed "the campaign had ended before it could be killed: $(cat out err)"
 first=$(sqlite3 smoke.db 'SELECT id, key, started_at FROM trial')
 [ "$(wc -l <<<"$first")" -eq 1 ] || failed "not exactly one trial before the kill: $first"
 

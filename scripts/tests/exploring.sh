@@ -29,11 +29,7 @@ grep -q "<h3>Controls</h3>" report/report.html || failed "the report does not be
 "$headcrash" campaign smoke --db two.db --shard 2/2 >out 2>err &
 server=$!
 sleep 3
-kill -KILL "$server" 2>/dev/null || true
-wait "$server" 2>/dev/null || true
-server=
-sleep 1
-! pgrep -f "$scratch" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch")"
+kill_server || true
 status=0
 "$headcrash" campaign smoke --db two.db --shard 2/2 --resume >out 2>err || status=$?
 [ "$status" -eq 0 ] || failed "the resumed shard exited with $status: $(cat out err)"

@@ -12,6 +12,17 @@ says() { [ "$(grep -c "$@")" != 0 ]; }
 
 failed() { echo "FAILED: $*" >&2; exit 1; }
 
+# kill_server: as a power cut ends it. None of its processes may outlive it. Not 0 if it had ended before.
+kill_server() {
+  local ended=0
+  kill -KILL "$server" 2>/dev/null || ended=1
+  wait "$server" 2>/dev/null || true
+  server=
+  sleep 1
+  ! pgrep -f "$scratch" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch")"
+  return "$ended"
+}
+
 # refuses CODE WORD... -- COMMAND...: the command exits with CODE, and its one line on standard error has every WORD.
 refuses() {
   local code=$1 words=() status=0
