@@ -26,11 +26,11 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    for (const TrialPlan& plan : plans_) {
-      if (images_.contains(plan.filesystem->name)) continue;
-      Result<vm::GuestImage> image = vm::guest_image(options_.cache, plan.filesystem->guest);
+    for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign_)) {
+      if (images_.contains(filesystem->name)) continue;
+      Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem->guest);
       if (!image) return pass_on(image);
-      images_[plan.filesystem->name] = std::move(*image);
+      images_[filesystem->name] = std::move(*image);
     }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
@@ -54,9 +54,8 @@ class Runner {
     std::set<std::string> finished;
     const std::string digest =
         fmt::format("{}-{}/{}", campaign_digest(campaign_), options_.shard.index, options_.shard.count);
-    for (std::size_t i = 0; const TrialPlan& plan : plans_) {
-      if (i++ % options_.shard.count == options_.shard.index) todo_.push_back(&plan);
-    }
+    for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
+      todo_.push_back(i);
     outcome_.planned = todo_.size();
     accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
     std::optional<std::int64_t> run;
@@ -74,7 +73,7 @@ class Runner {
       if (!planned) return planned;
     } else {
       nlohmann::json versions = tool_versions();
-      versions["guest kernel"] = images_.at(plans_.front().filesystem->name).kernel_version;
+      versions["guest kernel"] = images_.at(plans_[0].filesystem->name).kernel_version;
       const auto begun =
           database_.begin_run({.kind = "campaign",
                                .name = campaign_.name,
@@ -92,9 +91,13 @@ class Runner {
     folder_ = fs::absolute(database_.path()).parent_path();
     run_folder_ = folder_ / (database_.path().stem().string() + ".artefacts") / fmt::format("run-{}", *run);
     disks_.emplace(run_folder_ / "formatted");
-    std::erase_if(todo_, [&](const TrialPlan* plan) { return finished.contains(plan->key); });
+    std::erase_if(todo_, [&](std::size_t index) {
+      const TrialPlan plan = plans_[index];
+      const bool done = finished.contains(plan.key);
+      if (!done) ++left_[plan.cell];
+      return done;
+    });
     outcome_.done_before = outcome_.planned - todo_.size();
-    for (const TrialPlan* plan : todo_) ++left_[plan->cell];
     return {};
   }
 
@@ -119,7 +122,7 @@ class Runner {
         if (stopped() || next_ == todo_.size()) return;
         index = next_++;
       }
-      const Result<void> done = run_one(*todo_[index], worker ? &*worker : nullptr);
+      const Result<void> done = run_one(plans_[todo_[index]], worker ? &*worker : nullptr);
       const std::lock_guard lock(mutex_);
       if (!done && !stopped()) error_ = done.error();
     }
@@ -203,8 +206,8 @@ class Runner {
   const Campaign& campaign_;
   const CampaignOptions& options_;
   db::Database database_;
-  std::vector<TrialPlan> plans_ = plan_trials(campaign_);
-  std::vector<const TrialPlan*> todo_;
+  TrialPlans plans_{campaign_};
+  std::vector<std::size_t> todo_;                 // of the plans
   std::map<std::string, vm::GuestImage> images_;  // by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   fs::path folder_, run_folder_;  ///< of the database, and where this run keeps its artefacts

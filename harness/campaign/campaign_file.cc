@@ -10,9 +10,8 @@
 
 #include "harness/workload/catalogue.h"
 #include "headcrash_campaign_embedded.h"
-#include "plugin/config/nearest.h"
+#include "plugin/config/named_file.h"
 #include "plugin/config/strict_table.h"
-#include "plugin/config/text_file.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/profile.h"
@@ -164,20 +163,8 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
   if (names.empty() && root.has("controls")) return {};
   if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
   for (const std::string& name : names) {
-    Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
-    if (!adapter) {
-      return fail(root.subject("filesystems") + ": " + adapter.error().subject, adapter.error().problem,
-                  adapter.error().remedy);
-    }
-    if (adapter->minimum_size_bytes > campaign.size_bytes) {
-      return fail(root.subject("device.size"),
-                  fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
-                  "make the device larger or leave the file system out");
-    }
-    if (adapter->log_size_bytes != 0) {
-      return fail(root.subject("filesystems") + ": " + name,
-                  "needs a second device for its log, which no trial attaches yet", "leave it out");
-    }
+    auto adapter = load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes);
+    if (!adapter) return pass_on(adapter);
     for (const auto& other : campaign.filesystems) {
       if (other.name == adapter->name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));
@@ -239,37 +226,6 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
-/// The cells take turns, controls first in each round.
-std::vector<TrialPlan> plan_explored(const Campaign& campaign) {
-  std::vector<std::vector<std::string>> workloads;
-  std::size_t longest = 0;
-  for (const ExploredCell& cell : campaign.explore->cells) {
-    workloads.push_back(workloads_of(cell, campaign.seed));
-    longest = std::max(longest, workloads.back().size());
-  }
-  std::vector<TrialPlan> plans;
-  for (std::size_t turn = 0; turn < longest; ++turn) {
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
-      if (turn >= workloads[i].size()) continue;
-      const ExploredCell& cell = campaign.explore->cells[i];
-      const std::string& workload = workloads[i][turn];
-      const std::string differing = variant(cell);
-      const bool numbered = workload != cell.workload;
-      TrialPlan plan{.key = fmt::format("{}{}{}/stage/{}", cell.filesystem.name, differing.empty() ? "" : "+",
-                                        differing, numbered ? workload : key_name(workload)),
-                     .filesystem = &cell.filesystem,
-                     .profile = "stage",
-                     .number = turn,
-                     .cell = &cell,
-                     .workload = workload};
-      if (!numbered && workloads[i].size() > 1) plan.key += fmt::format("/{}", turn + 1);
-      plan.seed = hash_text(plan.key, campaign.seed) >> 1;  // positive in SQLite
-      plans.push_back(std::move(plan));
-    }
-  }
-  return plans;
-}
-
 }  // namespace
 
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
@@ -297,19 +253,9 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
 }
 
 Result<Campaign> load_campaign(const std::string& name_or_path) {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == name_or_path + ".toml")
-      return parse_campaign(std::string(file.text), std::string(file.name));
-    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
-  }
-  if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
-    return fail("campaign \"" + name_or_path + "\"", "unknown",
-                config::suggest(name_or_path, names) + "; or give the path of a .toml file");
-  }
-  const Result<std::string> text = config::read_text_file(name_or_path);
-  if (!text) return pass_on(text);
-  return parse_campaign(*text, name_or_path);
+  const auto found = config::find_named_file("campaign", name_or_path, config::built_in(embedded_files()));
+  if (!found) return pass_on(found);
+  return parse_campaign(found->text, found->file);
 }
 
 std::vector<CampaignSummary> built_in_campaigns() {
@@ -317,47 +263,98 @@ std::vector<CampaignSummary> built_in_campaigns() {
   for (const EmbeddedFile& file : embedded_files()) {
     const Result<Campaign> campaign = parse_campaign(std::string(file.text), std::string(file.name));
     if (!campaign) continue;
-    const std::vector<TrialPlan> plans = plan_trials(*campaign);
-    summaries.push_back({campaign->name, campaign->title, campaign->takes, plans.size()});
-    for (const TrialPlan& plan : plans)
-      summaries.back().states += plan.cell == nullptr ? 0 : static_cast<std::uint64_t>(plan.cell->budget);
+    const TrialPlans plans(*campaign);
+    summaries.push_back(
+        {campaign->name, campaign->title, campaign->takes, plans.size(), plans.states_most()});
   }
   return summaries;
 }
 
-std::vector<TrialPlan> plan_trials(const Campaign& campaign) {
-  if (campaign.explore) return plan_explored(campaign);
-  std::vector<TrialPlan> plans;
-  for (std::int64_t cut = 1; cut <= campaign.trials; ++cut) {
+TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
+  if (campaign.explore) {
+    for (const ExploredCell& cell : campaign.explore->cells)  // controls first
+      places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
+  } else {
     for (const std::string& profile : campaign.profiles) {
-      const std::string device = std::filesystem::path(profile).stem();
-      for (const adapters::LinuxAdapter& filesystem : campaign.filesystems) {
-        TrialPlan plan{
-            .key = fmt::format("{}/{}/{}/{}", filesystem.name, device, key_name(campaign.workload), cut),
-            .filesystem = &filesystem,
-            .profile = profile};
-        plan.number = static_cast<std::uint64_t>(cut - 1);
-        plan.seed = hash_text(plan.key, campaign.seed) >> 1;  // positive in SQLite
-        plans.push_back(std::move(plan));
-      }
+      for (const adapters::LinuxAdapter& filesystem : campaign.filesystems)
+        places_.push_back(
+            {.filesystem = &filesystem,
+             .profile = profile,
+             .workloads = {.count = static_cast<std::uint64_t>(campaign.trials), .sample = {}}});
     }
   }
-  return plans;
+  for (std::uint64_t turn = 0;;) {
+    Round round{.first_index = size_, .first_turn = turn, .places = {}};
+    std::uint64_t end = UINT64_MAX;
+    for (const Place& place : places_) {
+      if (turn >= place.workloads.count) continue;
+      round.places.push_back(&place);
+      end = std::min(end, place.workloads.count);
+    }
+    if (round.places.empty()) break;
+    size_ += (end - turn) * round.places.size();
+    turn = end;
+    rounds_.push_back(std::move(round));
+  }
+}
+
+TrialPlan TrialPlans::operator[](std::size_t index) const {
+  const auto after = std::ranges::upper_bound(rounds_, index, {}, &Round::first_index);
+  const Round& round = *std::prev(after);
+  const std::size_t within = index - round.first_index;
+  return plan(*round.places[within % round.places.size()], round.first_turn + within / round.places.size());
+}
+
+TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
+  TrialPlan plan{
+      .filesystem = place.filesystem, .profile = place.profile, .number = turn, .cell = place.cell};
+  if (place.cell == nullptr) {
+    plan.key = fmt::format("{}/{}/{}/{}", place.filesystem->name,
+                           std::filesystem::path(place.profile).stem().string(), key_name(campaign_.workload),
+                           turn + 1);
+  } else {
+    plan.workload = place.cell->workload;
+    if (place.workloads.numbered) plan.workload += fmt::format("/{}", place.workloads.number(turn));
+    plan.key = fmt::format("{}/stage/{}", cell_name(*place.cell),
+                           place.workloads.numbered ? plan.workload : key_name(plan.workload));
+    if (!place.workloads.numbered && place.workloads.count > 1) plan.key += fmt::format("/{}", turn + 1);
+  }
+  plan.seed = hash_text(plan.key, campaign_.seed) >> 1;  // positive in SQLite
+  return plan;
+}
+
+std::uint64_t TrialPlans::states_most() const {
+  std::uint64_t states = 0;
+  for (const Place& place : places_) {
+    if (place.cell != nullptr)
+      states += place.workloads.count * static_cast<std::uint64_t>(place.cell->budget);
+  }
+  return states;
+}
+
+std::optional<TrialPlan> TrialPlans::find(const std::string& key) const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (TrialPlan plan = (*this)[i]; plan.key == key) return plan;
+  }
+  return std::nullopt;
+}
+
+std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign) {
+  std::vector<const adapters::LinuxAdapter*> filesystems;
+  for (const adapters::LinuxAdapter& each : campaign.filesystems) filesystems.push_back(&each);
+  if (!campaign.explore) return filesystems;
+  for (const ExploredCell& cell : campaign.explore->cells) {
+    if (cell.control) filesystems.push_back(&cell.filesystem);
+  }
+  return filesystems;
 }
 
 std::string campaign_digest(const Campaign& campaign) {
   std::string shape = campaign.name + "\n" + campaign.text;
-  std::vector<const adapters::LinuxAdapter*> filesystems;
-  for (const adapters::LinuxAdapter& each : campaign.filesystems) filesystems.push_back(&each);
-  for (std::size_t i = 0; campaign.explore && i < campaign.explore->cells.size(); ++i) {
-    const ExploredCell& cell = campaign.explore->cells[i];
-    if (cell.control) filesystems.push_back(&cell.filesystem);
-  }
-  for (const adapters::LinuxAdapter* each : filesystems) {
-    const adapters::LinuxAdapter& filesystem = *each;
-    shape += fmt::format("\n{} {} {}", filesystem.name, filesystem.type, filesystem.mount_options);
+  for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign)) {
+    shape += fmt::format("\n{} {} {}", filesystem->name, filesystem->type, filesystem->mount_options);
     for (const auto* command :
-         {&filesystem.mkfs, &filesystem.replay, &filesystem.check, &filesystem.repair}) {
+         {&filesystem->mkfs, &filesystem->replay, &filesystem->check, &filesystem->repair}) {
       shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
     }
   }

@@ -60,9 +60,44 @@ struct TrialPlan {
   std::string workload;                ///< of an explored trial, with its number: "ace-seq1/17"
 };
 
-/// In the order they are run: the cuts of one cell are spread over the whole campaign, so that an interrupted
-/// one has seen every file system.
-std::vector<TrialPlan> plan_trials(const Campaign& campaign);
+/// The trials of a campaign in the order they are run: its cells take turns, so that an interrupted one has
+/// seen every file system. There may be millions; a trial is made when it is asked for.
+class TrialPlans {
+ public:
+  /// `campaign` must outlive this and its plans.
+  explicit TrialPlans(const Campaign& campaign);
+  TrialPlans(const TrialPlans&) = delete;
+  TrialPlans& operator=(const TrialPlans&) = delete;
+
+  std::size_t size() const { return size_; }
+  TrialPlan operator[](std::size_t index) const;  ///< below size()
+  std::uint64_t states_most() const;              ///< of all trials; 0 for power cuts under way
+  std::optional<TrialPlan> find(const std::string& key) const;
+
+ private:
+  /// What takes turns: a cell, or a file system on a device.
+  struct Place {
+    const adapters::LinuxAdapter* filesystem = nullptr;
+    std::string profile;
+    const ExploredCell* cell = nullptr;
+    CellWorkloads workloads;
+  };
+  /// Turns in which the same places have a trial left.
+  struct Round {
+    std::size_t first_index = 0;
+    std::uint64_t first_turn = 0;
+    std::vector<const Place*> places;
+  };
+  TrialPlan plan(const Place& place, std::uint64_t turn) const;
+
+  const Campaign& campaign_;
+  std::vector<Place> places_;
+  std::vector<Round> rounds_;
+  std::size_t size_ = 0;
+};
+
+/// The candidates, and the controls of a campaign that explores.
+std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
 /// Of everything that shapes the trials: what --resume recognises an unfinished run by.
 std::string campaign_digest(const Campaign& campaign);

@@ -15,13 +15,16 @@ TEST(Campaign, EveryBuiltInLoads) {
 
 TEST(Campaign, PlansEveryCellAndSpreadsIt) {
   const Campaign demo = load_campaign("demo").value();
-  const std::vector<TrialPlan> plans = plan_trials(demo);
+  const TrialPlans plans(demo);
   ASSERT_EQ(plans.size(), 15u);
   EXPECT_EQ(plans[0].key, "ext4/hp-c2447/small-files/1");
   EXPECT_EQ(plans[1].key, "xfs/hp-c2447/small-files/1");
   std::set<std::uint64_t> seeds;
-  for (const TrialPlan& plan : plans) seeds.insert(plan.seed);
+  for (std::size_t i = 0; i < plans.size(); ++i) seeds.insert(plans[i].seed);
   EXPECT_EQ(seeds.size(), plans.size());
+  ASSERT_TRUE(plans.find(plans[7].key));
+  EXPECT_EQ(plans.find(plans[7].key)->seed, plans[7].seed);
+  EXPECT_FALSE(plans.find("ext4/hp-c2447/small-files/6"));
 }
 
 TEST(Campaign, TheDigestFollowsTheText) {
@@ -86,8 +89,9 @@ TEST(Campaign, AnEnumeratorsWorkloadsAreTheTrialsNumbers) {
       "filesystems = ['ext4']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'ace-seq1'",
       "mine.toml");
   ASSERT_TRUE(campaign) << campaign.error().message();
-  EXPECT_EQ(plan_trials(*campaign).at(2).number, 2u);
-  EXPECT_EQ(plan_trials(*campaign).at(2).key, "ext4/hp-c2447/ace-seq1/3");
+  ASSERT_EQ(TrialPlans(*campaign).size(), 3u);
+  EXPECT_EQ(TrialPlans(*campaign)[2].number, 2u);
+  EXPECT_EQ(TrialPlans(*campaign)[2].key, "ext4/hp-c2447/ace-seq1/3");
 }
 
 TEST(Campaign, UnknownNamesAndFiles) {

@@ -63,15 +63,13 @@ std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem
   return std::nullopt;
 }
 
-Result<void> read_control_role(const StrictTable& table, ExploredCell& cell) {
+Result<void> read_control_role(const StrictTable& root, const StrictTable& table, std::uint64_t size_bytes,
+                               ExploredCell& cell) {
   std::string name, must;
   if (const auto taken = table.take("filesystem", name); !taken) return taken;
   if (name.empty()) return fail(table.subject("filesystem"), "is missing", "write filesystem = \"ext4\"");
-  auto adapter = adapters::load_adapter(name);
-  if (!adapter) {
-    return fail(table.subject("filesystem") + ": " + adapter.error().subject, adapter.error().problem,
-                adapter.error().remedy);
-  }
+  auto adapter = load_filesystem(root, table.subject("filesystem"), name, size_bytes);
+  if (!adapter) return pass_on(adapter);
   cell.filesystem = std::move(*adapter);
   if (const auto taken = table.take("must", must); !taken) return taken;
   cell.control = control_expected(cell.filesystem);
@@ -87,13 +85,15 @@ Result<void> read_control_role(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-Result<ExploredCell> read_control(const StrictTable& table, const ExplorationDefaults& defaults) {
+Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
+                                  const ExplorationDefaults& defaults) {
   if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "strategies", "workload",
                                      "operations", "trials", "budget", "rounds"});
       !known)
     return pass_on(known);
   ExploredCell cell = defaults.cell;
-  if (const auto role = read_control_role(table, cell); !role) return pass_on(role);
+  if (const auto role = read_control_role(root, table, defaults.size_bytes, cell); !role)
+    return pass_on(role);
   if (table.has("workload") || table.has("operations")) cell.operations.clear();
   if (table.has("operations")) cell.workload = "operations";
   for (const auto& read : {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
@@ -108,8 +108,7 @@ Result<ExploredCell> read_control(const StrictTable& table, const ExplorationDef
   return cell;
 }
 
-Result<void> check_cells(const StrictTable& root, const Exploration& exploration,
-                         const ExplorationDefaults& defaults) {
+Result<void> check_cells(const StrictTable& root, const Exploration& exploration) {
   std::set<std::string> seen;
   for (const ExploredCell& cell : exploration.cells) {
     const std::string called = fmt::format("{} {}", cell.filesystem.name, variant(cell));
@@ -119,12 +118,6 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
           fmt::format("\"{}\" with {} stands there twice", cell.filesystem.name, cell.workload),
           "what is a control need not be a candidate as well; controls that differ only in operations "
           "need a `workload` name of their own");
-    }
-    if (cell.filesystem.minimum_size_bytes > defaults.size_bytes) {
-      return fail(root.subject("device.size"),
-                  fmt::format("{} needs at least {} MiB", cell.filesystem.name,
-                              cell.filesystem.minimum_size_bytes >> 20),
-                  "make the device larger or leave the file system out");
     }
   }
   return {};
@@ -160,6 +153,29 @@ std::string variant(const ExploredCell& cell) {
   if (cell.prefill) words.emplace_back("prefill");
   if (cell.own_strategies) words.insert(words.end(), cell.strategies.begin(), cell.strategies.end());
   return fmt::format("{}", fmt::join(words, "+"));
+}
+
+std::string cell_name(const ExploredCell& cell) {
+  const std::string differing = variant(cell);
+  return cell.filesystem.name + (differing.empty() ? "" : "+") + differing;
+}
+
+Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const std::string& subject,
+                                               const std::string& name, std::uint64_t size_bytes) {
+  Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
+  if (!adapter) {
+    return fail(subject + ": " + adapter.error().subject, adapter.error().problem, adapter.error().remedy);
+  }
+  if (adapter->minimum_size_bytes > size_bytes) {
+    return fail(root.subject("device.size"),
+                fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
+                "make the device larger or leave the file system out");
+  }
+  if (adapter->log_size_bytes != 0) {
+    return fail(subject + ": " + name, "needs a second device for its log, which no trial attaches yet",
+                "leave it out");
+  }
+  return adapter;
 }
 
 Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& trials) {
@@ -225,19 +241,16 @@ Result<void> check_workload(const StrictTable& table, const std::string& key, co
   return {};
 }
 
-std::vector<std::string> workloads_of(const ExploredCell& cell, std::uint64_t seed) {
-  std::vector<std::string> names;
-  const std::uint64_t numbers = numbers_of(cell);
-  if (numbers != 0) {
-    const auto wanted = static_cast<std::uint64_t>(cell.trials.value_or(static_cast<std::int64_t>(numbers)));
-    for (const std::uint64_t number : workload::sample_numbers(numbers, wanted, seed))
-      names.push_back(fmt::format("{}/{}", cell.workload, number));
-    return names;
+CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed) {
+  if (const std::uint64_t numbers = numbers_of(cell); numbers != 0) {
+    const auto wanted = cell.trials ? static_cast<std::uint64_t>(*cell.trials) : numbers;
+    CellWorkloads all{.count = wanted, .numbered = true, .sample = {}};
+    if (wanted < numbers) all.sample = workload::sample_numbers(numbers, wanted, seed);
+    return all;
   }
   // Made from the trial's seed, but for lists of operations, one of which is all there is.
   const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
-  names.assign(fixed ? 1 : static_cast<std::size_t>(cell.trials.value_or(1)), cell.workload);
-  return names;
+  return {.count = fixed ? 1 : static_cast<std::uint64_t>(cell.trials.value_or(1)), .sample = {}};
 }
 
 Result<Exploration> read_exploration(const StrictTable& root, const ExplorationDefaults& defaults,
@@ -267,7 +280,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto controls = root.tables("controls");
   if (!controls) return pass_on(controls);
   for (const StrictTable& control : *controls) {
-    auto cell = read_control(control, own);
+    auto cell = read_control(root, control, own);
     if (!cell) return pass_on(cell);
     exploration.cells.push_back(std::move(*cell));
   }
@@ -278,7 +291,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     exploration.cells.push_back(std::move(cell));
   }
   std::ranges::stable_sort(exploration.cells, {}, [](const ExploredCell& cell) { return !cell.control; });
-  if (const auto good = check_cells(root, exploration, own); !good) return pass_on(good);
+  if (const auto good = check_cells(root, exploration); !good) return pass_on(good);
   return exploration;
 }
 

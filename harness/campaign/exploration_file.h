@@ -49,6 +49,8 @@ struct ExploredCell {
 /// How the cell differs from its adapter: "write-through", "prefill", "lose-all"; joined by '+', empty for
 /// nothing.
 std::string variant(const ExploredCell& cell);
+/// Its adapter and variant: "xfs+write-through".
+std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
@@ -68,6 +70,11 @@ struct ExplorationDefaults {
 Result<Exploration> read_exploration(const config::StrictTable& root, const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);
 
+/// `subject` names the key. Errors: an unknown one, one that the device is too small for, or that needs what
+/// no trial has.
+Result<adapters::LinuxAdapter> load_filesystem(const config::StrictTable& root, const std::string& subject,
+                                               const std::string& name, std::uint64_t size_bytes);
+
 /// `trials`: a number, or "all".
 Result<void> take_trials(const config::StrictTable& table, std::optional<std::int64_t>& trials);
 /// `write-cache` and `prefill`.
@@ -78,7 +85,13 @@ Result<void> take_prefill(const config::StrictTable& table, bool& prefill);
 Result<void> check_workload(const config::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 
-/// The workloads of a cell, with their numbers where they have any: "ace-seq1/17".
-std::vector<std::string> workloads_of(const ExploredCell& cell, std::uint64_t seed);
+/// The workloads of a cell, which may be hundreds of thousands: known by their turn, from 0.
+struct CellWorkloads {
+  std::uint64_t count = 1;
+  bool numbered = false;
+  std::vector<std::uint64_t> sample;  ///< of the numbers, rising; empty: all of them
+  std::uint64_t number(std::uint64_t turn) const { return sample.empty() ? turn : sample[turn]; }
+};
+CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed);
 
 }  // namespace headcrash::campaign

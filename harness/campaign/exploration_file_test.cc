@@ -61,9 +61,10 @@ TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
 }
 
 TEST(Exploration, KeysTellFileSystemVariantAndWorkload) {
-  const std::vector<TrialPlan> plans = plan_trials(campaign_of(kWithControls));
+  const Campaign campaign = campaign_of(kWithControls);
+  const TrialPlans plans(campaign);
   std::set<std::string> keys;
-  for (const TrialPlan& plan : plans) keys.insert(plan.key);
+  for (std::size_t i = 0; i < plans.size(); ++i) keys.insert(plans[i].key);
   ASSERT_EQ(keys.size(), 5U);
   ASSERT_EQ(plans.size(), 5U);
   EXPECT_TRUE(plans[0].key.starts_with("ext4-nobarrier/stage/ace-seq1/")) << plans[0].key;
@@ -75,17 +76,18 @@ TEST(Exploration, KeysTellFileSystemVariantAndWorkload) {
 TEST(Exploration, AllMeansEveryNumberOnce) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\ntrials = 'all'\n[explore]\nbudget = 5\n[workload]\nname = 'ace-seq1'");
-  const std::vector<TrialPlan> plans = plan_trials(campaign);
+  const TrialPlans plans(campaign);
   EXPECT_GT(plans.size(), 100U);
   std::set<std::string> workloads;
-  for (const TrialPlan& plan : plans) workloads.insert(plan.workload);
+  for (std::size_t i = 0; i < plans.size(); ++i) workloads.insert(plans[i].workload);
   EXPECT_EQ(workloads.size(), plans.size());
   EXPECT_TRUE(workloads.contains("ace-seq1/0"));
 }
 
 TEST(Exploration, WorkloadsMadeFromSeedsAreNumberedByTrial) {
-  const std::vector<TrialPlan> plans = plan_trials(campaign_of(
-      "filesystems = ['ext4']\ntrials = 2\n[explore]\nbudget = 5\n[workload]\nname = 'small-files'"));
+  const Campaign campaign = campaign_of(
+      "filesystems = ['ext4']\ntrials = 2\n[explore]\nbudget = 5\n[workload]\nname = 'small-files'");
+  const TrialPlans plans(campaign);
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_EQ(plans[1].key, "ext4/stage/small-files/2");
   EXPECT_EQ(plans[1].workload, "small-files");
@@ -150,6 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'", "twice"},
         BadText{"filesystems = ['ext4']\n[explore]\n[[controls]]\nfilesystem = 'xfs'\n[device]\nsize = '64M'",
                 "device.size"},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4-external-journal'", "second device"},
         BadText{"[explore]\nbudget = 3", "filesystems"}));
 
 }  // namespace

@@ -28,11 +28,6 @@ double ms_since(steady_clock::time_point began) {
   return std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
 }
 
-std::string cell_name(const ExploredCell& cell) {
-  const std::string differing = variant(cell);
-  return cell.filesystem.name + (differing.empty() ? "" : "+" + differing);
-}
-
 /// Fills the disk with bytes that no workload writes, then goes on with mkfs, which must not discard them.
 adapters::LinuxAdapter prefilled(adapters::LinuxAdapter filesystem) {
   std::vector<std::string> argv{
@@ -361,18 +356,18 @@ lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std:
   }
   const std::lock_guard lock(disk->mutex);
   if (disk->disk) return *disk->disk;
-  auto made = make(cell, uuid_seed, guest);
+  auto made = make(cell, called, uuid_seed, guest);
   // A hang may have been the host's; a command that is missing stays missing.
   if (made || made.error().verdict == crash::Verdict::harness_error) disk->disk = made;
   return made;
 }
 
-lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, std::uint64_t uuid_seed,
-                                                   lab::StageGuest& guest) const {
+lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, const std::string& called,
+                                                   std::uint64_t uuid_seed, lab::StageGuest& guest) const {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return lab::broken({folder_.string(), error.message(), "make the database's folder writable"});
-  const fs::path recording = folder_ / (cell.filesystem.name + (cell.prefill ? "+prefill" : "") + ".hcrec");
+  const fs::path recording = folder_ / (called + ".hcrec");
   if (fs::exists(recording, error)) {  // of the run that is gone on with
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->complaint())

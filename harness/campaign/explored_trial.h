@@ -35,8 +35,8 @@ class FormattedDisks {
                                     lab::StageGuest& guest);
 
  private:
-  lab::Step<lab::FormattedDisk> make(const ExploredCell& cell, std::uint64_t uuid_seed,
-                                     lab::StageGuest& guest) const;
+  lab::Step<lab::FormattedDisk> make(const ExploredCell& cell, const std::string& called,
+                                     std::uint64_t uuid_seed, lab::StageGuest& guest) const;
 
   struct Disk {
     std::mutex mutex;  ///< held while it is formatted

@@ -167,10 +167,8 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened, const Repl
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return tell(campaign.error(), arguments.as_json);
-  const auto plans = campaign::plan_trials(*campaign);
-  const auto plan =
-      std::find_if(plans.begin(), plans.end(), [&](const auto& each) { return each.key == trial.key; });
-  if (plan == plans.end()) {
+  const auto plan = campaign::TrialPlans(*campaign).find(trial.key);
+  if (!plan) {
     return tell({trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
                  "it was made by another version of headcrash"},
                 arguments.as_json);
