@@ -6,14 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 
-#include "harness/lab/elapsed.h"
 #include "harness/lab/host_check.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::lab {
-
-using std::chrono::steady_clock;
 
 namespace {
 
@@ -52,13 +49,13 @@ class StateCheck {
   }
 
   StateOutcome run() {
-    const auto began = steady_clock::now();
+    const process::Stopwatch watch;
     if (const Step<void> done = go(); !done) {
       outcome_.judgement = done.error();
     } else {
       judge();
     }
-    outcome_.wall_ms = ms_since(began);
+    outcome_.wall_ms = watch.ms();
     return std::move(outcome_);
   }
 
@@ -130,11 +127,11 @@ Step<void> StateCheck::go() {
 }
 
 Step<void> StateCheck::load() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto loaded =
       guest_.load({.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state},
                   options_.fresh_guest);
-  ms(StepKind::load) = ms_since(began);
+  ms(StepKind::load) = watch.ms();
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;
   return {};
@@ -142,11 +139,11 @@ Step<void> StateCheck::load() {
 
 /// False: it could not be done there.
 bool StateCheck::check_on_host() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto image = checker_.run_->image(state_, state_.device);
   Result<process::Descriptor> copy = fail("", "");
   if (image) copy = private_copy(*image);
-  const double copy_ms = ms_since(began);
+  const double copy_ms = watch.ms();
   Result<HostCheck> found = fail("", "");
   if (image && copy) found = host_check(filesystem_, *copy);
   if (!image || !copy || !found) {
@@ -166,14 +163,14 @@ bool StateCheck::check_on_host() {
 
 /// Of what the kernel's replay has left. False: it could not be done.
 bool StateCheck::check_stage_on_host() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto copy = guest_.copy_stage();
   if (!copy) {
     log(fmt::format("not checked on the host: {}\n", copy.error().message()));
     return false;
   }
   const auto found = host_check(filesystem_, *copy);
-  ms(StepKind::check) += ms_since(began);
+  ms(StepKind::check) += watch.ms();
   if (!found) {
     log(fmt::format("not checked on the host: {}\n", found.error().message()));
     return false;
@@ -184,10 +181,10 @@ bool StateCheck::check_stage_on_host() {
 }
 
 Step<GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepKind step) {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto argv = adapters::fill_in(command.argv, kStageDisk, "");
   Step<GuestOutcome> end = guest_.exec(argv);
-  ms(step) += ms_since(began);
+  ms(step) += watch.ms();
   if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
   return end;
 }
@@ -200,10 +197,10 @@ Step<void> StateCheck::replay_in_guest() {
     outcome_.recovery.replayed = shows_replay(replayed->output);
     return {};
   }
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   auto seen = guest_.inspect(filesystem_, false);
   if (!seen) return tl::unexpected(seen.error());
-  ms(StepKind::replay) += ms_since(began);
+  ms(StepKind::replay) += watch.ms();
   outcome_.recovery.replayed = shows_replay(seen->log);
   log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
                   seen->log));
@@ -234,10 +231,10 @@ Step<void> StateCheck::repair_in_guest() {
 /// The mount whose tree is judged, and another one, which must find nothing left to do.
 Step<void> StateCheck::look() {
   const bool is_second = first_tree_ && !outcome_.recovery.check_found_damage;
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   auto seen = guest_.inspect(filesystem_, options_.second_recovery && !is_second);
   if (!seen) return tl::unexpected(seen.error());
-  const double whole_ms = ms_since(began);
+  const double whole_ms = watch.ms();
   add_times(seen->first);
   log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
                   seen->log));
@@ -294,7 +291,7 @@ Step<void> StateCheck::recover_again() {
 }
 
 void StateCheck::judge() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   if (outcome_.recovery.mounted && checker_.oracle_ != nullptr)
     outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, tree_);
   const auto complaint = guest_.complaint();
@@ -310,7 +307,7 @@ void StateCheck::judge() {
     outcome_.judgement.summary = kNotJudged;
   if (!unstable_.empty() && outcome_.judgement.verdict < crash::Verdict::recovery_not_idempotent)
     outcome_.judgement = {crash::Verdict::recovery_not_idempotent, unstable_};
-  ms(StepKind::judge) += ms_since(began);
+  ms(StepKind::judge) += watch.ms();
 }
 
 Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesystem,

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/vm/oops.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::lab {
 namespace {
@@ -42,20 +42,6 @@ class Tree {
  private:
   std::vector<crash::ObservedObject> objects_;
   std::optional<Error> bad_;
-};
-
-class StepClock {
- public:
-  /// Milliseconds since the last call.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double, std::milli> passed = now - last_;
-    last_ = now;
-    return passed.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 Look parse_look(const json& answer) {
@@ -187,7 +173,7 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   Inspection seen;
   std::vector<crash::ObservedObject> second;
   const auto look_once = [&](Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
-    StepClock clock;
+    process::Stopwatch clock;
     const auto mounted = mount(filesystem, &look.refusal);
     if (!mounted) return tl::unexpected(mounted.error());
     look.mounted = *mounted;

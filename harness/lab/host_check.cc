@@ -21,12 +21,12 @@
 
 #include "harness/lab/sparse_file.h"
 #include "harness/process/process.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::lab {
 namespace {
 
 using model::kSectorBytes;
-using std::chrono::steady_clock;
 
 constexpr std::size_t kCopyBytes = 1 << 20;
 constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
@@ -88,10 +88,6 @@ bool can_run(const adapters::GuestCommand& command) {
   });
 }
 
-double since(steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 bool host_can_check(const adapters::LinuxAdapter& filesystem) {
@@ -122,10 +118,10 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
                              std::chrono::milliseconds limit) {
   HostCheck found;
   const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
-    const auto began = steady_clock::now();
+    const process::Stopwatch watch;
     const auto argv = adapters::fill_in(words, kCopyPath, "");
     Result<ProgramEnd> end = run_confined(argv, copy, limit);
-    ms = since(began);
+    ms = watch.ms();
     if (end)
       found.log += fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);
     return end;
