@@ -61,15 +61,33 @@ tl::unexpected<crash::Judgement> broken(const Error& error) {
   return stop(crash::Verdict::harness_error, error.message());
 }
 
+Step<void> as_step(const Result<void>& result) {
+  if (!result) return broken(result.error());
+  return {};
+}
+
+json run_request(const std::vector<workload::Operation>& operations) {
+  json lines = json::array();
+  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
+  return {{"do", "run"}, {"root", kMountPoint}, {"operations", std::move(lines)}, {"mark", kStageMarks}};
+}
+
+std::optional<workload::Mishap> mishap_of(const json& event) {
+  const std::string kind = event.value("event", "");
+  if (kind != "skipped" && kind != "partial") return std::nullopt;
+  return workload::Mishap{event.value("operation", std::size_t{0}),
+                          kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
+}
+
 std::string seed_digits(std::uint64_t seed) {
   return fmt::format("{:016x}{:016x}", seed, ~seed);
 }
 
 tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
-  if (error.failure == vm::CallFailure::refused)
-    return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (const auto oops = guest_.oops())
     return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::refused)
+    return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (error.failure == vm::CallFailure::guest_died)
     return stop(crash::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
   return stop(crash::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
@@ -138,21 +156,16 @@ Step<void> GuestSession::unmount() {
 }
 
 Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations) {
-  json lines = json::array();
-  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
-    const std::string kind = event.value("event", "");
+    if (const auto mishap = mishap_of(event)) outcome.mishaps.push_back(*mishap);
     const auto index = event.value("operation", std::size_t{0});
-    if (kind == "skipped") outcome.mishaps.push_back({index, workload::Outcome::skipped});
-    if (kind == "partial") outcome.mishaps.push_back({index, workload::Outcome::partial});
-    if (kind == "failed" && index < operations.size()) {
+    if (event.value("event", "") == "failed" && index < operations.size()) {
       outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,
                                     workload::format(operations[index]), event.value("errno", 0));
     }
   };
-  const auto answer =
-      call({{"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kStageMarks}}, on_event);
+  const auto answer = call(run_request(operations), on_event);
   if (!answer) return tl::unexpected(answer.error());
   outcome.done = answer->value("done", std::size_t{0});
   return outcome;

@@ -2,12 +2,12 @@
 // What every driver of a guest does with it: requests to the agent, whose failures are told apart once and
 // for all.
 //
+//   the kernel said why          oops, whatever else
 //   the agent refuses            harness error (or, for mount, an answer)
 //   no answer in time            hang
-//   the kernel said why          oops
 //   QEMU is gone                 oops
 //
-// The crash lab's stages (stage_guest.h) are driven through this, and a campaign's trial can be.
+// The crash lab's stages (stage_guest.h) and a campaign's trials are driven through this.
 
 #include <chrono>
 #include <optional>
@@ -28,6 +28,7 @@ using Step = tl::expected<T, crash::Judgement>;
 
 tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why);
 tl::unexpected<crash::Judgement> broken(const Error& error);
+Step<void> as_step(const Result<void>& result);
 
 struct GuestOutcome {
   int exit_code = 0;
@@ -92,6 +93,11 @@ class GuestSession {
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;
 };
+
+/// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what the
+/// events of it say of operations that were not done, or not wholly: they are the oracle's business.
+nlohmann::json run_request(const std::vector<workload::Operation>& operations);
+std::optional<workload::Mishap> mishap_of(const nlohmann::json& event);
 
 /// "3f00.." of 32 digits from a seed, for set_clock.
 std::string seed_digits(std::uint64_t seed);
