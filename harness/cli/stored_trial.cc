@@ -215,6 +215,13 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
 
 }  // namespace
 
+void add_trial_options(CLI::App& command, TrialArguments& arguments) {
+  command
+      .add_option("TRIAL", arguments.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      ->required();
+  command.add_option("--db", arguments.database, "Results database")->capture_default_str();
+}
+
 Result<StoredTrial> find_trial(const TrialArguments& arguments) {
   if (arguments.trial.ends_with(kRecordingEnd)) return of_recording(arguments);
   auto database = db::Database::open(arguments.database, db::Database::Access::read_only);

@@ -4,6 +4,7 @@
 //   17, ext4/hp-c2447/small-files/3   a trial, by id or by key (its newest one)
 //   here/workload.hcrec               a recording of `headcrash explore --record`; --fs says of what
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ namespace headcrash::cli {
 struct TrialArguments {
   std::string trial, database = "headcrash.db", state, filesystem;
 };
+
+/// TRIAL and --db; what --state and --fs stand for is each command's own.
+void add_trial_options(CLI::App& command, TrialArguments& arguments);
 
 /// What the database says about one state, or about a trial of one cut.
 struct StoredOutcome {
