@@ -389,18 +389,12 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, std
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image) {
   if (lab_ && lab_->server().alive() && image_key_ == image.key) return {};
   lab_.reset();
-  scratch_.reset();
-  auto scratch = process::ScratchFolder::make();
-  if (!scratch) return pass_on(scratch);
-  scratch_.emplace(std::move(*scratch));
-  auto lab = lab::Lab::start({.guests = 1,
-                              .image = image,
-                              .accelerator = context_.accelerator,
-                              .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                              .disk_bytes = context_.campaign->size_bytes,
-                              .cache = context_.cache,
-                              .scratch = scratch_->path(),
-                              .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
+  auto lab = lab::Lab::start(1, {.image = image,
+                                 .accelerator = context_.accelerator,
+                                 .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                                 .disk_bytes = context_.campaign->size_bytes,
+                                 .cache = context_.cache,
+                                 .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
   if (!lab) return pass_on(lab);
   lab_ = std::move(*lab);
   image_key_ = image.key;

@@ -197,7 +197,7 @@ Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const auto set = session_->set_clock(fmt::format("{:016x}{:016x}", high, low)); !set) return set;
   const auto stats = device_->control().request({{"stats", "read"}});
   if (!stats) return broken(stats.error());
-  if (const auto seen = session_->verify_disks(campaign_.size_bytes, stats->value("instance", "-")); !seen)
+  if (const auto seen = session_->verify_disks({campaign_.size_bytes, stats->value("instance", "-")}); !seen)
     return seen;
   return end();
 }

@@ -119,8 +119,9 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
                   .target = request.at("target").get<std::string>(),
                   .type = request.at("type").get<std::string>(),
                   .options = request.value("options", "")};
+  const process::Stopwatch watch;
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
-  json answer;
+  json answer{{"verify_ms", watch.ms()}};
   const auto first = look_once(look, EntryBatches(send), answer);
   if (!first) return tl::unexpected(first.error());
   if (request.value("again", false) && answer["mounted"].get<bool>()) {

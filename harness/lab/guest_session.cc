@@ -107,14 +107,14 @@ Step<void> GuestSession::set_clock(const std::string& seed_hex) {
   return {};
 }
 
-Step<void> GuestSession::verify_disks(std::uint64_t disk_bytes, const std::string& nonce) {
+Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   const auto disk = call({{"do", "disk"}, {"path", kStageDisk}});
   if (!disk) return tl::unexpected(disk.error());
   const auto marks = call({{"do", "disk"}, {"path", kStageMarks}});
   if (!marks) return tl::unexpected(marks.error());
-  if (disk->value("bytes", std::uint64_t{0}) != disk_bytes)
+  if (disk->value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(crash::Verdict::harness_error, "the guest sees a disk of another size");
-  if (marks->value("nonce", "") != nonce)
+  if (marks->value("nonce", "") != meant.nonce)
     return stop(crash::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
   return {};
 }
@@ -212,8 +212,14 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   return seen;
 }
 
-Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
-  if (!filesystem.mount.argv.empty()) return inspect_in_steps(filesystem, again);
+Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again,
+                                       const std::optional<DiskIdentity>& meant) {
+  if (!filesystem.mount.argv.empty()) {
+    if (meant) {
+      if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+    }
+    return inspect_in_steps(filesystem, again);
+  }
   Tree tree;
   const auto on_event = [&](const json& event) {
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
@@ -221,9 +227,15 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   };
   json request = mount_request("inspect", filesystem);
   request["again"] = again;
+  if (meant) {
+    request["bytes"] = meant->bytes;
+    request["nonce"] = meant->nonce;
+    request["mark"] = kStageMarks;
+  }
   const auto answer = call(request, on_event);
   if (!answer) return tl::unexpected(answer.error());
   Inspection seen;
+  seen.verify_ms = answer->value("verify_ms", 0.0);
   seen.first = parse_look(*answer);
   seen.log = answer->value("log", "");
   auto objects = tree.take(answer->value("entries", std::size_t{0}));

@@ -41,6 +41,12 @@ struct RunOutcome {
   std::optional<std::string> failure;  ///< an operation failed: the file system broke its word
 };
 
+/// What the stage holds: its size, and the nonce on the disk for marks, which each load changes.
+struct DiskIdentity {
+  std::uint64_t bytes = 0;
+  std::string nonce;
+};
+
 /// One mount, dump and unmount.
 struct Look {
   bool mounted = false;
@@ -50,6 +56,7 @@ struct Look {
 
 /// A look, and another one when asked for, in one request.
 struct Inspection {
+  double verify_ms = 0;  ///< of dropping cached pages and looking at size and nonce
   Look first;
   std::vector<crash::ObservedObject> tree;
   std::optional<Look> again;
@@ -71,8 +78,8 @@ class GuestSession {
 
   /// Wall clock and seed of the random generators.
   Step<void> set_clock(const std::string& seed_hex);
-  /// Drops cached pages, then compares size and nonce: the guest sees what the server has, and nothing older.
-  Step<void> verify_disks(std::uint64_t disk_bytes, const std::string& nonce);
+  /// Drops cached pages, then compares: the guest sees what the server has, and nothing older.
+  Step<void> verify_disks(const DiskIdentity& meant);
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
   /// False: the kernel refused; its words are in `why`.
@@ -81,7 +88,9 @@ class GuestSession {
   /// Marks go to the second disk.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
   Step<std::vector<crash::ObservedObject>> dump();
-  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
+  /// `meant`: as verify_disks(), in the same request.
+  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
+                           const std::optional<DiskIdentity>& meant = std::nullopt);
   /// On every level, since the last call or inspection.
   Step<std::string> kernel_log();
 
