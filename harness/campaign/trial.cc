@@ -257,7 +257,7 @@ Step<void> TrialRun::work_until_cut() {
           : points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
   const double span_ms = campaign_.cut_latest_ms - campaign_.cut_earliest_ms;
   const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
-  record_.cut = fmt::format("after-mark:persisted {}+{:.6f}", point, delay_ms);
+  record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
 
   if (const Step<void> set = set_clock(campaign_.clock); !set) return set;
   if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)

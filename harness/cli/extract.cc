@@ -51,7 +51,7 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
 
   lab::StateOutcome outcome;
   outcome.state = states::format(opened->state);
-  outcome.persisted_operation = persisted_before(*opened->run, opened->state.event);
+  outcome.persisted_operation = lab::persisted_before(*opened->run, opened->state.event);
   outcome.judgement = {crash::Verdict::clean,
                        "never checked by headcrash: only recovery and check are compared"};
   if (trial->outcome) {

@@ -112,7 +112,7 @@ Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState
   if (!checker) return pass_on(checker);
   lab::StateOutcome of;
   of.state = opened.recovery_of;
-  of.persisted_operation = persisted_before(**run, before->event);
+  of.persisted_operation = lab::persisted_before(**run, before->event);
   return checker->for_recovery(of, opened.run);
 }
 

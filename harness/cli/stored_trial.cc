@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "harness/campaign/campaign_file.h"
 #include "plugin/record/recording.h"
@@ -257,16 +256,6 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   if (!state) return pass_on(state);
   opened.state = std::move(*state);
   return opened;
-}
-
-std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
-  std::optional<std::size_t> persisted;
-  for (const states::RecordedMark& mark : run.marks()) {
-    std::size_t operation = 0;
-    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
-      persisted = operation;
-  }
-  return persisted;
 }
 
 crash::Verdict verdict_named(const std::string& name) {

@@ -54,9 +54,6 @@ struct OpenedState {
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
 
-/// Of the last mark "persisted N" before an event.
-std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
-
 /// The names of harness/crash/verdict.h; what is none is a harness error.
 crash::Verdict verdict_named(const std::string& name);
 crash::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,

@@ -220,7 +220,7 @@ Answer run(const json& request, const Sender& send) {
   const RunReports reports{
       .persisted = [&](std::size_t operation) -> VfsResult<void> {
         if (!mark_path.empty()) {
-          if (const auto marked = mark.write(fmt::format("persisted {}", operation)); !marked) return marked;
+          if (const auto marked = mark.write(workload::persisted_mark(operation)); !marked) return marked;
         }
         send({{"event", "persisted"}, {"operation", operation}});
         return {};

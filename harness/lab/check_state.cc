@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "harness/lab/host_check.h"
 #include "harness/process/stopwatch.h"
@@ -14,7 +13,6 @@ namespace headcrash::lab {
 
 namespace {
 
-constexpr std::string_view kPersistedWord = "persisted ";
 constexpr std::size_t kLogBytes = 64 << 10;  // of one state
 constexpr const char* kNotJudged =
     "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
@@ -25,6 +23,15 @@ std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
       "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery"};
   return kNames.at(static_cast<std::size_t>(step));
+}
+
+std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
+  const auto& marks = run.marks();
+  auto mark = std::partition_point(marks.begin(), marks.end(),
+                                   [&](const states::RecordedMark& each) { return each.event < event; });
+  while (mark != marks.begin())
+    if (const auto operation = workload::parse_persisted_mark((--mark)->text)) return operation;
+  return std::nullopt;
 }
 
 bool is_failure(const StateOutcome& outcome) {
@@ -44,7 +51,8 @@ class StateCheck {
     outcome_.state = states::format(state);
     outcome_.recording = checker.run_->path();
     outcome_.recovery_of = checker.recovery_of_;
-    outcome_.persisted_operation = checker.persisted_before(state.event);
+    outcome_.persisted_operation = checker.recovery_of_.empty() ? persisted_before(*checker.run_, state.event)
+                                                                : checker.persisted_at_start_;
     outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_;
   }
 
@@ -122,7 +130,7 @@ Step<void> StateCheck::go() {
   if (!outcome_.recovery.mounted) {
     if (const Step<void> looked = look_after_replay(); !looked) return looked;
   }
-  if (options_.second_recovery && options_.wholly_in_guest) return recover_again();
+  if (options_.wholly_in_guest) return recover_again();
   return {};
 }
 
@@ -233,7 +241,7 @@ Step<void> StateCheck::repair_in_guest() {
 Step<void> StateCheck::look() {
   const bool is_second = first_tree_ && !outcome_.recovery.check_found_damage;
   const process::Stopwatch watch;
-  auto seen = guest_.inspect(filesystem_, options_.second_recovery && !is_second);
+  auto seen = guest_.inspect(filesystem_, !is_second);
   if (!seen) return tl::unexpected(seen.error());
   const double whole_ms = watch.ms() - seen->verify_ms;
   ms(StepKind::load) += seen->verify_ms;
@@ -252,7 +260,7 @@ Step<void> StateCheck::look() {
   // What the two spend on messages is the dump's: nearly all of them are its entries.
   ms(StepKind::dump) += std::max(
       whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
-  if (is_second && options_.second_recovery) {
+  if (is_second) {
     if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
     if (seen->first.mounted && tree_ != *first_tree_) not_idempotent("the second mount shows another tree");
     if (outcome_.recovery.replayed && shows_replay(seen->log))
@@ -323,14 +331,6 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
     if (!oracle) return pass_on(oracle);
     checker.oracle_ = std::make_shared<const crash::Oracle>(std::move(*oracle));
   }
-  for (const states::RecordedMark& mark : run->marks()) {
-    if (!mark.text.starts_with(kPersistedWord)) continue;
-    std::size_t operation = 0;
-    const std::string_view number = std::string_view(mark.text).substr(kPersistedWord.size());
-    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), operation);
-    if (parsed.ec == std::errc{}) checker.persisted_.emplace_back(mark.event, operation);
-  }
-  std::sort(checker.persisted_.begin(), checker.persisted_.end());
   checker.run_ = std::move(run);
   checker.on_host_ = host_can_check(filesystem);
   return checker;
@@ -340,18 +340,9 @@ StateChecker StateChecker::for_recovery(const StateOutcome& of,
                                         std::shared_ptr<const states::RunHistory> recovery) const {
   StateChecker checker = *this;
   checker.run_ = std::move(recovery);
-  checker.persisted_.clear();
   checker.persisted_at_start_ = of.persisted_operation;
   checker.recovery_of_ = of.full_name();
   return checker;
-}
-
-/// A mark counts when its event came before the cut.
-std::optional<std::size_t> StateChecker::persisted_before(std::uint64_t event) const {
-  const auto after = std::partition_point(persisted_.begin(), persisted_.end(),
-                                          [&](const auto& mark) { return mark.first < event; });
-  if (after == persisted_.begin()) return persisted_at_start_;
-  return std::prev(after)->second;
 }
 
 StateOutcome StateChecker::check(StageGuest& guest, const states::CrashState& state,
