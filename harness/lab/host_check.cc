@@ -28,7 +28,6 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::size_t kCopyBytes = 1 << 20;
 constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // process::kFirstInherited
@@ -98,18 +97,10 @@ bool host_can_check(const adapters::LinuxAdapter& filesystem) {
 Result<process::Descriptor> private_copy(const states::StateImage& image) {
   auto file = make_sparse_file(image.sectors() * kSectorBytes);
   if (!file) return file;
-  Result<void> copied;
-  std::vector<std::byte> buffer;
-  image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
-    while (copied && sectors > 0) {
-      const std::uint64_t now = std::min<std::uint64_t>(sectors, kCopyBytes / kSectorBytes);
-      buffer.resize(now * kSectorBytes);
-      copied = image.read(lba, buffer);
-      if (copied) copied = put_sparse(*file, lba * kSectorBytes, buffer);
-      lba += now;
-      sectors -= now;
-    }
-  });
+  const Result<void> copied =
+      visit_pieces(image, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+        return put_sparse(*file, offset, bytes);
+      });
   if (!copied) return pass_on(copied);
   return file;
 }
