@@ -149,5 +149,34 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   EXPECT_EQ(absent.judgement.verdict, crash::Verdict::harness_error) << absent.judgement.summary;
 }
 
+/// The first request after a load looks whether the guest sees what was loaded: here it does not, for the
+/// stage is switched once more behind its back.
+TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  StageGuest& guest = lab_->guest(0);
+  const device::StageLoad load{.stage = guest.stage(),
+                               .recording = workload.recording,
+                               .state = states::format({.event = workload.to_event})};
+  const auto switched = [&] { return guest.load(load) && guest.server().load(load); };
+
+  ASSERT_TRUE(switched());
+  const auto seen = guest.inspect(ext4, false);
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().verdict, crash::Verdict::harness_error);
+  EXPECT_NE(seen.error().summary.find("nonce"), std::string::npos) << seen.error().summary;
+
+  ASSERT_TRUE(switched());
+  const auto ran = guest.exec({"busybox", "true"});
+  ASSERT_FALSE(ran);
+  EXPECT_NE(ran.error().summary.find("nonce"), std::string::npos) << ran.error().summary;
+
+  ASSERT_TRUE(guest.load(load));
+  const auto fine = guest.inspect(ext4, true);
+  ASSERT_TRUE(fine) << fine.error().summary;
+  EXPECT_TRUE(fine->first.mounted);
+  EXPECT_FALSE(fine->tree.empty());
+}
+
 }  // namespace
 }  // namespace headcrash::lab
