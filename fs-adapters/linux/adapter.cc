@@ -296,11 +296,6 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Pla
   return filled;
 }
 
-std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
-                                 std::string_view uuid) {
-  return fill_in(argv, {.device = device, .log = {}, .uuid = uuid, .target = {}});
-}
-
 std::string missing_tool_remedy(const LinuxAdapter& adapter) {
   if (!adapter.package.empty()) {
     return fmt::format("install {} (scripts/setup does); the next run packs it into the guest",

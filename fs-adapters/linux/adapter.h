@@ -77,8 +77,6 @@ struct Places {
 std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
                                  std::string_view options = {});
 std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});
-std::vector<std::string> fill_in(const std::vector<std::string>& argv, std::string_view device,
-                                 std::string_view uuid);
 
 /// What to say when a command of this adapter was not found in the guest.
 std::string missing_tool_remedy(const LinuxAdapter& adapter);

@@ -47,7 +47,8 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
 }
 
 TEST(Adapter, CommandsAreFilledIn) {
-  EXPECT_EQ(fill_in({"mkfs", "-U", "{uuid}", "x={uuid},{device}"}, "/dev/vda", "U"),
+  EXPECT_EQ(fill_in({"mkfs", "-U", "{uuid}", "x={uuid},{device}"},
+                    {.device = "/dev/vda", .log = {}, .uuid = "U", .target = {}}),
             (std::vector<std::string>{"mkfs", "-U", "U", "x=U,/dev/vda"}));
 }
 

@@ -58,7 +58,7 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefi
   const auto table = root.table("device");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  for (const char* key : {"profiles", "write-cache", "faults", "clock", "setup-clock"}) {
+  for (const char* key : {"profiles", "log-profile", "write-cache", "faults", "clock", "setup-clock"}) {
     if ((*table)->has(key)) {
       return fail((*table)->subject(key),
                   "a campaign that explores has no use for it: its workloads are recorded on a stage",
@@ -78,13 +78,14 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
                 "write profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = **table;
-  if (const auto known = device.only({"profiles", "size", "write-cache", "faults", "clock", "setup-clock"});
+  if (const auto known =
+          device.only({"profiles", "log-profile", "size", "write-cache", "faults", "clock", "setup-clock"});
       !known)
     return known;
   for (const auto& read :
        {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
-        device.take("faults", campaign.faults), device.take("clock", campaign.clock),
-        device.take("setup-clock", campaign.setup_clock)}) {
+        device.take("log-profile", campaign.log_profile), device.take("faults", campaign.faults),
+        device.take("clock", campaign.clock), device.take("setup-clock", campaign.setup_clock)}) {
     if (!read) return read;
   }
   if (device.has("write-cache")) {
@@ -93,6 +94,12 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
     campaign.write_cache = on;
   }
   if (const auto checked = check_profiles(device, campaign); !checked) return checked;
+  if (device.has("log-profile")) {
+    if (const auto summary = profiles::summarise_profile(campaign.log_profile); !summary) {
+      const Error& error = summary.error();
+      return fail(device.subject("log-profile") + ": " + error.subject, error.problem, error.remedy);
+    }
+  }
   for (const std::string& fault : campaign.faults) {
     if (const auto parsed = model::parse_fault(fault); !parsed)
       return fail(device.subject("faults"), parsed.error().message());
@@ -352,7 +359,8 @@ std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campai
 std::string campaign_digest(const Campaign& campaign) {
   std::string shape = campaign.name + "\n" + campaign.text;
   for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign)) {
-    shape += fmt::format("\n{} {} {}", filesystem->name, filesystem->type, filesystem->mount_options);
+    shape += fmt::format("\n{} {} {} {}", filesystem->name, filesystem->type, filesystem->mount_options,
+                         filesystem->log_size_bytes);
     for (const auto* command :
          {&filesystem->mkfs, &filesystem->replay, &filesystem->check, &filesystem->repair}) {
       shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));

@@ -23,6 +23,7 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< emulated drives, by name or path
   std::uint64_t size_bytes = 0;
+  std::string log_profile;          ///< of the disk for logs of their own; empty: as the disk
   std::optional<bool> write_cache;  ///< of the drives; none: as the profile says
   std::vector<std::string>
       faults;  ///< in the text form of plugin/model/faults.h; added when the workload begins

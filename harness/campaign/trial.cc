@@ -15,6 +15,7 @@
 
 #include "harness/campaign/phases.h"
 #include "harness/campaign/recorded_run.h"
+#include "harness/campaign/trial_machine.h"
 #include "harness/crash/oracle.h"
 #include "harness/device/served_device.h"
 #include "harness/lab/guest_session.h"
@@ -27,14 +28,12 @@ namespace {
 
 using lab::as_step;
 using lab::broken;
-using lab::kStageDisk;
 using lab::Step;
 using lab::stop;
 using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::uint64_t kMarkExportBytes = 4096;
 constexpr std::size_t kConsoleLines = 1000;
 constexpr std::size_t kIoSampleMost = 2000;
 constexpr std::size_t kFewPoints = 6;
@@ -137,13 +136,14 @@ Result<db::TrialRecord> TrialRun::run() {
 }
 
 Result<void> TrialRun::start_device() {
-  auto started = device::ServedDevice::start({.profile = plan_.profile,
-                                              .size_bytes = campaign_.size_bytes,
-                                              .write_cache = campaign_.write_cache,
-                                              .clock = campaign_.setup_clock,
-                                              .seed = plan_.seed,
-                                              .recording = context_.artefacts / "recording.hcrec"},
-                                             context_.scratch);
+  auto started = start_trial_machine({.disk = {.profile = plan_.profile,
+                                               .size_bytes = campaign_.size_bytes,
+                                               .write_cache = campaign_.write_cache,
+                                               .clock = campaign_.setup_clock,
+                                               .seed = plan_.seed,
+                                               .recording = context_.artefacts / "recording.hcrec"},
+                                      .log_profile = campaign_.log_profile},
+                                     *plan_.filesystem, context_.scratch);
   if (!started) return pass_on(started);
   device_ = std::move(*started);
   phases_.emplace(device_->control(), record_.phases);
@@ -180,12 +180,10 @@ Step<void> TrialRun::set_clock(const std::string& clock) {
 /// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
 Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const Step<void> began = begin(phase); !began) return began;
-  const vm::GuestSpec spec{
-      .image = context_.image,
-      .accelerator = context_.accelerator,
-      .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
-      .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = campaign_.size_bytes},
-                {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}};
+  const vm::GuestSpec spec{.image = context_.image,
+                           .accelerator = context_.accelerator,
+                           .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
+                           .disks = disks_of(*device_, campaign_.size_bytes, *plan_.filesystem)};
   session_.reset();
   guest_.reset();  // it owns the console log in the same folder
   auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
@@ -197,7 +195,10 @@ Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const auto set = session_->set_clock(fmt::format("{:016x}{:016x}", high, low)); !set) return set;
   const auto stats = device_->control().request({{"stats", "read"}});
   if (!stats) return broken(stats.error());
-  if (const auto seen = session_->verify_disks({campaign_.size_bytes, stats->value("instance", "-")}); !seen)
+  if (const auto seen = session_->verify_disks({.bytes = campaign_.size_bytes,
+                                                .nonce = stats->value("instance", "-"),
+                                                .log_bytes = plan_.filesystem->log_size_bytes});
+      !seen)
     return seen;
   return end();
 }
@@ -230,7 +231,7 @@ Step<bool> TrialRun::mount() {
 
 Step<void> TrialRun::format_and_mount() {
   if (const Step<void> began = begin("mkfs"); !began) return began;
-  const auto made = exec(adapters::fill_in(plan_.filesystem->mkfs.argv, kStageDisk, lab::uuid_from(random_)));
+  const auto made = exec(lab::in_guest(plan_.filesystem->mkfs.argv, lab::uuid_from(random_)));
   if (!made) return tl::unexpected(made.error());
   if (!plan_.filesystem->mkfs.good(made->exit_code)) {
     return stop(crash::Verdict::harness_error,
@@ -329,7 +330,7 @@ Step<void> TrialRun::replay() {
     if (!messages) return tl::unexpected(messages.error());
     output = messages->output;
   } else {
-    const auto replayed = exec(adapters::fill_in(filesystem.replay.argv, kStageDisk, ""));
+    const auto replayed = exec(lab::in_guest(filesystem.replay.argv));
     if (!replayed) return tl::unexpected(replayed.error());
     exit_code = replayed->exit_code;
     output = replayed->output;
@@ -342,12 +343,12 @@ Step<void> TrialRun::replay() {
 Step<void> TrialRun::check() {
   const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
   if (const Step<void> began = begin("fsck"); !began) return began;
-  const auto checked = exec(adapters::fill_in(filesystem.check.argv, kStageDisk, ""));
+  const auto checked = exec(lab::in_guest(filesystem.check.argv));
   if (!checked) return tl::unexpected(checked.error());
   recovery_.check_found_damage = !filesystem.check.good(checked->exit_code);
   recovery_.repaired = false;  // until proven
   if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
-    const auto repaired = exec(adapters::fill_in(filesystem.repair.argv, kStageDisk, ""));
+    const auto repaired = exec(lab::in_guest(filesystem.repair.argv));
     if (!repaired) return tl::unexpected(repaired.error());
     recovery_.repaired = filesystem.repair.good(repaired->exit_code);
   }

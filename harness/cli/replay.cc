@@ -174,7 +174,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
       guest.load({.recording = opened.recording, .state = states::format(opened.state)}, true);
   if (!loaded) return stop(loaded.error());
   if (!trial.filesystem.replay_by_mount && !trial.filesystem.replay.argv.empty()) {
-    const auto argv = adapters::fill_in(trial.filesystem.replay.argv, lab::kStageDisk, "");
+    const auto argv = lab::in_guest(trial.filesystem.replay.argv);
     const auto replayed = guest.exec(argv);
     if (!replayed) return stop(replayed.error());
     fmt::print("{}exit {}\n", replayed->output, replayed->exit_code);

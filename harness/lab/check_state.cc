@@ -190,7 +190,7 @@ bool StateCheck::check_stage_on_host() {
 
 Step<GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepKind step) {
   const process::Stopwatch watch;
-  const auto argv = adapters::fill_in(command.argv, kStageDisk, "");
+  const auto argv = in_guest(command.argv);
   Step<GuestOutcome> end = guest_.exec(argv);
   ms(step) += watch.ms();
   if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));

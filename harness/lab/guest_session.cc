@@ -16,12 +16,16 @@ using nlohmann::json;
 // told apart from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 
+adapters::Places places(std::string_view uuid = {}) {
+  return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
+}
+
 json mount_request(const char* command, const adapters::LinuxAdapter& filesystem) {
   return {{"do", command},
           {"source", kStageDisk},
           {"target", kMountPoint},
           {"type", filesystem.type},
-          {"options", filesystem.mount_options}};
+          {"options", adapters::fill_in(filesystem.mount_options, places())}};
 }
 
 /// Takes entries of a dump as they come and keeps the first that makes no sense.
@@ -53,6 +57,10 @@ Look parse_look(const json& answer) {
 }
 
 }  // namespace
+
+std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid) {
+  return adapters::fill_in(argv, places(uuid));
+}
 
 tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why) {
   return tl::unexpected(crash::Judgement{verdict, std::move(why)});
@@ -116,6 +124,11 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
     return stop(crash::Verdict::harness_error, "the guest sees a disk of another size");
   if (marks->value("nonce", "") != meant.nonce)
     return stop(crash::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
+  if (meant.log_bytes == 0) return {};
+  const auto log = call({{"do", "disk"}, {"path", kStageLog}});
+  if (!log) return tl::unexpected(log.error());
+  if (log->value("bytes", std::uint64_t{0}) != meant.log_bytes)
+    return stop(crash::Verdict::harness_error, "the guest sees a log device of another size");
   return {};
 }
 
@@ -141,9 +154,7 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
 }
 
 Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  const auto mounted = exec(adapters::fill_in(
-      filesystem.mount.argv, {.device = kStageDisk, .log = {}, .uuid = {}, .target = kMountPoint},
-      filesystem.mount_options));
+  const auto mounted = exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options));
   if (!mounted) return tl::unexpected(mounted.error());
   if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
   return filesystem.mount.good(mounted->exit_code);

@@ -45,6 +45,7 @@ struct RunOutcome {
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
+  std::uint64_t log_bytes = 0;  ///< of kStageLog; 0: there is none
 };
 
 /// One mount, dump and unmount.
@@ -66,7 +67,11 @@ struct Inspection {
 
 inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
+inline constexpr const char* kStageLog = "/dev/vdc";
 inline constexpr const char* kMountPoint = "/mnt";
+
+/// An adapter's command as it is run in a guest: these devices and folders for its places.
+std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid = {});
 
 class GuestSession {
  public:

@@ -110,7 +110,7 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
   HostCheck found;
   const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
     const process::Stopwatch watch;
-    const auto argv = adapters::fill_in(words, kCopyPath, "");
+    const auto argv = adapters::fill_in(words, {.device = kCopyPath, .log = {}, .uuid = {}, .target = {}});
     Result<ProgramEnd> end = run_confined(argv, copy, limit);
     ms = watch.ms();
     if (end)

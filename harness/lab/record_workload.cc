@@ -133,7 +133,7 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
   const auto loaded =
       guest.load({.sectors = guest.disk_bytes() / model::kSectorBytes, .record = fs::absolute(recording)});
   if (!loaded) return tl::unexpected(loaded.error());
-  const auto made = guest.exec(adapters::fill_in(filesystem.mkfs.argv, kStageDisk, uuid));
+  const auto made = guest.exec(in_guest(filesystem.mkfs.argv, uuid));
   if (!made) return tl::unexpected(made.error());
   if (!filesystem.mkfs.good(made->exit_code)) {
     return stop(crash::Verdict::harness_error,

@@ -51,6 +51,24 @@ status=0
 [ "$status" -eq 1 ] || failed "a hang gave exit code $status: $(cat err)"
 [ "$(sqlite3 hangs.db 'SELECT verdict FROM trial')" = hang ] || failed "a hang is told as: $(sqlite3 hangs.db 'SELECT verdict, summary FROM trial')"
 
+# a journal on a device of its own: both devices behind one cord, in one recording
+cat >journal.toml <<'EOF'
+trials = 1
+filesystems = ["ext4-external-journal"]
+[device]
+profiles = ["hp-c2447"]
+log-profile = "barracuda-st32171w"
+size = "64M"
+write-cache = true
+[workload]
+rounds = 20
+EOF
+"$headcrash" campaign journal.toml --db journal.db >/dev/null 2>err || failed "an external journal: $(cat err; sqlite3 journal.db 'SELECT verdict, summary FROM trial')"
+[ "$(sqlite3 journal.db "SELECT group_concat(name || ' ' || profile, ', ') FROM (SELECT * FROM device ORDER BY ordinal)")" = \
+  "hd0 hp-c2447, log barracuda-st32171w" ] || failed "the devices: $(sqlite3 journal.db 'SELECT * FROM device')"
+[ "$(sqlite3 journal.db "SELECT writes > 0 FROM device_phase JOIN phase ON phase.id = phase_id WHERE phase.name = 'workload'")" = 1 ] ||
+  failed "the log's device was not written to"
+
 "$headcrash" report --db smoke.db -o report >/dev/null || [ $? -eq 1 ] || failed "report"
 grep -q '<svg' report/report.html || failed "the report has no plot"
 ! grep -qE '(src|href)="https?:' report/report.html || failed "the report reaches out of itself"
