@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "plugin/model/disk.h"
+#include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/replay/random_requests.h"
@@ -24,15 +25,6 @@ constexpr std::uint64_t kSegments = 1000;
 constexpr std::uint32_t kQueued = 1000;
 constexpr std::uint64_t kQueuedRequests = 6000;
 constexpr std::uint32_t kBlockSectors = 8;
-
-struct Nobody final : model::MachineWitness {
-  void submitted(model::DeviceId, model::TimeNs, const model::Request&) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, model::TimeNs, const model::MediaWrite&) override {}
-  void incident(model::DeviceId, model::TimeNs, std::string_view) override {}
-  void marked(model::TimeNs, std::string_view) override {}
-  void power_changed(model::TimeNs, model::PowerState) override {}
-};
 
 // ---- segments
 
@@ -57,7 +49,7 @@ Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uin
                              std::uint32_t segment_kib) {
   const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
   if (!planned) return pass_on(planned);
-  Nobody nobody;
+  model::NullWitness nobody;
   auto built = build(*planned, nobody, {});
   if (!built) return pass_on(built);
   replay::RandomSpec spec;
@@ -108,7 +100,7 @@ class RandomWrites final : public model::Initiator {
   }
 
   model::Simulation simulation_;
-  Nobody witness_;
+  model::NullWitness witness_;
   model::Disk disk_;
   std::uint32_t queued_;
   model::Random random_{1992};
