@@ -1,0 +1,34 @@
+-- Schema version 4: benchmarks. A trial of a run of kind 'bench' is one repetition of one cell: file system, device,
+-- workload, parameters. Its verdict is 'measured' or 'failed', its cut ''.
+
+ALTER TABLE trial ADD COLUMN repetition INTEGER;      -- from 0; NULL: no benchmark. Equal repetitions were interleaved, and pair
+ALTER TABLE trial ADD COLUMN parameters TEXT NOT NULL DEFAULT '';   -- "files=1000 users=4": every argument, sorted by name
+ALTER TABLE trial ADD COLUMN scale TEXT NOT NULL DEFAULT '';        -- 'exact', 'scaled', 'custom'; '' for no benchmark
+ALTER TABLE trial ADD COLUMN host_busy REAL;          -- share of the host's CPU that others used meanwhile, 0 to 1
+
+-- One phase of a benchmark's workload. The device's counters stand in the phase itself (whose name is 'workload'),
+-- those of its members in device_phase.
+CREATE TABLE measure (
+  phase_id INTEGER PRIMARY KEY REFERENCES phase(id) ON DELETE CASCADE,
+  label TEXT NOT NULL,                      -- the workload's name for it: "create"
+  measured INTEGER NOT NULL CHECK (measured IN (0, 1)),   -- 0: preparation or verification, no result
+  elapsed_ms REAL NOT NULL,                 -- until the last user's last call returned, by the guest's clock, in the device's time
+  quiescent_ms REAL,                        -- until nothing was left to write, in guest and device; NULL: not waited for
+  user_ms REAL NOT NULL, system_ms REAL NOT NULL,         -- CPU of the whole guest during elapsed_ms
+  operation TEXT NOT NULL,                  -- what is counted: "files"
+  operations INTEGER NOT NULL,
+  app_bytes_read INTEGER NOT NULL, app_bytes_written INTEGER NOT NULL,
+  -- the guest's /proc/diskstats of the same disk, until quiescence: a cross-check, and the merges
+  guest_reads INTEGER NOT NULL, guest_writes INTEGER NOT NULL, guest_flushes INTEGER NOT NULL,
+  guest_bytes_read INTEGER NOT NULL, guest_bytes_written INTEGER NOT NULL,
+  guest_merges INTEGER NOT NULL, guest_busy_ms REAL NOT NULL
+) STRICT;
+
+-- What else was counted or reported: a device's own counters ('hd0.nvram.dirty_hits'), a tool's figures ('fio.read.iops').
+CREATE TABLE metric (
+  phase_id INTEGER NOT NULL REFERENCES phase(id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  unit TEXT NOT NULL,                       -- '1/s', 'ms', 'bytes', '' for a plain number
+  value REAL NOT NULL,
+  PRIMARY KEY (phase_id, name)
+) STRICT, WITHOUT ROWID;
