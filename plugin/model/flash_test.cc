@@ -196,7 +196,7 @@ FlashProfile small_ssd() {
 }
 
 struct SsdBench {
-  explicit SsdBench(FlashProfile p = small_ssd(), bool cache = true)
+  explicit SsdBench(const FlashProfile& p = small_ssd(), bool cache = true)
       : store(p.capacity_sectors), bench(p, &store, cache, nullptr) {}
   RequestId write(std::uint64_t lba, std::uint32_t sectors, int value, bool fua = false) {
     buffers.push_back(bench::Bench::pattern(sectors, value));
