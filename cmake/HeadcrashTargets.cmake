@@ -1,7 +1,9 @@
 # The few words every CMakeLists.txt of the house is written in:
 #
-#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads|plain])
-#       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`;
+#   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads|plain]
+#                     [SHARDS n])
+#       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`, whose tests are
+#       run in so many parts (headcrash_add_unit_test);
 #       from FUZZERS (plugin/model/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
 #       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
@@ -34,15 +36,33 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_custom_target(unit_tests)
 add_custom_target(threads_tests)
 
+# `unit.NAME`, or `unit.NAME.1` and on: parts that ctest -j runs side by side, so that no processor is left with one
+# long program at the end.
+function(headcrash_add_unit_test name)
+  cmake_parse_arguments(ARG "" "SHARDS" "LABELS" ${ARGN})
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    set(test unit.${name})
+    if(ARG_SHARDS GREATER 1)
+      string(APPEND test .${shard})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${test} COMMAND headcrash_${name}_test)
+    set_tests_properties(${test} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 900
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
 function(headcrash_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;FUZZERS;DEPENDS;TEST_LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;TESTS;FUZZERS;DEPENDS;TEST_LABELS" ${ARGN})
   add_library(headcrash_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(headcrash_${name} PUBLIC headcrash_options fmt::fmt ${ARG_DEPENDS})
   if(ARG_TESTS)
     add_executable(headcrash_${name}_test ${ARG_TESTS})
     target_link_libraries(headcrash_${name}_test PRIVATE headcrash_${name} GTest::gtest_main)
-    add_test(NAME unit.${name} COMMAND headcrash_${name}_test)
-    set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${ARG_TEST_LABELS}" TIMEOUT 900)
+    headcrash_add_unit_test(${name} SHARDS ${ARG_SHARDS} LABELS ${ARG_TEST_LABELS})
     add_dependencies(unit_tests headcrash_${name}_test)
     if(NOT HEADCRASH_UNIT_TESTS AND NOT "plain" IN_LIST ARG_TEST_LABELS)
       set_target_properties(headcrash_${name}_test PROPERTIES EXCLUDE_FROM_ALL ON)

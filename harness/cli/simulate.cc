@@ -10,8 +10,8 @@
 
 #include "harness/cli/command.h"
 #include "plugin/config/size.h"
+#include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"
-#include "plugin/record/null_witness.h"
 #include "plugin/replay/csv.h"
 #include "plugin/replay/random_requests.h"
 #include "plugin/replay/replay.h"
@@ -272,7 +272,7 @@ int simulate(const SimulateArguments& arguments) {
   if (!machine) return tell(machine.error(), arguments.as_json);
   const auto plan = profiles::plan(std::move(machine->devices));
   if (!plan) return tell(plan.error(), arguments.as_json);
-  record::NullWitness nobody;
+  model::NullWitness nobody;
   auto built = profiles::build(*plan, nobody, {.seed = arguments.seed});
   if (!built) return tell(built.error(), arguments.as_json);
   for (const model::FaultSpec& fault : machine->faults) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/process/temporary_folder.h"
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -55,7 +55,7 @@ TEST(Commands, ErrorsCarryTheirNumber) {
 }
 
 TEST(Commands, RunStopsAtTheFirstFailure) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   const json request{{"id", 9},
                      {"do", "run"},
                      {"root", folder.path().string()},
@@ -78,7 +78,7 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
 // The host's temporary folder may lack any of them (tmpfs has no user attributes before Linux 6.6): then they
 // are skipped, never failed.
 TEST(Commands, RunDoesOrSkipsEveryOperation) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   const std::vector<std::string> lines{"mkdir d",
                                        "create d/a",
                                        "write d/a 0 8192 1 1",
@@ -125,7 +125,7 @@ json application(const std::vector<std::string>& lines) {
 }
 
 TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   const std::string go = (folder.path() / "files/go").string();
   EXPECT_EQ(
       answer(json{{"id", 4}, {"do", "put"}, {"path", go}, {"text", "echo persisted $1; echo done"}}.dump())
@@ -172,7 +172,7 @@ TEST(Commands, AnApplicationNeedsItsMarkDisk) {
 }
 
 TEST(Commands, RunParsesEverythingBeforeItStarts) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   const json request{{"id", 1},
                      {"do", "run"},
                      {"root", folder.path().string()},

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "harness/guest/posix_vfs.h"
-#include "harness/process/temporary_folder.h"
 #include "harness/workload/stamp.h"
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -37,7 +37,7 @@ class DumpTest : public testing::Test {
     return entries;
   }
 
-  process::TemporaryFolder folder_;
+  model::TemporaryFolder folder_;
   PosixVfs vfs_{folder_.path().string()};
 };
 

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "harness/guest/posix_vfs.h"
-#include "harness/process/temporary_folder.h"
 #include "harness/workload/random_operations.h"
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -59,7 +59,7 @@ class MeetingVfs : public PosixVfs {
 };
 
 TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   MeetingVfs vfs(folder.path().string(), 3);
   const auto list =
       list_of("create a\n@1 create b\n@2 create c\n@2 fsync c\n@1 fsync b\nfsync a\njoin\nunlink a\n");
@@ -71,7 +71,7 @@ TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
 
 TEST(RunOperations, RandomThreadsComeToTheirEnd) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const process::TemporaryFolder folder;
+    const model::TemporaryFolder folder;
     PosixVfs vfs(folder.path().string());
     const auto list = workload::random_operations({.seed = seed, .threads = 4});
     const Seen seen = run_all(list, vfs);
@@ -82,7 +82,7 @@ TEST(RunOperations, RandomThreadsComeToTheirEnd) {
 }
 
 TEST(RunOperations, AFailureEndsAllThreads) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   // Thread 0 waits to report until thread 1 has, and thread 2 at the join: neither may wait for ever.
   const Seen seen = run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
@@ -98,7 +98,7 @@ class NoDataSync : public PosixVfs {
 };
 
 TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   NoDataSync vfs(folder.path().string());
   const Seen seen = run_all(list_of("create a\n@1 create b\n@1 fdatasync b\nfsync a\n"), vfs);
   EXPECT_EQ(seen.skipped, std::vector<std::size_t>{2});
@@ -107,7 +107,7 @@ TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
 }
 
 TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   const RunEnd end = run_operations(
       list_of("create a\nfsync a\nunlink a\n"), vfs,

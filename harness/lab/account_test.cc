@@ -19,7 +19,7 @@ CrashState named(const std::string& name) {
 }
 
 /// events: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4  9 ack  10 mark  11 trim  12 W6
-std::shared_ptr<const states::RunHistory> a_run(const LabTestFolder& folder) {
+std::shared_ptr<const states::RunHistory> a_run(const model::TemporaryFolder& folder) {
   RecordedDisk disk(folder / "workload.hcrec");
   disk.mark("phase workload")
       .write(1, 800, RecordedDisk::stamps(1, 1, 0, 4096))
@@ -105,7 +105,7 @@ To see it again
 )";
 
 TEST(Account, TellsAFailureToAReader) {
-  const LabTestFolder folder;
+  const model::TemporaryFolder folder;
   const auto run = a_run(folder);
   adapters::LinuxAdapter filesystem{.name = "ext4-nobarrier",
                                     .title = "ext4 with nobarrier (control: must lose)",
@@ -147,7 +147,7 @@ TEST(Account, TellsAFailureToAReader) {
 }
 
 TEST(LostWrites, AreThoseThatTheStateLists) {
-  const LabTestFolder folder;
+  const model::TemporaryFolder folder;
   const auto run = a_run(folder);
   const auto requests = [&](const std::string& name) {
     const auto lost = lost_writes(*run, named(name), "ext4");
@@ -170,7 +170,7 @@ TEST(LostWrites, AreThoseThatTheStateLists) {
 TEST(LostWrites, TellAPhysicalStateByWhatItLacks) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const LabTestFolder folder;
+    const model::TemporaryFolder folder;
     model::Random random(seed);
     RecordedDisk disk(folder / "r", 256);
     std::vector<model::RequestId> lost, torn;
@@ -205,7 +205,7 @@ TEST(LostWrites, TellAPhysicalStateByWhatItLacks) {
 }
 
 TEST(LostWrites, DoNotTellAWriteThatWasTornTwice) {
-  const LabTestFolder folder;
+  const model::TemporaryFolder folder;
   RecordedDisk disk(folder / "r", 64);
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
   disk.write(1, 8, data).ack(1);

@@ -10,7 +10,7 @@
 
 #include "harness/lab/check_state.h"
 #include "harness/process/process.h"
-#include "harness/process/temporary_folder.h"
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::lab {
 namespace {
@@ -29,7 +29,7 @@ adapters::LinuxAdapter adapter(const std::string& name) {
 
 /// A fresh ext4 as an anonymous file.
 process::Descriptor fresh_ext4() {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   const std::string path = folder.path() / "image";
   std::ofstream(path, std::ios::binary) << "";
   std::filesystem::resize_file(path, kImageBytes);

@@ -3,32 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/workload/stamp.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::lab {
-
-class LabTestFolder {
- public:
-  LabTestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headcrash-lab-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~LabTestFolder() { std::filesystem::remove_all(path_); }
-  LabTestFolder(const LabTestFolder&) = delete;
-  LabTestFolder& operator=(const LabTestFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// One event a millisecond.
 class RecordedDisk {

@@ -42,7 +42,7 @@ std::vector<workload::Operation> operations(const std::string& text) {
 }
 
 TEST(PosixCksum, IsWhatTheUtilityPrints) {
-  const LabTestFolder folder;
+  const model::TemporaryFolder folder;
   for (const std::size_t bytes : {0U, 1U, 255U, 256U, 512U, 70'000U}) {
     const auto data = RecordedDisk::stamps(1, 1, 0, bytes);
     std::ofstream(folder / "f", std::ios::binary)
@@ -136,7 +136,7 @@ class ReproducerTest : public testing::Test {
     return run("'" + (folder_ / "out" / "reproduce.sh").string() + "' " + arguments);
   }
 
-  LabTestFolder folder_;
+  model::TemporaryFolder folder_;
   adapters::LinuxAdapter filesystem_;
   std::shared_ptr<const states::RunHistory> run_;
   int images_ = 0;

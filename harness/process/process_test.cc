@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "harness/process/descriptor.h"
-#include "harness/process/temporary_folder.h"
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::process {
 namespace {
@@ -89,7 +89,7 @@ TEST(Process, DiesWithAKilledHarness) {
 }
 
 TEST(Process, InheritsExactlyWhatWasGiven) {
-  const TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   const std::string path = (folder.path() / "out").string();
   const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
   const Descriptor low(::open("/dev/null", O_RDWR));

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "plugin/model/array_test_bench.h"
+#include "plugin/model/sector_bytes_test.h"
 
 namespace headcrash::model {
 namespace {
@@ -89,24 +90,20 @@ class ArrayHistory final : public Initiator {
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
 
   /// Every sector of a write carries its stamp in every word.
-  static void fill(std::span<std::byte> bytes, std::uint32_t stamp) {
-    for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) std::memcpy(bytes.data() + i, &stamp, 4);
-  }
+  static void fill(std::span<std::byte> bytes, std::uint32_t stamp) { bench::fill_with(bytes, stamp); }
   /// The stamps of a sector: one, or two when it is torn. Torn at any byte.
   static bool is(std::span<const std::byte> sector, std::uint32_t stamp) {
-    std::array<std::byte, kSectorBytes> wanted;
-    fill(wanted, stamp);
-    return std::equal(sector.begin(), sector.end(), wanted.begin());
+    return bench::is_filled_with(sector, stamp);
   }
   static bool is_torn_of(std::span<const std::byte> sector, const std::vector<std::uint32_t>& stamps) {
     for (const std::uint32_t a : stamps) {
       std::array<std::byte, kSectorBytes> first;
       fill(first, a);
-      const auto prefix = std::mismatch(sector.begin(), sector.end(), first.begin()).first - sector.begin();
+      const std::size_t prefix = bench::common_prefix(sector, first);
       for (const std::uint32_t b : stamps) {
         std::array<std::byte, kSectorBytes> second;
         fill(second, b);
-        if (std::equal(sector.begin() + prefix, sector.end(), second.begin() + prefix)) return true;
+        if (bench::same_bytes(sector.subspan(prefix), std::span(second).subspan(prefix))) return true;
       }
     }
     return false;
@@ -330,12 +327,13 @@ class ArrayHistory final : public Initiator {
     return stamp;
   }
   void adopt_what_is_there() {
+    const auto all = bench_.read(0, static_cast<std::uint32_t>(sectors_));
+    EXPECT_EQ(all.size(), sectors_ * kSectorBytes) << "each sector can be read";
+    if (all.empty()) return;
     for (std::uint64_t s = 0; s < sectors_; ++s) {
       auto stamps = allowed(s);
       for (const auto& [stamp, at] : unflushed_[s]) stamps.push_back(stamp);
-      const auto seen = bench_.read(s, 1);
-      EXPECT_EQ(seen.size(), kSectorBytes) << "sector " << s << " can be read";
-      if (seen.empty()) return;
+      const auto seen = std::span(all).subspan(s * kSectorBytes, kSectorBytes);
       const bool torn_possible = stamps.size() > 1;
       EXPECT_TRUE(torn_possible ? is_torn_of(seen, stamps) : is(seen, stamps[0]))
           << "sector " << s << " after a cut, now " << now_[s] << ", " << writing_[s].size()

@@ -168,5 +168,21 @@ TEST(HistoryCheckItself, FindsADeviceThatServesAnOldVersion) {
   EXPECT_GE(found, 5U);
 }
 
+/// Always has something to do at once.
+struct Restless final : EventTarget {
+  explicit Restless(Simulation& s) : simulation(s) {}
+  void on_event(std::uint64_t) override { simulation.schedule(simulation.now(), *this, 0); }
+  Simulation& simulation;
+};
+
+TEST(HistoryCheckItself, EndsWithADeviceThatNeverComesToRest) {
+  Bench b = make_bench({true, 1, 4, Tear::silent}, 1);
+  Restless restless(b.machine.simulation());
+  restless.on_event(0);
+  const HistoryReport report = check_history(b.machine, options_for({true, 1, 4, Tear::silent}, 1));
+  ASSERT_FALSE(report.clean());
+  EXPECT_NE(report.violations.back().find("never comes to rest"), std::string::npos) << report;
+}
+
 }  // namespace
 }  // namespace headcrash::model

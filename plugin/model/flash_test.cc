@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "plugin/model/null_witness.h"
 #include "plugin/model/test_bench.h"
 
 namespace headcrash::model {
@@ -99,13 +100,13 @@ struct FlashBench {
 struct FlashLoad final : Initiator {
   FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
             std::function<std::uint64_t()> lba)
-      : bench(p), op(kind), sectors(length), left(requests), next(std::move(lba)) {
-    bench.witness.log.reserve(1);
+      : op(kind), sectors(length), left(requests), next(std::move(lba)) {
+    machine.add_device("ssd", std::make_unique<Flash>(FlashOptions{p, machine.simulation(), nobody}));
     for (int i = 0; i < depth; ++i) one();
-    while (bench.machine.simulation().run_next() && answered < requests) {
+    while (machine.simulation().run_next() && answered < requests) {
     }
     bytes_per_second = std::uint64_t{sectors} * kSectorBytes * static_cast<std::uint64_t>(requests) *
-                       kSecondNs / static_cast<std::uint64_t>(bench.now());
+                       kSecondNs / static_cast<std::uint64_t>(machine.simulation().now());
   }
   void one() {
     if (left-- <= 0) return;
@@ -113,14 +114,14 @@ struct FlashLoad final : Initiator {
     request.op = op;
     request.lba = next();
     request.sectors = sectors;
-    bench.machine.submit(0, request, *this);
+    machine.submit(0, request, *this);
   }
   void completed(const Completion&) override {
     ++answered;
-    bench.witness.log.clear();
     one();
   }
-  FlashBench bench;
+  NullWitness nobody;
+  Machine machine{nobody};
   Op op;
   std::uint32_t sectors;
   int left;
@@ -195,7 +196,7 @@ FlashProfile small_ssd() {
 }
 
 struct SsdBench {
-  explicit SsdBench(FlashProfile p = small_ssd(), bool cache = true)
+  explicit SsdBench(const FlashProfile& p = small_ssd(), bool cache = true)
       : store(p.capacity_sectors), bench(p, &store, cache, nullptr) {}
   RequestId write(std::uint64_t lba, std::uint32_t sectors, int value, bool fua = false) {
     buffers.push_back(bench::Bench::pattern(sectors, value));

@@ -41,6 +41,7 @@
 #include "plugin/model/history_options.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/random.h"
+#include "plugin/model/sector_bytes_test.h"
 
 namespace headcrash::model {
 
@@ -56,17 +57,17 @@ class HistoryCheck final : public Initiator {
   }
 
   HistoryReport run() {
-    for (int step = 0; step < options_.steps && report_.violation_count < 100; ++step) {
+    for (int i = 0; i < options_.steps && goes_on(); ++i) {
       if (machine_.power() == PowerState::off) recover();
       const std::uint64_t dice = random_.below(1000);
       if (dice < 450 && flying_.size() < options_.in_flight_max) {
         submit();
       } else if (dice < 900) {
-        machine_.simulation().run_next();
+        step();
       } else if (dice < 970) {
         const auto pause =
             static_cast<TimeNs>(random_.below(static_cast<std::uint64_t>(options_.pause_ns_max)));
-        machine_.simulation().run_until(machine_.simulation().now() + pause);
+        run_for(pause);
       } else if (dice < 990 && options_.cuts) {
         arm_or_cut();
       } else if (options_.mischief) {
@@ -77,6 +78,7 @@ class HistoryCheck final : public Initiator {
     answer_all();
     if (machine_.power() == PowerState::on && options_.cuts) machine_.power_cut();
     machine_.power() == PowerState::off ? recover() : read_back();
+    if (events_ == kEventsMax) violation("the device never comes to rest");
     return report_;
   }
 
@@ -94,7 +96,7 @@ class HistoryCheck final : public Initiator {
  private:
   using Instant = std::uint64_t;  ///< counts submissions and answers
   static constexpr Instant kNotYet = ~Instant{0};
-  static constexpr int kEventsMax = 2'000'000;  ///< until a request that was submitted must be answered
+  static constexpr int kEventsMax = 500'000;  ///< of a whole history; it needs some tens of thousands
 
   struct Version {
     Instant submitted = 0;
@@ -118,6 +120,22 @@ class HistoryCheck final : public Initiator {
     std::vector<Instant> barriers;  ///< read: versions acknowledged before are out
   };
 
+  bool goes_on() const { return events_ < kEventsMax && report_.violation_count < 100; }
+
+  /// Lets the next event happen. False when there is none, or when there have been too many.
+  bool step() {
+    if (events_ == kEventsMax || !machine_.simulation().run_next()) return false;
+    ++events_;
+    return true;
+  }
+  void run_for(TimeNs ns) {
+    Simulation& simulation = machine_.simulation();
+    const TimeNs until = simulation.now() + ns;
+    while (simulation.next_event().value_or(kNever) <= until)
+      if (!step()) return;
+    simulation.run_until(until);
+  }
+
   void violation(std::string text) {
     ++report_.violation_count;
     if (report_.violations.size() < HistoryReport::kViolationsKept)
@@ -131,9 +149,7 @@ class HistoryCheck final : public Initiator {
     return stamp == 0 ? 0 : Random(stamp * 0x9e3779b97f4a7c15U ^ lba).next();
   }
   static void fill(std::span<std::byte> sector, std::uint64_t stamp, std::uint64_t lba) {
-    const std::uint64_t word = word_of(stamp, lba);
-    for (std::size_t at = 0; at < sector.size(); at += sizeof word)
-      std::memcpy(sector.data() + at, &word, sizeof word);
+    bench::fill_with(sector, word_of(stamp, lba));
   }
   std::vector<std::byte> bytes_of(const Version& version, std::uint64_t lba) const {
     if (!version.bytes.empty()) return version.bytes;
@@ -142,13 +158,8 @@ class HistoryCheck final : public Initiator {
     return bytes;
   }
   static bool is(const Version& version, std::uint64_t lba, std::span<const std::byte> seen) {
-    if (!version.bytes.empty()) return equal(seen, version.bytes);
-    const std::uint64_t word = word_of(version.stamp, lba);
-    if (std::memcmp(seen.data(), &word, sizeof word) != 0) return false;
-    return std::memcmp(seen.data(), seen.data() + sizeof word, seen.size() - sizeof word) == 0;  // all equal
-  }
-  static bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+    if (!version.bytes.empty()) return bench::same_bytes(seen, version.bytes);
+    return bench::is_filled_with(seen, word_of(version.stamp, lba));
   }
 
   // ---- submitting
@@ -357,8 +368,8 @@ class HistoryCheck final : public Initiator {
   }
 
   void answer_all() {
-    for (int events = 0; !flying_.empty() && events < kEventsMax; ++events)
-      if (!machine_.simulation().run_next()) break;
+    while (!flying_.empty() && step()) {
+    }
     if (flying_.empty()) return;
     violation(fmt::format("{} requests were never answered", flying_.size()));
     flying_.clear();
@@ -369,11 +380,11 @@ class HistoryCheck final : public Initiator {
     if (!soon) answer_all();
     if (options_.off_ns_max > 0) {
       const auto off = static_cast<TimeNs>(random_.below(static_cast<std::uint64_t>(options_.off_ns_max)));
-      machine_.simulation().run_until(machine_.simulation().now() + off);
+      run_for(off);
     }
     ++report_.cuts;
     machine_.power_on();
-    machine_.simulation().run_until(machine_.simulation().now());
+    run_for(0);
     if (soon) answer_all();
     read_back();
   }
@@ -385,19 +396,27 @@ class HistoryCheck final : public Initiator {
     for (std::size_t i = 0; i < sectors_.size(); ++i)
       open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
                              [](const Version& v) { return !v.durable; });
-    std::vector<std::byte> bytes(kSectorBytes);
-    for (std::uint64_t i = 0; i < sectors_.size(); ++i) {
-      const std::uint64_t lba = options_.first_lba + i;
-      const Status status = read_one(lba, bytes);
-      if (status != Status::ok && status != Status::medium_error) {
-        violation(fmt::format("sector {} cannot be read after the power came back", lba));
-        continue;
-      }
-      judge(sectors_[i], lba, status, bytes);
+    constexpr std::uint64_t kTogether = 16;  // most of a history's events would be single reads
+    std::vector<std::byte> bytes(kTogether * kSectorBytes);
+    for (std::uint64_t i = 0; i < sectors_.size() && goes_on(); i += kTogether) {
+      const auto all =
+          std::span(bytes).first(std::min(kTogether, sectors_.size() - i) * std::size_t{kSectorBytes});
+      const bool readable = read_now(options_.first_lba + i, all) == Status::ok;
+      for (std::uint64_t k = 0; k * kSectorBytes < all.size() && goes_on(); ++k)
+        look_at(i + k, all.subspan(k * kSectorBytes, kSectorBytes), readable);
     }
   }
 
-  Status read_one(std::uint64_t lba, std::span<std::byte> into) {
+  void look_at(std::uint64_t index, std::span<std::byte> bytes, bool is_read) {
+    const std::uint64_t lba = options_.first_lba + index;
+    const Status status = is_read ? Status::ok : read_now(lba, bytes);
+    if (status == Status::ok || status == Status::medium_error)
+      judge(sectors_[index], lba, status, bytes);
+    else
+      violation(fmt::format("sector {} cannot be read after the power came back", lba));
+  }
+
+  Status read_now(std::uint64_t lba, std::span<std::byte> into) {
     struct Waiter final : Initiator {
       void completed(const Completion& completion) override { status = completion.status; }
       std::optional<Status> status;
@@ -407,11 +426,11 @@ class HistoryCheck final : public Initiator {
     Request read;
     read.op = Op::read;
     read.lba = lba;
-    read.sectors = 1;
+    read.sectors = static_cast<std::uint32_t>(into.size() / kSectorBytes);
     read.into = into;
     machine_.submit(options_.device_index, read, mine);
-    for (int events = 0; !mine.status && events < kEventsMax; ++events)
-      if (!machine_.simulation().run_next()) break;
+    while (!mine.status && step()) {
+    }
     const auto status = mine.status;
     if (status) waiters_.pop_back();  // else a late answer still finds it
     return status.value_or(Status::device_failed);
@@ -463,10 +482,10 @@ class HistoryCheck final : public Initiator {
       v.unreadable ? void(anything = true) : allowed.push_back(bytes_of(v, lba));
     }
     for (const auto& fresh : allowed) {
-      const auto prefix = std::mismatch(seen.begin(), seen.end(), fresh.begin()).first - seen.begin();
+      const std::size_t prefix = bench::common_prefix(seen, fresh);
       const bool fits =
           prefix > 0 && (anything || std::any_of(allowed.begin(), allowed.end(), [&](const auto& old) {
-                           return std::equal(seen.begin() + prefix, seen.end(), old.begin() + prefix);
+                           return bench::same_bytes(seen.subspan(prefix), std::span(old).subspan(prefix));
                          }));
       if (!fits) continue;
       ++report_.torn_sectors;
@@ -485,6 +504,7 @@ class HistoryCheck final : public Initiator {
   std::vector<bool> open_;  ///< before the power came back: had versions that were not durable
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;
+  int events_ = 0;
   HistoryReport report_;
 };
 

@@ -171,26 +171,27 @@ TEST(Nvram, WritesGoOnBetweenTheWaterMarks) {
   EXPECT_EQ(b.counters().destages, 2U) << "from 6 blocks down to 4";
 }
 
-TEST(Nvram, ServesAPartialHitFromBoth) {
-  NvramBench b;
-  ASSERT_TRUE(b.store.write(0, Bench::pattern(24, 3)).has_value());
+/// Sectors 0 to 23, of which the cache holds 9, 10 and 20.
+std::vector<std::byte> fill_in_part(NvramBench& b) {
+  std::vector<std::byte> expected = Bench::pattern(24, 3);
+  EXPECT_TRUE(b.store.write(0, expected).has_value());
   b.write(9, 2, 6);
   b.write(20, 1, 8);
-  std::vector<std::byte> expected = Bench::pattern(24, 3);
   std::fill_n(expected.begin() + 9 * 512, 2 * 512, std::byte{6});
   std::fill_n(expected.begin() + 20 * 512, 512, std::byte{8});
+  return expected;
+}
+
+TEST(Nvram, ServesAPartialHitFromBoth) {
+  NvramBench b;
+  const std::vector<std::byte> expected = fill_in_part(b);
   EXPECT_EQ(b.read(0, 24), expected);
   EXPECT_EQ(b.counters().read_hits, 0U);
 }
 
 TEST(Nvram, ABadSectorBelowMattersOnlyWhereTheCacheHasNothing) {
   NvramBench b;
-  ASSERT_TRUE(b.store.write(0, Bench::pattern(24, 3)).has_value());
-  b.write(9, 2, 6);
-  b.write(20, 1, 8);
-  std::vector<std::byte> expected = Bench::pattern(24, 3);
-  std::fill_n(expected.begin() + 9 * 512, 2 * 512, std::byte{6});
-  std::fill_n(expected.begin() + 20 * 512, 512, std::byte{8});
+  std::vector<std::byte> expected = fill_in_part(b);
   b.add(b.drive_faults, FaultKind::latent_error, 10, 1);
   b.add(b.drive_faults, FaultKind::latent_error, 20, 1);
   EXPECT_EQ(b.read(0, 24), expected) << "0-8, 11-19 and 21-23 are read by themselves";

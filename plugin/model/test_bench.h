@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugin/model/disk.h"
@@ -96,10 +98,9 @@ class LogWitness final : public MachineWitness {
         fmt::format("{} ack {} {} status{}", c.completed_at, device, c.id, static_cast<int>(c.status)));
   }
   void media_written(DeviceId device, TimeNs at, const MediaWrite& m) override {
-    std::uint64_t sum = 0;
-    for (const std::byte b : m.bytes) sum = sum * 31 + static_cast<std::uint64_t>(b);
+    const std::string_view bytes(reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size());
     log.push_back(fmt::format("{} media {} {} {}+{} outcome{} {:x}", at, device, m.source, m.lba, m.sectors,
-                              static_cast<int>(m.outcome), sum));
+                              static_cast<int>(m.outcome), std::hash<std::string_view>()(bytes)));
     torn += m.outcome == MediaWrite::Outcome::torn ? 1 : 0;
   }
   void incident(DeviceId device, TimeNs at, std::string_view text) override {

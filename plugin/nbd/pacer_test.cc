@@ -7,9 +7,9 @@
 #include <atomic>
 #include <random>
 
+#include "plugin/model/null_witness.h"
 #include "plugin/nbd/fixed_delay_device.h"
 #include "plugin/nbd/transport_floor.h"
-#include "plugin/record/null_witness.h"
 
 namespace headcrash::nbd {
 namespace {
@@ -44,7 +44,7 @@ class PacerTest : public testing::Test {
     return pacer_->with_machine([this](model::Machine&) { return pacer_->latency(0).target.summary(); });
   }
 
-  record::NullWitness witness_;
+  model::NullWitness witness_;
   model::Machine machine_{witness_};
   std::unique_ptr<Pacer> pacer_;
 };

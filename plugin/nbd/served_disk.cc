@@ -102,15 +102,17 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
 ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
                        const std::vector<std::string>& nbdkit_options)
     : socket_(folder / "nbd.sock"), control_(folder / "control.sock"), log_(folder / "nbdkit.log") {
-  std::error_code ignored;
-  fs::remove(socket_, ignored);
+  // nbdkit writes the file when it listens. A connection that only tries would be logged as an error, after
+  // which a sanitized server hangs in exit().
+  const std::string listens = folder / "nbdkit.pid";
+  fs::remove(socket_);
+  fs::remove(listens);
   std::vector<std::string> all = nbdkit_options;
-  all.insert(all.end(), {"-U", socket_, HEADCRASH_PLUGIN, "control=" + control_});
+  all.insert(all.end(), {"-P", listens, "-U", socket_, HEADCRASH_PLUGIN, "control=" + control_});
   all.insert(all.end(), arguments.begin(), arguments.end());
   pid_ = start_nbdkit(all, log_);
   const auto patience = steady_clock::now() + kPatience;
-  int fd = -1;
-  while ((fd = connect_to(socket_)) < 0) {
+  while (!fs::exists(listens)) {
     if (waitpid(pid_, nullptr, WNOHANG) != 0 || steady_clock::now() > patience) {
       ADD_FAILURE() << "nbdkit does not come up: " << text_of(log_);
       pid_ = -1;
@@ -118,7 +120,6 @@ ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> a
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  close(fd);  // nbdkit ends only when all its connections are closed
 }
 
 ServedDisk::~ServedDisk() {

@@ -8,6 +8,7 @@
 
 #include "headcrash_profiles_embedded.h"
 #include "plugin/model/array.h"
+#include "plugin/model/null_witness.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -15,13 +16,9 @@ namespace {
 using model::DeviceId;
 using model::TimeNs;
 
-struct CountingWitness : model::MachineWitness {
+struct CountingWitness : model::NullWitness {
   void submitted(DeviceId device, TimeNs, const model::Request&) override { ++submissions[device]; }
-  void acknowledged(DeviceId, const model::Completion&) override {}
   void incident(DeviceId, TimeNs, std::string_view text) override { incidents.emplace_back(text); }
-  void media_written(DeviceId, TimeNs, const model::MediaWrite&) override {}
-  void marked(TimeNs, std::string_view) override {}
-  void power_changed(TimeNs, model::PowerState) override {}
   std::map<DeviceId, int> submissions;
   std::vector<std::string> incidents;
 };

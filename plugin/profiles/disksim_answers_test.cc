@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "plugin/model/disk.h"
+#include "plugin/model/null_witness.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -35,13 +36,6 @@ struct Answer {
   bool read = false;
   std::uint64_t lbn = 0;
   std::uint32_t blocks = 0;
-};
-
-struct Ignore : model::Witness {
-  void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
-  void incident(model::DeviceId, TimeNs, std::string_view) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
 };
 
 TimeNs to_ns(const std::string& ms) {
@@ -111,7 +105,7 @@ class Replay final : public model::Initiator, public model::EventTarget {
   const std::vector<Answer>& answers_;
   const bool clook_;
   model::Simulation simulation_;
-  Ignore ignore_;
+  model::NullWitness ignore_;
   model::Disk disk_;
   std::vector<TimeNs> responses_;
   std::vector<model::Breakdown> breakdowns_;

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "plugin/model/disk.h"
+#include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/replay/random_requests.h"
@@ -20,19 +21,9 @@ namespace {
 
 constexpr double kWrenBytesPerSecond = 1.3e6;
 constexpr double kEagleBytesPerSecond = 1.96e6;
-constexpr std::uint64_t kSegments = 1000;
 constexpr std::uint32_t kQueued = 1000;
 constexpr std::uint64_t kQueuedRequests = 6000;
 constexpr std::uint32_t kBlockSectors = 8;
-
-struct Nobody final : model::MachineWitness {
-  void submitted(model::DeviceId, model::TimeNs, const model::Request&) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, model::TimeNs, const model::MediaWrite&) override {}
-  void incident(model::DeviceId, model::TimeNs, std::string_view) override {}
-  void marked(model::TimeNs, std::string_view) override {}
-  void power_changed(model::TimeNs, model::PowerState) override {}
-};
 
 // ---- segments
 
@@ -54,14 +45,14 @@ std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive, 
 }
 
 Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uint32_t drives,
-                             std::uint32_t segment_kib) {
+                             std::uint32_t segment_kib, std::uint64_t transfers) {
   const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
   if (!planned) return pass_on(planned);
-  Nobody nobody;
+  model::NullWitness nobody;
   auto built = build(*planned, nobody, {});
   if (!built) return pass_on(built);
   replay::RandomSpec spec;
-  spec.count = kSegments;
+  spec.count = transfers;
   spec.blocks = segment_kib * 2;
   spec.reads = 0;
   replay::RandomRequests source(spec, planned->all[0].sectors);
@@ -108,7 +99,7 @@ class RandomWrites final : public model::Initiator {
   }
 
   model::Simulation simulation_;
-  Nobody witness_;
+  model::NullWitness witness_;
   model::Disk disk_;
   std::uint32_t queued_;
   model::Random random_{1992};
@@ -117,7 +108,7 @@ class RandomWrites final : public model::Initiator {
 
 }  // namespace
 
-Result<std::vector<SegmentRow>> measure_segments() {
+Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers) {
   std::vector<SegmentRow> rows = {{1, {.45, .62, .77, .87, .93, .96, .98, .99, 1.0}, {}, {}},
                                   {4, {.17, .30, .45, .62, .77, .87, .93, .96, .98}, {}, {}},
                                   {8, {.09, .17, .29, .45, .62, .77, .87, .93, .96}, {}, {}}};
@@ -127,7 +118,7 @@ Result<std::vector<SegmentRow>> measure_segments() {
     for (const bool together : {true, false}) {
       const auto stack = striped(*drive, row.drives, together);
       for (std::size_t i = 0; i < kSegmentKib.size(); ++i) {
-        const auto share = segment_share(stack, row.drives, kSegmentKib[i]);
+        const auto share = segment_share(stack, row.drives, kSegmentKib[i], transfers);
         if (!share) return pass_on(share);
         (together ? row.synchronised : row.unsynchronised)[i] = *share;
       }

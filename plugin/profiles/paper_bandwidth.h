@@ -20,7 +20,8 @@ struct SegmentRow {
   Shares printed{};  ///< by the dissertation
   Shares synchronised{}, unsynchronised{};
 };
-Result<std::vector<SegmentRow>> measure_segments();
+/// By so many transfers of each size.
+Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers);
 
 /// Shares of a drive's sustained bandwidth that random writes of 4 KiB reach.
 struct QueueRow {

@@ -7,7 +7,7 @@ namespace headcrash::profiles {
 namespace {
 
 TEST(SegmentBandwidth, IsThatOfTheDissertation) {
-  const auto rows = measure_segments();
+  const auto rows = measure_segments(200);
   ASSERT_TRUE(rows) << rows.error().message();
   ASSERT_EQ(rows->size(), 3U);
   for (const SegmentRow& row : *rows) {

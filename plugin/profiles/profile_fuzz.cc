@@ -8,20 +8,15 @@
 #include "plugin/model/disk.h"
 #include "plugin/model/fuzz.h"
 #include "plugin/model/machine.h"
+#include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
 namespace {
 
-class Nobody final : public model::MachineWitness, public model::Initiator {
+class Nobody final : public model::NullWitness, public model::Initiator {
  public:
-  void submitted(model::DeviceId, model::TimeNs, const model::Request&) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, model::TimeNs, const model::MediaWrite&) override {}
-  void incident(model::DeviceId, model::TimeNs, std::string_view) override {}
-  void marked(model::TimeNs, std::string_view) override {}
-  void power_changed(model::TimeNs, model::PowerState) override {}
   void completed(const model::Completion& completion) override {
     EXPECT_EQ(completion.status, model::Status::ok);
     EXPECT_GE(completion.completed_at, completion.submitted_at);

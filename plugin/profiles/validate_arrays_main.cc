@@ -15,7 +15,7 @@ void print_shares(const std::string& title, const SegmentRow::Shares& shares, in
 }
 
 int run() {
-  const auto segments = measure_segments();
+  const auto segments = measure_segments(1000);
   const auto queues = measure_queues();
   for (const Error* error : {segments ? nullptr : &segments.error(), queues ? nullptr : &queues.error()}) {
     if (error == nullptr) continue;

@@ -18,19 +18,13 @@
 #include <cmath>
 
 #include "plugin/model/disk.h"
+#include "plugin/model/null_witness.h"
 #include "plugin/replay/trace_file.h"
 
 namespace headcrash::profiles {
 namespace {
 
 using model::TimeNs;
-
-struct NoWitness final : model::Witness {
-  void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
-  void incident(model::DeviceId, TimeNs, std::string_view) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
-};
 
 class ClosedLoop final : public model::Initiator, public model::EventTarget {
  public:
@@ -68,7 +62,7 @@ class ClosedLoop final : public model::Initiator, public model::EventTarget {
 
   const std::vector<replay::TraceRequest>& trace_;
   model::Simulation simulation_;
-  NoWitness witness_;
+  model::NullWitness witness_;
   model::Disk disk_;
   std::vector<TimeNs> responses_;
 };

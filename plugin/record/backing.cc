@@ -1,7 +1,7 @@
 // Stores and witness of a machine (backing.h).
 #include "plugin/record/backing.h"
 
-#include "plugin/record/null_witness.h"
+#include "plugin/model/null_witness.h"
 
 namespace headcrash::record {
 
@@ -33,7 +33,7 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
 
 Result<void> Backing::open_recording(const BackingOptions& options) {
   if (!options.record) {
-    nobody_ = std::make_unique<NullWitness>();
+    nobody_ = std::make_unique<model::NullWitness>();
     witness_ = nobody_.get();
     return {};
   }

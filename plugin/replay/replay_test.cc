@@ -12,6 +12,7 @@
 #include <random>
 #include <sstream>
 
+#include "plugin/model/null_witness.h"
 #include "plugin/replay/csv.h"
 #include "plugin/replay/random_requests.h"
 #include "plugin/replay/trace_file.h"
@@ -241,15 +242,6 @@ TEST(ResponseTimes, HoldAnyTime) {
 
 // ---- replay
 
-struct Nobody : model::MachineWitness {
-  void submitted(model::DeviceId, TimeNs, const model::Request&) override {}
-  void acknowledged(model::DeviceId, const model::Completion&) override {}
-  void media_written(model::DeviceId, TimeNs, const model::MediaWrite&) override {}
-  void incident(model::DeviceId, TimeNs, std::string_view) override {}
-  void marked(TimeNs, std::string_view) override {}
-  void power_changed(TimeNs, model::PowerState) override {}
-};
-
 /// Serves one request at a time, a millisecond each; or never.
 class Metronome final : public model::Device, private model::EventTarget {
  public:
@@ -307,7 +299,7 @@ struct Bench {
     options.observer = &keep;
     return replay(machine, **source, options);
   }
-  Nobody nobody;
+  model::NullWitness nobody;
   model::Machine machine;
   Metronome* device;
   Keep keep;

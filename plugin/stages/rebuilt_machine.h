@@ -11,9 +11,9 @@
 
 #include <memory>
 
+#include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"
 #include "plugin/record/event.h"
-#include "plugin/record/null_witness.h"
 #include "plugin/stages/content.h"
 #include "plugin/stages/plain_media.h"
 
@@ -56,7 +56,7 @@ class RebuiltMachine final : public Content {
 
   profiles::Plan plan_;
   StageRecording* recording_;
-  record::NullWitness nobody_;
+  model::NullWitness nobody_;
   /// An overlay that remembers whether it was ever full: a drive tells its array only that it failed.
   class MemberStore : public model::SectorStore {
    public:

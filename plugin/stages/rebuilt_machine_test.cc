@@ -32,7 +32,7 @@ Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
 }
 
 TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const Sealed sealed = record_an_array(*server, folder / "array.hcrec");
   EXPECT_GT(sealed.events, 12U);
@@ -46,7 +46,7 @@ TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
 }
 
 TEST(RebuiltMachine, TheArrayComesBack) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -76,7 +76,7 @@ TEST(RebuiltMachine, TheArrayComesBack) {
 /// Between the write of the data and that of the parity: the array must come back all the same, as one whose
 /// parity it corrects.
 TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -92,7 +92,7 @@ TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
 }
 
 TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -114,7 +114,7 @@ TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
 }
 
 TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "drive.hcrec";
   load(*server, {.stage = 0, .sectors = 8192, .record = path, .machine = "sata-ssd"});
@@ -135,7 +135,7 @@ TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
 }
 
 TEST(RebuiltMachine, DigestIsOfWhatClientsSee) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -156,7 +156,7 @@ TEST(RebuiltMachine, DigestIsOfWhatClientsSee) {
 }
 
 TEST(RebuiltMachine, RefusesStacksThatDoNotFit) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   record_an_array(*server, path);

@@ -3,32 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "plugin/model/temporary_folder.h"
 #include "plugin/stages/stage_server.h"
 
 namespace headcrash::stages {
-
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headcrash-stages-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::vector<std::byte> filled(char value, std::size_t sectors = 8) {
   return std::vector<std::byte>(sectors * model::kSectorBytes, static_cast<std::byte>(value));

@@ -116,7 +116,7 @@ TEST(StageServer, ServesEveryKindOfRequest) {
 }
 
 TEST(StageServer, RecordsWhatIsDone) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
   StageClient client(stage_of(*server, 0));
@@ -143,7 +143,7 @@ TEST(StageServer, RecordsWhatIsDone) {
 }
 
 TEST(StageServer, StatesOfARecordedRun) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(2);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   StageClient keeper(stage_of(*server, 0));
@@ -164,7 +164,7 @@ TEST(StageServer, StatesOfARecordedRun) {
 
 /// Digests are found by differences to whatever was loaded before; in any order they are those of the images.
 TEST(StageServer, DigestsAreThoseOfTheImages) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto base = record_a_run(*server, folder / "base.hcrec");
   const auto run = folder / "run.hcrec";
@@ -196,7 +196,7 @@ TEST(StageServer, DigestsAreThoseOfTheImages) {
 }
 
 TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   std::filesystem::create_directory(folder / "sub");
@@ -225,7 +225,7 @@ TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
 TEST(StageServer, RefusesAnotherSizeUnderAConnection) {
   const auto server = start_stages(1);
   const Loaded before = load(*server, blank(0));
-  TestFolder folder;
+  model::TemporaryFolder folder;
   {
     StageClient client(stage_of(*server, 0));
     EXPECT_EQ(client.write(0, filled('k')), 0);
@@ -242,7 +242,7 @@ TEST(StageServer, RefusesAnotherSizeUnderAConnection) {
 }
 
 TEST(StageServer, RefusesWhatDoesNotExist) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   const auto refusal = [&](const LoadOrder& order) {
@@ -262,7 +262,7 @@ TEST(StageServer, RefusesWhatDoesNotExist) {
 }
 
 TEST(StageServer, AReplacedRecordingIsReadAgain) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   load(*server, state(0, run, "w8"));
@@ -294,7 +294,7 @@ TEST(StageServer, AFullOverlaySaysSo) {
 }
 
 TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(1);
   load(*server, recorded(blank(0, 1 << 16), folder / "run.hcrec"));
   StageClient client(stage_of(*server, 0));
@@ -318,7 +318,7 @@ TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
 }
 
 TEST(StageServer, PrivateStatesAreSeparate) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto run = record_a_run(*start_stages(1), folder / "run.hcrec");
   auto server = StageServer::create({.stages = 1, .recording = run});
   ASSERT_TRUE(server);
@@ -344,7 +344,7 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 TEST(StageServer, RecordsWhatSeveralThreadsDo) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(2);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
   {
@@ -385,7 +385,7 @@ TEST(StageServer, RecordsWhatSeveralThreadsDo) {
 }
 
 TEST(StageServer, LoadsBesideRunningStages) {
-  TestFolder folder;
+  model::TemporaryFolder folder;
   const auto server = start_stages(3);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   load(*server, blank(2));

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "plugin/model/random.h"
+#include "plugin/model/temporary_folder.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/crash_state.h"
 #include "plugin/states/state_image.h"
@@ -19,21 +19,6 @@
 namespace headcrash::states {
 
 using Bytes = std::vector<std::byte>;
-
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headcrash-states-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct RandomRunOptions {
   std::uint64_t sectors = 24;

@@ -99,7 +99,7 @@ using Requests = std::vector<model::RequestId>;
 using Values = std::vector<int>;
 
 TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   // events: 0 W1  1 W2  2 ack W1  3 F3  4 ack W2  5 W4  6 ack F3  7 W5(fua)  8 ack W5
   Script(folder / "r")
       .write(1, 0, 1)
@@ -134,7 +134,7 @@ TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
 }
 
 TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
       .ack(1)
@@ -151,7 +151,7 @@ TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
 }
 
 TEST(RunHistory, AnOldLooseWriteDoesNotOverrideANewDurableOne) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Script(folder / "r").write(1, 0, 1, 2).write(2, 0, 2).ack(2).flush(3).ack(3);
   const auto run = load(folder / "r");
   EXPECT_EQ(loose_requests(*run, 5), (Requests{1}));
@@ -160,7 +160,7 @@ TEST(RunHistory, AnOldLooseWriteDoesNotOverrideANewDurableOne) {
 }
 
 TEST(RunHistory, ALostTrimLeavesTheOldBytes) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Script(folder / "r").write(1, 0, 1, 4).ack(1).flush(2).ack(2).trim(3, 1, 2).ack(3);
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "w6"), (Values{1, 0, 0, 1}));
@@ -169,7 +169,7 @@ TEST(RunHistory, ALostTrimLeavesTheOldBytes) {
 }
 
 TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
       .write(2, 1, 2)
@@ -191,7 +191,7 @@ TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
 }
 
 TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 36; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     RandomRunOptions options;
@@ -233,7 +233,7 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
 }
 
 TEST(RunHistory, WhatIsDurableIsInEveryState) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const RandomRun reference(path, seed, {.steps = 120, .media = false});
@@ -275,7 +275,7 @@ TEST(RunHistory, WhatIsDurableIsInEveryState) {
 }
 
 TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Bytes before;
   std::optional<record::RecordingHeader::Base> base;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -319,7 +319,7 @@ std::string load_error(const fs::path& path) {
 }
 
 TEST(RunHistory, BasesThatDoNotFitAreRefused) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   const auto based = [&](const char* name, const char* on, const char* state, std::uint64_t sectors = 64) {
     fs::remove(folder / name);
     Script(folder / name,
@@ -348,7 +348,7 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
 }
 
 TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   fs::create_directory(folder / "below");
   Script(folder / "below/base",
          {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
@@ -371,7 +371,7 @@ TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
 }
 
 TEST(RunHistory, MembersStopAtDifferentEvents) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Script(folder / "r", {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
       .write(1, 0, 1)
       .write(2, 0, 1, 1, false, 1)
@@ -388,7 +388,7 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
 }
 
 TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   const RandomRun reference(folder / "r", 3, {.media = true, .in_order = true});
   ASSERT_TRUE(record::export_dm_log_writes(folder / "r", 0, folder / "log"));
   ASSERT_TRUE(record::import_dm_log_writes(folder / "log", folder / "again"));
@@ -402,7 +402,7 @@ TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
 }
 
 TEST(RunHistory, ATailThatIsCutOffIsTold) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   Script(folder / "r").mark("one").write(1, 0, 1).mark("two").write(2, 1, 2);
   fs::resize_file(folder / "r", fs::file_size(folder / "r") - 8);
   const auto run = load(folder / "r");

@@ -36,7 +36,7 @@ std::uint64_t digest_of(const Bytes& bytes) {
 
 TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
-    const TestFolder folder;
+    const model::TemporaryFolder folder;
     const RandomRun reference(folder / "r", seed, {.sectors = 40});
     const auto run = RunHistory::load(folder / "r");
     ASSERT_TRUE(run);
@@ -91,7 +91,7 @@ TEST(OverlayStore, IsBoundedAndSaysSo) {
 }
 
 TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
     ASSERT_TRUE(writer);
@@ -118,7 +118,7 @@ TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
 }
 
 TEST(StateImage, BytesThatWereNotRecordedAreRefused) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
     ASSERT_TRUE(writer);

@@ -104,7 +104,7 @@ std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy str
 }
 
 TEST(Fuzz, RunHistory) {
-  const TestFolder folder;
+  const model::TemporaryFolder folder;
   const RandomRun below(folder / "below", 1, {.steps = 30});
   RandomRunOptions on_it{.steps = 20, .media = false};
   on_it.base = {"below", format({.event = below.events()})};

@@ -15,22 +15,15 @@ constexpr std::size_t kBatchMax = 1024;  ///< states made at one visit of a cut
 
 // --- One state a cut ---
 
-class PrefixSource final : public StateSource {
+/// One state for each cut, in order.
+class CutsSource final : public StateSource {
  public:
-  explicit PrefixSource(const SourceContext& context) : context_(context) {
-    const Cuts cuts(context);
-    order_.add(cuts.after_marks);
-    order_.add(cuts.flush_submitted);
-    order_.add(cuts.after_fua_submitted);
-    order_.add(cuts.power_lost);
-    order_.add(cuts.last);
-    order_.add(cuts.after_writes);
-    left_out_ = cuts.left_out;
-  }
+  using StateAt = Result<Candidate> (*)(const SourceContext& context, std::uint64_t event);
+  CutsSource(const SourceContext& context, CutOrder order, std::string left_out, StateAt state_at)
+      : context_(context), order_(std::move(order)), left_out_(std::move(left_out)), state_at_(state_at) {}
   Result<std::optional<Candidate>> next() override {
     if (next_ == order_.cuts().size()) return std::nullopt;
-    const CrashState state{.device = context_.options.device, .event = order_.cuts()[next_++]};
-    return context_.candidate(state, context_.written->all(state.event));
+    return state_at_(context_, order_.cuts()[next_++]);
   }
   double space() const override { return static_cast<double>(order_.cuts().size()); }
   std::string bound() const override { return left_out_; }
@@ -40,7 +33,13 @@ class PrefixSource final : public StateSource {
   CutOrder order_;
   std::size_t next_ = 0;
   std::string left_out_;
+  StateAt state_at_;
 };
+
+Result<Candidate> everything_there(const SourceContext& context, std::uint64_t event) {
+  const CrashState state{.device = context.options.device, .event = event};
+  return context.candidate(state, context.written->all(event));
+}
 
 Result<Candidate> nothing_loose(const SourceContext& context, std::uint64_t event,
                                 std::optional<model::RequestId> lies_from) {
@@ -52,30 +51,6 @@ Result<Candidate> nothing_loose(const SourceContext& context, std::uint64_t even
   state.lies_from = lies_from;
   return context.candidate(std::move(state), cut->digest(none));
 }
-
-class LoseAllSource final : public StateSource {
- public:
-  explicit LoseAllSource(const SourceContext& context) : context_(context) {
-    const Cuts cuts(context);
-    order_.add(cuts.after_marks);
-    order_.add(cuts.promise_kept, 1);
-    order_.add(cuts.power_lost);
-    order_.add(cuts.last);
-    left_out_ = cuts.left_out;
-  }
-  Result<std::optional<Candidate>> next() override {
-    if (next_ == order_.cuts().size()) return std::nullopt;
-    return nothing_loose(context_, order_.cuts()[next_++], {});
-  }
-  double space() const override { return static_cast<double>(order_.cuts().size()); }
-  std::string bound() const override { return left_out_; }
-
- private:
-  const SourceContext& context_;
-  CutOrder order_;
-  std::size_t next_ = 0;
-  std::string left_out_;
-};
 
 // --- Many states a cut ---
 
@@ -409,10 +384,26 @@ class LyingFlushSource final : public StateSource {
 }  // namespace
 
 std::unique_ptr<StateSource> prefix_source(const SourceContext& context) {
-  return std::make_unique<PrefixSource>(context);
+  const Cuts cuts(context);
+  CutOrder order;
+  order.add(cuts.after_marks);
+  order.add(cuts.flush_submitted);
+  order.add(cuts.after_fua_submitted);
+  order.add(cuts.power_lost);
+  order.add(cuts.last);
+  order.add(cuts.after_writes);
+  return std::make_unique<CutsSource>(context, std::move(order), cuts.left_out, everything_there);
 }
 std::unique_ptr<StateSource> lose_all_source(const SourceContext& context) {
-  return std::make_unique<LoseAllSource>(context);
+  const Cuts cuts(context);
+  CutOrder order;
+  order.add(cuts.after_marks);
+  order.add(cuts.promise_kept, 1);
+  order.add(cuts.power_lost);
+  order.add(cuts.last);
+  return std::make_unique<CutsSource>(
+      context, std::move(order), cuts.left_out,
+      [](const SourceContext& at, std::uint64_t event) { return nothing_loose(at, event, {}); });
 }
 std::unique_ptr<StateSource> reorder_source(const SourceContext& context) {
   return std::make_unique<ReorderSource>(context);
