@@ -218,7 +218,8 @@ void ExploredTrial::keep_state(const lab::StateOutcome& outcome) {
   if (outcome.persisted_operation)
     state.persisted_operation = static_cast<std::int64_t>(*outcome.persisted_operation);
   state.verdict = crash::name(outcome.judgement.verdict);
-  if (!crash::keeps_promises(outcome.judgement.verdict)) state.summary = outcome.judgement.summary;
+  if (!crash::keeps_promises(outcome.judgement.verdict) || outcome.recovery.refused_as_cut)
+    state.summary = outcome.judgement.summary;
   state.in_guest = outcome.in_guest_only;
   state.wall_ms = outcome.wall_ms;
   for (const crash::Finding& finding : outcome.findings) {

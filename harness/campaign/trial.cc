@@ -99,6 +99,7 @@ class TrialRun {
   std::unique_ptr<vm::Guest> guest_;
   std::optional<PhaseClock> phases_;
   crash::Recovery recovery_;
+  bool replay_damage_ = false;  // the log was thrown away
   std::vector<crash::ObservedObject> tree_;
   std::string recovery_log_;
   std::optional<Error> unusable_;
@@ -429,8 +430,8 @@ Step TrialRun::replay() {
     exit_code = replayed->exit_code;
     output = replayed->output;
   }
-  recovery_.replayed =
-      !filesystem.replay_sign.empty() && output.find(filesystem.replay_sign) != std::string::npos;
+  recovery_.replayed = filesystem.shows_replay(output);
+  replay_damage_ = filesystem.shows_damage(output);
   return end(exit_code);
 }
 
@@ -439,7 +440,7 @@ Step TrialRun::check() {
   if (const Step began = begin("fsck"); !began) return began;
   const auto checked = exec(adapters::fill_in(filesystem.check.argv, kDisk, ""));
   if (!checked) return tl::unexpected(checked.error());
-  recovery_.check_found_damage = !filesystem.check.good(checked->exit_code);
+  recovery_.check_found_damage = replay_damage_ || !filesystem.check.good(checked->exit_code);
   recovery_.repaired = false;  // until proven
   if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
     const auto repaired = exec(adapters::fill_in(filesystem.repair.argv, kDisk, ""));
