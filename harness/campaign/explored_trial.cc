@@ -10,6 +10,7 @@
 
 #include "harness/lab/exploration.h"
 #include "harness/lab/failure_report.h"
+#include "harness/process/stopwatch.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/states/run_history.h"
 
@@ -17,16 +18,11 @@ namespace headcrash::campaign {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::steady_clock;
 
 constexpr const char* kRecording = "workload.hcrec";
 /// A failure that is like others before it in its cell is told, but not made small again.
-constexpr std::size_t kMinimisedCandidates = 3, kMinimisedControls = 1;
+constexpr std::size_t kMinimisedCandidates = 3, kMinimisedControls = 0;
 constexpr std::chrono::seconds kMinimiseCandidate{90}, kMinimiseControl{20}, kOnlyTell{5};
-
-double ms_since(steady_clock::time_point began) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
-}
 
 std::string cell_name(const ExploredCell& cell) {
   const std::string differing = variant(cell);
@@ -127,7 +123,7 @@ Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
 }
 
 Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::string&)>& on_phase) {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto list = operations();
   if (!list) return pass_on(list);
   record_.key = plan_.key;
@@ -150,22 +146,21 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
     worth_keeping_ = true;
   }
   keep_artefacts();
-  record_.wall_ms = ms_since(began);
+  record_.wall_ms = watch.ms();
   return std::move(record_);
 }
 
 lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Operation>& operations,
                                                 const std::function<void(const std::string&)>& on_phase) {
-  auto began = steady_clock::now();
+  process::Stopwatch watch;
   on_phase("format");
   const auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
   if (!disk) return tl::unexpected(disk.error());
-  step("format", 1, ms_since(began));
-  began = steady_clock::now();
+  step("format", 1, watch.lap());
   on_phase("record");
   const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
   if (!recorded) return tl::unexpected(recorded.error());
-  step("record", 1, ms_since(began));
+  step("record", 1, watch.ms());
   if (recorded->failure)
     return lab::stop(crash::Verdict::harness_error,
                      "the workload failed before any cut: " + *recorded->failure);
@@ -174,13 +169,13 @@ lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   keep_coverage(*result);
   keep_steps(*result);
   if (interrupted()) return {};
-  began = steady_clock::now();
+  watch.lap();
   for (const lab::ConfirmedFailure& failure : result->failures) {
     on_phase(fmt::format("{} failures to tell, {}", result->failures.size(), failure.outcome.full_name()));
     tell_failure(*disk, *recorded, failure);
     if (interrupted()) return {};
   }
-  step("tell failures", static_cast<std::int64_t>(result->failures.size()), ms_since(began));
+  step("tell failures", static_cast<std::int64_t>(result->failures.size()), watch.ms());
   judge(*result);
   return {};
 }
@@ -395,18 +390,12 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, std
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image) {
   if (lab_ && lab_->server().alive() && image_key_ == image.key) return {};
   lab_.reset();
-  scratch_.reset();
-  auto scratch = process::ScratchFolder::make();
-  if (!scratch) return pass_on(scratch);
-  scratch_.emplace(std::move(*scratch));
-  auto lab = lab::Lab::start({.guests = 1,
-                              .image = image,
-                              .accelerator = context_.accelerator,
-                              .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                              .disk_bytes = context_.campaign->size_bytes,
-                              .cache = context_.cache,
-                              .scratch = scratch_->path(),
-                              .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
+  auto lab = lab::Lab::start(1, {.image = image,
+                                 .accelerator = context_.accelerator,
+                                 .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                                 .disk_bytes = context_.campaign->size_bytes,
+                                 .cache = context_.cache,
+                                 .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
   if (!lab) return pass_on(lab);
   lab_ = std::move(*lab);
   image_key_ = image.key;

@@ -18,7 +18,6 @@
 #include "harness/campaign/campaign_file.h"
 #include "harness/lab/lab.h"
 #include "harness/lab/record_workload.h"
-#include "harness/process/scratch_folder.h"
 #include "results/db/database.h"
 
 namespace headcrash::campaign {
@@ -70,7 +69,6 @@ class ExplorationWorker {
   Result<void> make_ready(const vm::GuestImage& image);
 
   ExplorationContext context_;
-  std::optional<process::ScratchFolder> scratch_;
   std::unique_ptr<lab::Lab> lab_;
   std::string image_key_;                         ///< of the lab's guest
   std::map<std::string, std::size_t> minimised_;  ///< failures that were made small, by cell and kind

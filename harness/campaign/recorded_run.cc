@@ -1,10 +1,10 @@
 // Marks, cut and I/O sample of a recording (recorded_run.h).
 #include "harness/campaign/recorded_run.h"
 
-#include <charconv>
 #include <string_view>
 #include <unordered_map>
 
+#include "harness/workload/operation.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::campaign {
@@ -12,8 +12,6 @@ namespace {
 
 using record::Event;
 using record::Kind;
-
-constexpr std::string_view kPersisted = "persisted ";
 
 std::string_view text_of(const Event& event) {
   return {reinterpret_cast<const char*>(event.payload.data()), event.payload.size()};
@@ -86,10 +84,8 @@ std::optional<std::int64_t> parent_of(const std::string& name, const std::vector
 void note_mark(const Event& event, RecordedRun& run, bool& sampling) {
   const std::string_view text = text_of(event);
   if (text == "phase workload") sampling = true;
-  if (run.cut_at_ns || !text.starts_with(kPersisted)) return;
-  std::size_t operation = 0;
-  const std::string_view number = text.substr(kPersisted.size());
-  if (std::from_chars(number.data(), number.data() + number.size(), operation).ec != std::errc{}) return;
+  const auto operation = workload::parse_persisted_mark(text);
+  if (run.cut_at_ns || !operation) return;
   run.persisted_operation = operation;
   run.persisted_at_ns = event.at;
 }

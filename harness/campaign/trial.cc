@@ -17,11 +17,19 @@
 #include "harness/campaign/recorded_run.h"
 #include "harness/crash/oracle.h"
 #include "harness/device/served_device.h"
+#include "harness/lab/guest_session.h"
+#include "harness/lab/record_workload.h"
+#include "harness/process/stopwatch.h"
 #include "harness/workload/catalogue.h"
 
 namespace headcrash::campaign {
 namespace {
 
+using lab::as_step;
+using lab::broken;
+using lab::kStageDisk;
+using lab::Step;
+using lab::stop;
 using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -30,28 +38,6 @@ constexpr std::uint64_t kMarkExportBytes = 4096;
 constexpr std::size_t kConsoleLines = 1000;
 constexpr std::size_t kIoSampleMost = 2000;
 constexpr std::size_t kFewPoints = 6;
-constexpr const char* kDisk = "/dev/vda";
-constexpr const char* kMarks = "/dev/vdb";
-constexpr const char* kMountPoint = "/mnt";
-
-/// Goes on, or ends the trial with this judgement.
-using Step = tl::expected<void, crash::Judgement>;
-
-tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why) {
-  return tl::unexpected(crash::Judgement{verdict, std::move(why)});
-}
-tl::unexpected<crash::Judgement> broken(const Error& error) {
-  return stop(crash::Verdict::harness_error, error.message());
-}
-Step step(const Result<void>& result) {
-  if (!result) return broken(result.error());
-  return {};
-}
-
-struct ExecOutcome {
-  int exit_code = 0;
-  std::string output;  ///< standard output, then standard error
-};
 
 class TrialRun {
  public:
@@ -62,31 +48,32 @@ class TrialRun {
 
  private:
   Result<void> start_device();
-  Step work_to_verdict();
-  Step start_guest(const std::string& phase);
-  Step format_and_mount();
-  Step work_until_cut();
-  Step await_cut();
-  void note(const json& message);
-  Step power_cycle();
-  Step replay();
-  Step check();
-  Step mount_and_dump();
+  Step<void> work_to_verdict();
+  Step<void> start_guest(const std::string& phase);
+  Step<void> format_and_mount();
+  Step<void> work_until_cut();
+  Step<void> await_cut();
+  void note(const json& message) {
+    if (const auto mishap = lab::mishap_of(message)) mishaps_.push_back(*mishap);
+  }
+  Step<void> power_cycle();
+  Step<void> replay();
+  Step<void> check();
+  Step<void> mount_and_dump();
   void judge();
   void keep_artefacts();
   void end_guest();
 
-  tl::expected<json, crash::Judgement> call(const json& request);
-  tl::expected<ExecOutcome, crash::Judgement> exec(const std::vector<std::string>& argv);
-  tl::expected<bool, crash::Judgement> mount();
-  Step unmount();
-  Step begin(const std::string& phase);
-  Step end(std::optional<int> exit_code = std::nullopt) { return step(phases_->end(exit_code)); }
-  Step set_clock(const std::string& clock);
+  template <typename T>
+  Step<T> with_remedy(Step<T> outcome) const;
+  Step<lab::GuestOutcome> exec(const std::vector<std::string>& argv);
+  Step<bool> mount();
+  Step<void> begin(const std::string& phase);
+  Step<void> end(std::optional<int> exit_code = std::nullopt) { return as_step(phases_->end(exit_code)); }
+  Step<void> set_clock(const std::string& clock);
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-  std::string uuid();
   void keep(const std::string& kind, const std::string& file_name);
-  void log(std::string_view heading, const ExecOutcome& outcome);
+  void log(std::string_view heading, const lab::GuestOutcome& outcome);
 
   const TrialPlan& plan_;
   const TrialContext& context_;
@@ -97,6 +84,7 @@ class TrialRun {
   std::vector<workload::Mishap> mishaps_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
+  std::optional<lab::GuestSession> session_;
   std::optional<PhaseClock> phases_;
   crash::Recovery recovery_;
   bool replay_damage_ = false;  // the log was thrown away
@@ -110,15 +98,8 @@ std::string now_utc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-/// A version-4 UUID from the trial's seed: mkfs would draw one of its own, and runs would not repeat.
-std::string TrialRun::uuid() {
-  const std::uint64_t high = random_(), low = random_();
-  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
-                     0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
-}
-
 Result<db::TrialRecord> TrialRun::run() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   record_.key = plan_.key;
   record_.filesystem = plan_.filesystem->name;
   record_.device = std::filesystem::path(plan_.profile).stem();
@@ -141,7 +122,7 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.operations = static_cast<std::int64_t>(operations_.size());
 
   if (const auto started = start_device(); !started) return pass_on(started);
-  const Step worked = work_to_verdict();
+  const Step<void> worked = work_to_verdict();
   if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
   if (worked) {
@@ -152,7 +133,7 @@ Result<db::TrialRecord> TrialRun::run() {
   }
   keep_artefacts();
   record_.late = came_late(record_.phases);
-  record_.wall_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
+  record_.wall_ms = watch.ms();
   return std::move(record_);
 }
 
@@ -170,156 +151,93 @@ Result<void> TrialRun::start_device() {
   return {};
 }
 
-Step TrialRun::work_to_verdict() {
-  using Part = Step (TrialRun::*)();
+Step<void> TrialRun::work_to_verdict() {
+  using Part = Step<void> (TrialRun::*)();
   constexpr Part kParts[] = {
       &TrialRun::format_and_mount, &TrialRun::work_until_cut, &TrialRun::power_cycle,
       &TrialRun::replay,           &TrialRun::check,          &TrialRun::mount_and_dump};
-  if (const Step started = start_guest("restore"); !started) return started;
+  if (const Step<void> started = start_guest("restore"); !started) return started;
   for (const Part part : kParts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
       return stop(crash::Verdict::harness_error, "interrupted");
-    if (const Step done = (this->*part)(); !done) return done;
+    if (const Step<void> done = (this->*part)(); !done) return done;
     if (const auto oops = guest_->oops())
       return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
   }
   return {};
 }
 
-Step TrialRun::begin(const std::string& phase) {
+Step<void> TrialRun::begin(const std::string& phase) {
   if (context_.on_phase) context_.on_phase(phase);
-  return step(phases_->begin(phase));
+  return as_step(phases_->begin(phase));
 }
 
-Step TrialRun::set_clock(const std::string& clock) {
+Step<void> TrialRun::set_clock(const std::string& clock) {
   const auto set = device_->control().request({{"clock", clock}});
   if (!set) return broken(set.error());
   return {};
 }
 
 /// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
-Step TrialRun::start_guest(const std::string& phase) {
-  if (const Step began = begin(phase); !began) return began;
+Step<void> TrialRun::start_guest(const std::string& phase) {
+  if (const Step<void> began = begin(phase); !began) return began;
   const vm::GuestSpec spec{
       .image = context_.image,
       .accelerator = context_.accelerator,
       .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
       .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = campaign_.size_bytes},
                 {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}};
+  session_.reset();
   guest_.reset();  // it owns the console log in the same folder
   auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
   if (!started && record_.phases.empty()) unusable_ = started.error();  // no trial can get further
   if (!started) return stop(crash::Verdict::hang, started.error().message());
   guest_ = std::move(*started);
-  if (const auto hello = call({{"do", "hello"}}); !hello) return tl::unexpected(hello.error());
-  const auto unix_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  const auto set = call(
-      {{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", fmt::format("{:016x}{:016x}", random_(), random_())}});
-  if (!set) return tl::unexpected(set.error());
-
+  session_.emplace(*guest_, std::chrono::seconds(campaign_.step_timeout_s));
+  const std::uint64_t high = random_(), low = random_();
+  if (const auto set = session_->set_clock(fmt::format("{:016x}{:016x}", high, low)); !set) return set;
   const auto stats = device_->control().request({{"stats", "read"}});
   if (!stats) return broken(stats.error());
-  const auto disk = call({{"do", "disk"}, {"path", kDisk}});
-  const auto marks = call({{"do", "disk"}, {"path", kMarks}});
-  if (!disk) return tl::unexpected(disk.error());
-  if (!marks) return tl::unexpected(marks.error());
-  if (disk->value("bytes", std::uint64_t{0}) != campaign_.size_bytes) {
-    return stop(crash::Verdict::harness_error, "the restored guest sees a disk of another size");
-  }
-  if (marks->value("nonce", "") != stats->value("instance", "-")) {
-    return stop(crash::Verdict::harness_error,
-                "the restored guest does not see this server (the nonce differs)");
-  }
+  if (const auto seen = session_->verify_disks({campaign_.size_bytes, stats->value("instance", "-")}); !seen)
+    return seen;
   return end();
 }
 
-tl::expected<json, crash::Judgement> TrialRun::call(const json& request) {
-  const auto answer = guest_->call(request, std::chrono::seconds(campaign_.step_timeout_s));
-  if (answer) return *answer;
-  const std::string what = request.value("do", "?");
-  if (const auto oops = guest_->oops())
-    return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
-  switch (answer.error().failure) {
-    case vm::CallFailure::timeout:
-      return stop(crash::Verdict::hang,
-                  fmt::format("\"{}\" did not end within {} s", what, campaign_.step_timeout_s));
-    case vm::CallFailure::guest_died:
-      return stop(crash::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
-    case vm::CallFailure::refused:
-      break;
-  }
-  return stop(crash::Verdict::harness_error,
-              fmt::format("the agent refused \"{}\": {}", what, answer.error().text));
-}
-
-tl::expected<ExecOutcome, crash::Judgement> TrialRun::exec(const std::vector<std::string>& argv) {
-  const milliseconds limit = std::chrono::seconds(campaign_.step_timeout_s);
-  // The agent ends the command in time; the call itself gets a little longer, so that a command that hangs is
-  // told apart from an agent that does.
-  const auto answer = guest_->call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", limit.count()}},
-                                   limit + std::chrono::seconds(10));
-  if (!answer) {
-    if (answer.error().failure == vm::CallFailure::refused) {
-      return stop(crash::Verdict::harness_error,
-                  fmt::format("{}: {}; {}", argv[0], answer.error().text,
-                              adapters::missing_tool_remedy(*plan_.filesystem)));
-    }
-    return stop(crash::Verdict::hang, fmt::format("the guest stopped answering while it ran {}", argv[0]));
-  }
-  if (answer->value("timed_out", false)) {
-    return stop(crash::Verdict::hang,
-                fmt::format("{} did not end within {} s", argv[0], campaign_.step_timeout_s));
-  }
-  ExecOutcome outcome{.exit_code = answer->value("exit", -1),
-                      .output = answer->value("stdout", "") + answer->value("stderr", "")};
-  log(fmt::format("{}", fmt::join(argv, " ")), outcome);
+/// What the agent refuses to run is not in the guest.
+template <typename T>
+Step<T> TrialRun::with_remedy(Step<T> outcome) const {
+  if (!outcome && outcome.error().verdict == crash::Verdict::harness_error)
+    outcome.error().summary += "; " + adapters::missing_tool_remedy(*plan_.filesystem);
   return outcome;
 }
 
-void TrialRun::log(std::string_view heading, const ExecOutcome& outcome) {
+Step<lab::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
+  Step<lab::GuestOutcome> outcome = with_remedy(session_->exec(argv));
+  if (outcome) log(fmt::format("{}", fmt::join(argv, " ")), *outcome);
+  return outcome;
+}
+
+void TrialRun::log(std::string_view heading, const lab::GuestOutcome& outcome) {
   recovery_log_ += fmt::format("$ {}\n{}exit {}\n\n", heading, outcome.output, outcome.exit_code);
 }
 
-/// True when the kernel took it; its refusal goes into the log.
-tl::expected<bool, crash::Judgement> TrialRun::mount() {
-  const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
-  if (!filesystem.mount.argv.empty()) {
-    const auto mounted = exec(adapters::fill_in(
-        filesystem.mount.argv, {.device = kDisk, .target = kMountPoint}, filesystem.mount_options));
-    if (!mounted) return tl::unexpected(mounted.error());
-    return filesystem.mount.good(mounted->exit_code);
-  }
-  const auto answer = guest_->call({{"do", "mount"},
-                                    {"source", kDisk},
-                                    {"target", kMountPoint},
-                                    {"type", plan_.filesystem->type},
-                                    {"options", plan_.filesystem->mount_options}},
-                                   std::chrono::seconds(campaign_.step_timeout_s));
-  if (answer) return true;
-  if (answer.error().failure == vm::CallFailure::refused) {
-    log("mount", {.exit_code = 1, .output = answer.error().text + "\n"});
-    return false;
-  }
-  if (const auto oops = guest_->oops())
-    return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
-  return stop(crash::Verdict::hang, fmt::format("mount did not end within {} s", campaign_.step_timeout_s));
+/// True when it was taken; what the command or a refusing kernel said goes into the log.
+Step<bool> TrialRun::mount() {
+  std::string why;
+  const Step<bool> mounted = with_remedy(session_->mount(*plan_.filesystem, &why));
+  if (mounted && !*mounted) log("mount", {.exit_code = 1, .output = why + "\n"});
+  return mounted;
 }
 
-Step TrialRun::unmount() {
-  const auto done = call({{"do", "unmount"}, {"target", kMountPoint}});
-  if (!done) return tl::unexpected(done.error());
-  return {};
-}
-
-Step TrialRun::format_and_mount() {
-  if (const Step began = begin("mkfs"); !began) return began;
-  const auto made = exec(adapters::fill_in(plan_.filesystem->mkfs.argv, kDisk, uuid()));
+Step<void> TrialRun::format_and_mount() {
+  if (const Step<void> began = begin("mkfs"); !began) return began;
+  const auto made = exec(adapters::fill_in(plan_.filesystem->mkfs.argv, kStageDisk, lab::uuid_from(random_)));
   if (!made) return tl::unexpected(made.error());
   if (!plan_.filesystem->mkfs.good(made->exit_code)) {
     return stop(crash::Verdict::harness_error,
                 fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
   }
-  if (const Step ended = end(made->exit_code); !ended) return ended;
+  if (const Step<void> ended = end(made->exit_code); !ended) return ended;
   const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
@@ -330,44 +248,31 @@ Step TrialRun::format_and_mount() {
 
 /// The cut is armed relative to a persistence point out of the middle half of the workload; a short workload
 /// ends with the one that it is about.
-Step TrialRun::work_until_cut() {
+Step<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
-  json lines = json::array();
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    lines.push_back(workload::format(operations_[i]));
+  for (std::size_t i = 0; i < operations_.size(); ++i)
     if (workload::is_persistence_point(operations_[i])) points.push_back(i);
-  }
   const std::size_t point =
       points.size() < kFewPoints
           ? points.back()
           : points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
   const double span_ms = campaign_.cut_latest_ms - campaign_.cut_earliest_ms;
   const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
-  record_.cut = fmt::format("after-mark:persisted {}+{:.6f}", point, delay_ms);
+  record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
 
-  if (const Step set = set_clock(campaign_.clock); !set) return set;
+  if (const Step<void> set = set_clock(campaign_.clock); !set) return set;
   if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
     return broken(armed.error());
-  if (const Step began = begin("workload"); !began) return began;
+  if (const Step<void> began = begin("workload"); !began) return began;
   for (const std::string& fault : campaign_.faults) {
     if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
       return broken(added.error());
   }
-  const auto sent = guest_->send(
-      {{"id", 1'000'000}, {"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kMarks}});
-  if (!sent) return broken(sent.error());
+  if (const auto sent = guest_->send(lab::run_request(operations_)); !sent) return broken(sent.error());
   return await_cut();
 }
 
-/// Operations that the agent did not do, or not wholly, are the oracle's business.
-void TrialRun::note(const json& message) {
-  const std::string event = message.value("event", "");
-  if (event != "skipped" && event != "partial") return;
-  mishaps_.push_back({message.value("operation", std::size_t{0}),
-                      event == "partial" ? workload::Outcome::partial : workload::Outcome::skipped});
-}
-
-Step TrialRun::await_cut() {
+Step<void> TrialRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
   while (true) {
     const auto message = guest_->receive(milliseconds(20));
@@ -398,19 +303,19 @@ Step TrialRun::await_cut() {
 }
 
 /// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
-Step TrialRun::power_cycle() {
-  if (const Step began = begin("cut"); !began) return began;
+Step<void> TrialRun::power_cycle() {
+  if (const Step<void> began = begin("cut"); !began) return began;
   guest_->kill();
   const auto on = device_->control().request({{"power", "on"}});
   if (!on) return broken(on.error());
-  if (const Step ended = end(); !ended) return ended;
+  if (const Step<void> ended = end(); !ended) return ended;
   recovery_log_ += "== recovery\n";
   return start_guest("restore");
 }
 
-Step TrialRun::replay() {
+Step<void> TrialRun::replay() {
   const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
-  if (const Step began = begin("replay"); !began) return began;
+  if (const Step<void> began = begin("replay"); !began) return began;
   std::optional<int> exit_code;
   std::string output;
   if (filesystem.replay_by_mount) {
@@ -418,14 +323,14 @@ Step TrialRun::replay() {
     if (!mounted) return tl::unexpected(mounted.error());
     exit_code = *mounted ? 0 : 1;
     if (*mounted) {
-      if (const Step unmounted = unmount(); !unmounted) return unmounted;
+      if (const Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
     }
     // The console shows warnings only; a replay is told of in the kernel's log.
     const auto messages = exec({"busybox", "dmesg"});
     if (!messages) return tl::unexpected(messages.error());
     output = messages->output;
   } else {
-    const auto replayed = exec(adapters::fill_in(filesystem.replay.argv, kDisk, ""));
+    const auto replayed = exec(adapters::fill_in(filesystem.replay.argv, kStageDisk, ""));
     if (!replayed) return tl::unexpected(replayed.error());
     exit_code = replayed->exit_code;
     output = replayed->output;
@@ -435,50 +340,34 @@ Step TrialRun::replay() {
   return end(exit_code);
 }
 
-Step TrialRun::check() {
+Step<void> TrialRun::check() {
   const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
-  if (const Step began = begin("fsck"); !began) return began;
-  const auto checked = exec(adapters::fill_in(filesystem.check.argv, kDisk, ""));
+  if (const Step<void> began = begin("fsck"); !began) return began;
+  const auto checked = exec(adapters::fill_in(filesystem.check.argv, kStageDisk, ""));
   if (!checked) return tl::unexpected(checked.error());
   recovery_.check_found_damage = replay_damage_ || !filesystem.check.good(checked->exit_code);
   recovery_.repaired = false;  // until proven
   if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
-    const auto repaired = exec(adapters::fill_in(filesystem.repair.argv, kDisk, ""));
+    const auto repaired = exec(adapters::fill_in(filesystem.repair.argv, kStageDisk, ""));
     if (!repaired) return tl::unexpected(repaired.error());
     recovery_.repaired = filesystem.repair.good(repaired->exit_code);
   }
   return end(checked->exit_code);
 }
 
-Step TrialRun::mount_and_dump() {
-  if (const Step began = begin("mount"); !began) return began;
+Step<void> TrialRun::mount_and_dump() {
+  if (const Step<void> began = begin("mount"); !began) return began;
   const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
   recovery_.mounted = *mounted;
-  if (const Step ended = end(*mounted ? 0 : 1); !ended) return ended;
+  if (const Step<void> ended = end(*mounted ? 0 : 1); !ended) return ended;
   if (!*mounted) return {};
 
-  if (const Step began = begin("verify"); !began) return began;
-  std::optional<Error> bad_entry;
-  const auto on_event = [&](const json& event) {
-    if (event.value("event", "") != "entry") return;
-    Result<crash::ObservedObject> object = crash::parse_entry(event);
-    if (object) tree_.push_back(std::move(*object));
-    if (!object && !bad_entry) bad_entry = object.error();
-  };
-  const auto dumped = guest_->call({{"do", "dump"}, {"root", kMountPoint}},
-                                   std::chrono::seconds(campaign_.step_timeout_s), on_event);
-  if (!dumped && dumped.error().failure == vm::CallFailure::timeout) {
-    return stop(crash::Verdict::hang, "reading the recovered tree did not end in time");
-  }
-  if (!dumped)
-    return stop(crash::Verdict::harness_error,
-                "the recovered tree could not be read: " + dumped.error().text);
-  if (bad_entry) return broken(*bad_entry);
-  if (dumped->value("entries", std::size_t{0}) != tree_.size()) {
-    return stop(crash::Verdict::harness_error, "the agent sent fewer entries than it says");
-  }
-  if (const Step unmounted = unmount(); !unmounted) return unmounted;
+  if (const Step<void> began = begin("verify"); !began) return began;
+  auto tree = session_->dump();
+  if (!tree) return tl::unexpected(tree.error());
+  tree_ = std::move(*tree);
+  if (const Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
   dumped_ = true;
   return end();
 }
@@ -532,6 +421,7 @@ void TrialRun::keep(const std::string& kind, const std::string& file_name) {
 void TrialRun::end_guest() {
   if (!guest_) return;
   std::ofstream(context_.artefacts / "console.txt") << guest_->console_tail(kConsoleLines);
+  session_.reset();
   guest_.reset();
 }
 

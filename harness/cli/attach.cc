@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "harness/cli/command.h"
+#include "harness/lab/plain_checks.h"
 
 namespace headcrash::cli {
 
@@ -15,7 +16,7 @@ std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words)
     line += (line.empty() ? "" : " ") +
-            (word.find_first_of(" '\"$") == std::string::npos ? word : "'" + word + "'");
+            (word.find_first_of(" '\"$") == std::string::npos ? word : lab::quoted(word));
   return line;
 }
 

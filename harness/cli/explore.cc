@@ -11,12 +11,10 @@
 #include <map>
 #include <memory>
 
-#include "harness/campaign/campaign.h"
 #include "harness/cli/command.h"
+#include "harness/cli/lab_command.h"
 #include "harness/lab/exploration.h"
 #include "harness/lab/failure_report.h"
-#include "harness/lab/lab.h"
-#include "harness/process/scratch_folder.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/config/size.h"
 #include "plugin/record/recording.h"
@@ -40,12 +38,12 @@ struct ExploreArguments {
   bool as_json = false, minimise = false;
 };
 
-/// What an exploration needs, in the order in which it goes away again: guests first.
+/// What an exploration needs and finds.
 struct Explored {
   adapters::LinuxAdapter filesystem;
-  std::optional<process::ScratchFolder> scratch;
-  lab::RecordedWorkload workload;
+  std::vector<workload::Operation> operations;  ///< of --workload
   std::unique_ptr<lab::Lab> lab;
+  lab::RecordedWorkload workload;
   lab::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   double cpu_s = 0;
@@ -100,21 +98,14 @@ Result<std::uint64_t> disk_bytes(const ExploreArguments& arguments,
   return *bytes;
 }
 
-Result<std::vector<workload::Operation>> operations_of(const ExploreArguments& arguments) {
-  return workload::make_workload(
-      {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
-}
-
 Result<void> as_result(const crash::Judgement& judgement, const std::string& subject) {
   return fail(subject, fmt::format("{} ({})", judgement.summary, crash::name(judgement.verdict)));
 }
 
 /// mkfs and the workload on the first guest; both recordings lie in one folder.
 Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
-  const auto operations = operations_of(arguments);
-  if (!operations) return pass_on(operations);
   const fs::path folder =
-      arguments.keep.empty() ? explored.scratch->path() / "recordings" : fs::path(arguments.keep);
+      arguments.keep.empty() ? explored.lab->scratch() / "recordings" : fs::path(arguments.keep);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
@@ -123,17 +114,14 @@ Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored
                                      lab::uuid_from(arguments.seed));
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   auto recorded =
-      lab::record_workload(guest, explored.filesystem, *disk, *operations, folder / kRecordingName);
+      lab::record_workload(guest, explored.filesystem, *disk, explored.operations, folder / kRecordingName);
   if (!recorded) return pass_on(as_result(recorded.error(), arguments.workload));
   return std::move(*recorded);
 }
 
-Result<lab::RecordedWorkload> open(const ExploreArguments& arguments) {
+Result<lab::RecordedWorkload> open(const ExploreArguments& arguments, const Explored& explored) {
   auto opened = lab::open_recorded_workload(arguments.recording);
-  if (!opened || arguments.workload.empty()) return opened;
-  auto operations = operations_of(arguments);
-  if (!operations) return pass_on(operations);
-  opened->operations = std::move(*operations);
+  if (opened && !arguments.workload.empty()) opened->operations = explored.operations;
   return opened;
 }
 
@@ -166,25 +154,18 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   }
   if (arguments.recording.empty() && arguments.workload.empty())
     return fail("headcrash explore", "there is nothing to explore", "give a RECORDING or --workload NAME");
-  if (!arguments.workload.empty())
-    if (const auto made = operations_of(arguments); !made) return pass_on(made);
+  if (!arguments.workload.empty()) {
+    auto operations = workload::make_workload(
+        {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
+    if (!operations) return pass_on(operations);
+    explored.operations = std::move(*operations);
+  }
   const auto bytes = disk_bytes(arguments, explored.filesystem);
   if (!bytes) return pass_on(bytes);
-  auto scratch = process::ScratchFolder::make();
-  if (!scratch) return pass_on(scratch);
-  explored.scratch.emplace(std::move(*scratch));
-  const fs::path cache = campaign::default_cache();
-  const auto image = vm::guest_image(cache, explored.filesystem.guest);
-  if (!image) return pass_on(image);
-  auto lab = lab::Lab::start({.guests = arguments.jobs,
-                              .image = *image,
-                              .accelerator = vm::probe_accelerator(cache).accelerator,
-                              .disk_bytes = *bytes,
-                              .cache = cache,
-                              .scratch = explored.scratch->path()});
+  auto lab = start_lab(explored.filesystem, *bytes, arguments.jobs);
   if (!lab) return pass_on(lab);
   explored.lab = std::move(*lab);
-  auto workload = arguments.recording.empty() ? record(arguments, explored) : open(arguments);
+  auto workload = arguments.recording.empty() ? record(arguments, explored) : open(arguments, explored);
   if (!workload) return pass_on(workload);
   explored.workload = std::move(*workload);
 
@@ -214,14 +195,6 @@ double share(const lab::ExplorationResult& result, std::size_t step) {
 
 json describe(const lab::ConfirmedFailure& failure) {
   const lab::StateOutcome& outcome = failure.outcome;
-  json findings = json::array();
-  for (const crash::Finding& finding : outcome.findings) {
-    findings.push_back({{"kind", crash::name(finding.kind)},
-                        {"tier", crash::name(finding.tier)},
-                        {"path", finding.path},
-                        {"expected", finding.expected},
-                        {"found", finding.found}});
-  }
   return {{"state", outcome.full_name()},
           {"strategy", states::name(outcome.strategy)},
           {"recording", outcome.recording.string()},
@@ -230,7 +203,7 @@ json describe(const lab::ConfirmedFailure& failure) {
           {"summary", outcome.judgement.summary},
           {"confirmed", failure.confirmed},
           {"disagreement", failure.disagreement},
-          {"findings", findings},
+          {"findings", findings_as_json(outcome.findings)},
           {"log", outcome.log}};
 }
 

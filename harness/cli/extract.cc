@@ -51,7 +51,7 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
 
   lab::StateOutcome outcome;
   outcome.state = states::format(opened->state);
-  outcome.persisted_operation = persisted_before(*opened->run, opened->state.event);
+  outcome.persisted_operation = lab::persisted_before(*opened->run, opened->state.event);
   outcome.judgement = {crash::Verdict::clean,
                        "never checked by headcrash: only recovery and check are compared"};
   if (trial->outcome) {
@@ -96,11 +96,7 @@ void add_extract(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "extract", "Writes a crash image and a script that shows the failure without headcrash");
   const auto arguments = std::make_shared<ExtractArguments>();
-  command
-      ->add_option("TRIAL", arguments->trial.trial,
-                   "A trial of the database, by id or key; or a recording (.hcrec)")
-      ->required();
-  command->add_option("--db", arguments->trial.database, "Results database")->capture_default_str();
+  add_trial_options(*command, arguments->trial);
   command->add_option(
       "--state", arguments->trial.state,
       "A crash state by name; default: the first failure's, or the power cut of a trial of one");

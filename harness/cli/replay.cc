@@ -10,10 +10,10 @@
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/trial.h"
 #include "harness/cli/command.h"
+#include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
 #include "harness/lab/check_state.h"
-#include "harness/lab/lab.h"
-#include "harness/lab/minimise.h"
+#include "harness/lab/plain_checks.h"
 #include "harness/process/scratch_folder.h"
 
 namespace headcrash::cli {
@@ -38,37 +38,20 @@ struct Replayed {
   std::string log;
 };
 
-bool keeps(const std::string& verdict) {
-  return verdict == crash::name(crash::Verdict::clean) || verdict == crash::name(crash::Verdict::replayed);
-}
-
 /// The same verdict, or the same kind of finding where the tree was judged.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == crash::name(now.judgement.verdict)) return true;
-  if (keeps(then.verdict)) return crash::keeps_promises(now.judgement.verdict);
+  if (crash::keeps_promises(verdict_named(then.verdict))) return crash::keeps_promises(now.judgement.verdict);
   return std::any_of(now.findings.begin(), now.findings.end(), [&](const crash::Finding& finding) {
     return crash::name(finding.kind) == then.verdict;
   });
 }
 
-int exit_code_of(const Replayed& now) {
-  if (now.judgement.verdict == crash::Verdict::harness_error) return kCannotTell;
-  return crash::keeps_promises(now.judgement.verdict) ? kFine : kFound;
-}
-
 json describe(const Replayed& now, const std::optional<StoredOutcome>& then) {
-  json findings = json::array();
-  for (const crash::Finding& finding : now.findings) {
-    findings.push_back({{"kind", crash::name(finding.kind)},
-                        {"tier", crash::name(finding.tier)},
-                        {"path", finding.path},
-                        {"expected", finding.expected},
-                        {"found", finding.found}});
-  }
   json value = {{"what", now.what},
                 {"verdict", crash::name(now.judgement.verdict)},
                 {"summary", now.judgement.summary},
-                {"findings", findings},
+                {"findings", findings_as_json(now.findings)},
                 {"log", now.log},
                 {"recorded_verdict", nullptr},
                 {"as_recorded", nullptr}};
@@ -94,34 +77,22 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
   }
 }
 
-/// A server and one guest whose disk has the size of the recorded one.
-class OneGuest {
- public:
-  static Result<OneGuest> start(const StoredTrial& trial, const OpenedState& opened) {
-    OneGuest one;
-    auto scratch = process::ScratchFolder::make();
-    if (!scratch) return pass_on(scratch);
-    one.scratch_.emplace(std::move(*scratch));
-    const fs::path cache = campaign::default_cache();
-    const auto image = vm::guest_image(cache, trial.filesystem.guest);
-    if (!image) return pass_on(image);
-    auto lab = lab::Lab::start(
-        {.guests = 1,
-         .image = *image,
-         .accelerator = vm::probe_accelerator(cache).accelerator,
-         .disk_bytes = opened.run->header().devices.at(opened.state.device).sectors * model::kSectorBytes,
-         .cache = cache,
-         .scratch = one.scratch_->path()});
-    if (!lab) return pass_on(lab);
-    one.lab_ = std::move(*lab);
-    return one;
+/// Prints it and returns the exit code.
+int tell_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, bool as_json) {
+  if (as_json) {
+    print(describe(now, then));
+  } else {
+    print_text(now, then);
   }
-  lab::StageGuest& guest() { return lab_->guest(0); }
+  if (now.judgement.verdict == crash::Verdict::harness_error) return kCannotTell;
+  return crash::keeps_promises(now.judgement.verdict) ? kFine : kFound;
+}
 
- private:
-  std::optional<process::ScratchFolder> scratch_;  // goes after the lab
-  std::unique_ptr<lab::Lab> lab_;
-};
+/// Its disk has the size of the recorded one.
+Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
+  const std::uint64_t sectors = opened.run->header().devices.at(opened.state.device).sectors;
+  return start_lab(trial.filesystem, sectors * model::kSectorBytes, 1);
+}
 
 /// A replay that could not be done says nothing about the file system.
 int cannot_tell(const Error& error, bool as_json) {
@@ -141,24 +112,19 @@ Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState
   if (!checker) return pass_on(checker);
   lab::StateOutcome of;
   of.state = opened.recovery_of;
-  of.persisted_operation = persisted_before(**run, before->event);
+  of.persisted_operation = lab::persisted_before(**run, before->event);
   return checker->for_recovery(of, opened.run);
 }
 
 int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto checker = checker_of(trial, opened);
   if (!checker) return tell(checker.error(), arguments.as_json);
-  auto one = OneGuest::start(trial, opened);
-  if (!one) return cannot_tell(one.error(), arguments.as_json);
+  const auto lab = one_guest(trial, opened);
+  if (!lab) return cannot_tell(lab.error(), arguments.as_json);
   lab::StateOutcome outcome =
-      checker->check(one->guest(), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
+      checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
-  if (arguments.as_json) {
-    print(describe(now, trial.outcome));
-  } else {
-    print_text(now, trial.outcome);
-  }
-  return exit_code_of(now);
+  return tell_outcome(now, trial.outcome, arguments.as_json);
 }
 
 /// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same
@@ -194,31 +160,20 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   Replayed now{.what = record->key, .judgement = {verdict_named(record->verdict), record->summary}};
   for (const db::FindingRecord& each : record->findings)
     now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
-  if (arguments.as_json) {
-    print(describe(now, trial.outcome));
-  } else {
-    print_text(now, trial.outcome);
-  }
-  return exit_code_of(now);
-}
-
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
-  return quoted + "'";
+  return tell_outcome(now, trial.outcome, arguments.as_json);
 }
 
 /// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own
 /// that begins where the last one ended. There is no terminal in there: no editors, no job control.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
-  auto one = OneGuest::start(trial, opened);
-  if (!one) return cannot_tell(one.error(), arguments.as_json);
-  lab::StageGuest& guest = one->guest();
+  const auto lab = one_guest(trial, opened);
+  if (!lab) return cannot_tell(lab.error(), arguments.as_json);
+  lab::StageGuest& guest = (*lab)->guest(0);
   const auto stop = [&](const crash::Judgement& why) {
     return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
   };
-  const auto loaded = guest.load(
-      {.stage = guest.stage(), .recording = opened.recording, .state = states::format(opened.state)}, true);
+  const auto loaded =
+      guest.load({.recording = opened.recording, .state = states::format(opened.state)}, true);
   if (!loaded) return stop(loaded.error());
   if (!trial.filesystem.replay_by_mount && !trial.filesystem.replay.argv.empty()) {
     const auto argv = adapters::fill_in(trial.filesystem.replay.argv, lab::kStageDisk, "");
@@ -243,7 +198,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
     if (!std::getline(std::cin, line) || line == "exit") break;
     if (line.empty()) continue;
     const std::string script =
-        fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code", shell_quoted(folder), line);
+        fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code", lab::quoted(folder), line);
     const auto done = guest.exec({"busybox", "sh", "-c", script});
     if (!done) return stop(done.error());
     fmt::print("{}", done->output);
@@ -289,11 +244,7 @@ void add_replay(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("replay", "Runs one trial, or one crash state of it, once more on a fresh guest");
   const auto arguments = std::make_shared<ReplayArguments>();
-  command
-      ->add_option("TRIAL", arguments->trial.trial,
-                   "A trial of the database, by id or key; or a recording (.hcrec)")
-      ->required();
-  command->add_option("--db", arguments->trial.database, "Results database")->capture_default_str();
+  add_trial_options(*command, arguments->trial);
   command->add_option(
       "--state", arguments->trial.state,
       "A crash state by name; default: the first failure's of an exploration, all of a trial of one "

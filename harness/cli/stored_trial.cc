@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "harness/campaign/campaign_file.h"
 #include "plugin/record/recording.h"
@@ -215,6 +214,13 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
 
 }  // namespace
 
+void add_trial_options(CLI::App& command, TrialArguments& arguments) {
+  command
+      .add_option("TRIAL", arguments.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      ->required();
+  command.add_option("--db", arguments.database, "Results database")->capture_default_str();
+}
+
 Result<StoredTrial> find_trial(const TrialArguments& arguments) {
   if (arguments.trial.ends_with(kRecordingEnd)) return of_recording(arguments);
   auto database = db::Database::open(arguments.database, db::Database::Access::read_only);
@@ -250,16 +256,6 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   if (!state) return pass_on(state);
   opened.state = std::move(*state);
   return opened;
-}
-
-std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
-  std::optional<std::size_t> persisted;
-  for (const states::RecordedMark& mark : run.marks()) {
-    std::size_t operation = 0;
-    if (mark.event < event && std::sscanf(mark.text.c_str(), "persisted %zu", &operation) == 1)
-      persisted = operation;
-  }
-  return persisted;
 }
 
 crash::Verdict verdict_named(const std::string& name) {

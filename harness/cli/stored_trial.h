@@ -4,6 +4,7 @@
 //   17, ext4/hp-c2447/small-files/3   a trial, by id or by key (its newest one)
 //   here/workload.hcrec               a recording of `headcrash explore --record`; --fs says of what
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ namespace headcrash::cli {
 struct TrialArguments {
   std::string trial, database = "headcrash.db", state, filesystem;
 };
+
+/// TRIAL and --db; what --state and --fs stand for is each command's own.
+void add_trial_options(CLI::App& command, TrialArguments& arguments);
 
 /// What the database says about one state, or about a trial of one cut.
 struct StoredOutcome {
@@ -49,9 +53,6 @@ struct OpenedState {
   std::string recovery_of;  ///< the state whose recovery it is
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
-
-/// Of the last mark "persisted N" before an event.
-std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
 
 /// The names of harness/crash/verdict.h; what is none is a harness error.
 crash::Verdict verdict_named(const std::string& name);

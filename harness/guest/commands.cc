@@ -24,12 +24,14 @@
 #include "harness/guest/persisted_lines.h"
 #include "harness/guest/posix_vfs.h"
 #include "harness/guest/run.h"
+#include "harness/process/stopwatch.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::guest {
 namespace {
 
 using nlohmann::json;
+using process::Stopwatch;
 
 constexpr int kProtocolVersion = 1;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
@@ -51,16 +53,10 @@ std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
 }
 
-class Stopwatch {
- public:
-  std::int64_t ms() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_)
-        .count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+// "wall_ms" of an answer is a whole number.
+std::int64_t whole_ms(const Stopwatch& watch) {
+  return static_cast<std::int64_t>(watch.ms());
+}
 
 Answer hello(const json&, const Sender&) {
   utsname name{};
@@ -149,7 +145,7 @@ Answer run_application(const json& request, const Sender& send) {
       const auto texts = lines.feed(bytes);
       return std::all_of(texts.begin(), texts.end(), tell);
     };
-    const std::chrono::milliseconds left(timeout_ms - watch.ms());
+    const std::chrono::milliseconds left(timeout_ms - whole_ms(watch));
     if (argvs[done].empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
     const auto end = run_program({.argv = argvs[done],
                                   .timeout = std::max(left, std::chrono::milliseconds(1)),
@@ -165,7 +161,7 @@ Answer run_application(const json& request, const Sender& send) {
     if (end->exit != 0) break;
   }
   answer["done"] = done;
-  answer["wall_ms"] = watch.ms();
+  answer["wall_ms"] = whole_ms(watch);
   return answer;
 }
 
@@ -175,7 +171,7 @@ Answer mount(const json& request, const Sender&) {
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   if (!done) return refuse("mount " + source, done.error());
-  return json{{"wall_ms", watch.ms()}};
+  return json{{"wall_ms", whole_ms(watch)}};
 }
 
 Answer unmount(const json& request, const Sender&) {
@@ -183,7 +179,7 @@ Answer unmount(const json& request, const Sender&) {
   const Stopwatch watch;
   const auto done = unmount_file_system(target);
   if (!done) return refuse("unmount " + target, done.error());
-  return json{{"wall_ms", watch.ms()}};
+  return json{{"wall_ms", whole_ms(watch)}};
 }
 
 using Operations = std::vector<workload::Operation>;
@@ -224,7 +220,7 @@ Answer run(const json& request, const Sender& send) {
   const RunReports reports{
       .persisted = [&](std::size_t operation) -> VfsResult<void> {
         if (!mark_path.empty()) {
-          if (const auto marked = mark.write(fmt::format("persisted {}", operation)); !marked) return marked;
+          if (const auto marked = mark.write(workload::persisted_mark(operation)); !marked) return marked;
         }
         send({{"event", "persisted"}, {"operation", operation}});
         return {};
@@ -235,7 +231,7 @@ Answer run(const json& request, const Sender& send) {
           }};
   const RunEnd end = run_operations(*operations, vfs, reports);
   if (end.report_error != 0) return refuse(mark_path, Errno{.value = end.report_error});
-  return json{{"done", end.done}, {"wall_ms", watch.ms()}};
+  return json{{"done", end.done}, {"wall_ms", whole_ms(watch)}};
 }
 
 Answer dump(const json& request, const Sender& send) {

@@ -2,7 +2,6 @@
 #include "harness/guest/inspect.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "harness/guest/dump.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/posix_vfs.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::guest {
 namespace {
@@ -19,20 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kBatchBytes = 48 << 10;  // of entries in one event; a line may have 1 MiB
-
-class StepClock {
- public:
-  /// Milliseconds since the last call.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double, std::milli> passed = now - last_;
-    last_ = now;
-    return passed.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// A tree as it was seen, each object as the hash of its description.
 struct SeenTree {
@@ -87,7 +73,7 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
 
 /// Mounts, dumps and unmounts once; times and refusals go into `answer`.
 tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches batches, json& answer) {
-  StepClock clock;
+  process::Stopwatch clock;
   SeenTree seen;
   const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
   answer["mount_ms"] = clock.lap();
@@ -133,8 +119,9 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
                   .target = request.at("target").get<std::string>(),
                   .type = request.at("type").get<std::string>(),
                   .options = request.value("options", "")};
+  const process::Stopwatch watch;
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
-  json answer;
+  json answer{{"verify_ms", watch.ms()}};
   const auto first = look_once(look, EntryBatches(send), answer);
   if (!first) return tl::unexpected(first.error());
   if (request.value("again", false) && answer["mounted"].get<bool>()) {

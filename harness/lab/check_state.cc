@@ -5,19 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 
-#include "harness/lab/elapsed.h"
 #include "harness/lab/host_check.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::lab {
 
-using std::chrono::steady_clock;
-
 namespace {
 
-constexpr std::string_view kPersistedWord = "persisted ";
 constexpr std::size_t kLogBytes = 64 << 10;  // of one state
 constexpr const char* kNotJudged =
     "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
@@ -28,6 +23,15 @@ std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
       "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery"};
   return kNames.at(static_cast<std::size_t>(step));
+}
+
+std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
+  const auto& marks = run.marks();
+  auto mark = std::partition_point(marks.begin(), marks.end(),
+                                   [&](const states::RecordedMark& each) { return each.event < event; });
+  while (mark != marks.begin())
+    if (const auto operation = workload::parse_persisted_mark((--mark)->text)) return operation;
+  return std::nullopt;
 }
 
 bool is_failure(const StateOutcome& outcome) {
@@ -47,18 +51,19 @@ class StateCheck {
     outcome_.state = states::format(state);
     outcome_.recording = checker.run_->path();
     outcome_.recovery_of = checker.recovery_of_;
-    outcome_.persisted_operation = checker.persisted_before(state.event);
+    outcome_.persisted_operation = checker.recovery_of_.empty() ? persisted_before(*checker.run_, state.event)
+                                                                : checker.persisted_at_start_;
     outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_;
   }
 
   StateOutcome run() {
-    const auto began = steady_clock::now();
+    const process::Stopwatch watch;
     if (const Step<void> done = go(); !done) {
       outcome_.judgement = done.error();
     } else {
       judge();
     }
-    outcome_.wall_ms = ms_since(began);
+    outcome_.wall_ms = watch.ms();
     return std::move(outcome_);
   }
 
@@ -136,15 +141,15 @@ Step<void> StateCheck::go() {
   if (!outcome_.recovery.mounted) {
     if (const Step<void> looked = look_after_replay(); !looked) return looked;
   }
-  if (options_.second_recovery && options_.wholly_in_guest) return recover_again();
+  if (options_.wholly_in_guest) return recover_again();
   return {};
 }
 
 Step<void> StateCheck::load(bool fresh_guest) {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto loaded = guest_.load(
       {.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state}, fresh_guest);
-  ms(StepKind::load) += ms_since(began);
+  ms(StepKind::load) += watch.ms();
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;
   return {};
@@ -152,11 +157,11 @@ Step<void> StateCheck::load(bool fresh_guest) {
 
 /// False: it could not be done there.
 bool StateCheck::check_on_host() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto image = checker_.run_->image(state_, state_.device);
   Result<process::Descriptor> copy = fail("", "");
   if (image) copy = private_copy(*image);
-  const double copy_ms = ms_since(began);
+  const double copy_ms = watch.ms();
   Result<HostCheck> found = fail("", "");
   if (image && copy) found = host_check(filesystem_, *copy);
   if (!image || !copy || !found) {
@@ -176,14 +181,14 @@ bool StateCheck::check_on_host() {
 
 /// Of what the kernel's replay has left. False: it could not be done.
 bool StateCheck::check_stage_on_host() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto copy = guest_.copy_stage();
   if (!copy) {
     log(fmt::format("not checked on the host: {}\n", copy.error().message()));
     return false;
   }
   const auto found = host_check(filesystem_, *copy);
-  ms(StepKind::check) += ms_since(began);
+  ms(StepKind::check) += watch.ms();
   if (!found) {
     log(fmt::format("not checked on the host: {}\n", found.error().message()));
     return false;
@@ -194,10 +199,10 @@ bool StateCheck::check_stage_on_host() {
 }
 
 Step<GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepKind step) {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   const auto argv = adapters::fill_in(command.argv, kStageDisk, "");
   Step<GuestOutcome> end = guest_.exec(argv);
-  ms(step) += ms_since(began);
+  ms(step) += watch.ms();
   if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
   return end;
 }
@@ -211,10 +216,11 @@ Step<void> StateCheck::replay_in_guest() {
     replay_damage_ = filesystem_.shows_damage(replayed->output);
     return {};
   }
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   auto seen = guest_.inspect(filesystem_, false);
   if (!seen) return tl::unexpected(seen.error());
-  ms(StepKind::replay) += ms_since(began);
+  ms(StepKind::load) += seen->verify_ms;
+  ms(StepKind::replay) += watch.ms() - seen->verify_ms;
   outcome_.recovery.replayed = filesystem_.shows_replay(seen->log);
   log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
                   seen->log));
@@ -245,10 +251,11 @@ Step<void> StateCheck::repair_in_guest() {
 /// The mount whose tree is judged, and another one, which must find nothing left to do.
 Step<void> StateCheck::look() {
   const bool is_second = first_tree_ && !outcome_.recovery.check_found_damage;
-  const auto began = steady_clock::now();
-  auto seen = guest_.inspect(filesystem_, options_.second_recovery && !is_second);
+  const process::Stopwatch watch;
+  auto seen = guest_.inspect(filesystem_, !is_second);
   if (!seen) return tl::unexpected(seen.error());
-  const double whole_ms = ms_since(began);
+  const double whole_ms = watch.ms() - seen->verify_ms;
+  ms(StepKind::load) += seen->verify_ms;
   add_times(seen->first);
   log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
                   seen->log));
@@ -264,7 +271,7 @@ Step<void> StateCheck::look() {
   // What the two spend on messages is the dump's: nearly all of them are its entries.
   ms(StepKind::dump) += std::max(
       whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
-  if (is_second && options_.second_recovery) {
+  if (is_second) {
     if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
     if (seen->first.mounted && tree_ != *first_tree_) not_idempotent("the second mount shows another tree");
     if (outcome_.recovery.replayed && filesystem_.shows_replay(seen->log))
@@ -307,7 +314,7 @@ Step<void> StateCheck::recover_again() {
 }
 
 void StateCheck::judge() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   if (outcome_.recovery.mounted && checker_.oracle_ != nullptr)
     outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, tree_);
   const auto complaint = guest_.complaint();
@@ -323,7 +330,7 @@ void StateCheck::judge() {
     outcome_.judgement.summary = kNotJudged;
   if (!unstable_.empty() && outcome_.judgement.verdict < crash::Verdict::recovery_not_idempotent)
     outcome_.judgement = {crash::Verdict::recovery_not_idempotent, unstable_};
-  ms(StepKind::judge) += ms_since(began);
+  ms(StepKind::judge) += watch.ms();
 }
 
 Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesystem,
@@ -337,14 +344,6 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
     if (!oracle) return pass_on(oracle);
     checker.oracle_ = std::make_shared<const crash::Oracle>(std::move(*oracle));
   }
-  for (const states::RecordedMark& mark : run->marks()) {
-    if (!mark.text.starts_with(kPersistedWord)) continue;
-    std::size_t operation = 0;
-    const std::string_view number = std::string_view(mark.text).substr(kPersistedWord.size());
-    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), operation);
-    if (parsed.ec == std::errc{}) checker.persisted_.emplace_back(mark.event, operation);
-  }
-  std::sort(checker.persisted_.begin(), checker.persisted_.end());
   checker.run_ = std::move(run);
   checker.on_host_ = host_can_check(filesystem);
   return checker;
@@ -354,18 +353,9 @@ StateChecker StateChecker::for_recovery(const StateOutcome& of,
                                         std::shared_ptr<const states::RunHistory> recovery) const {
   StateChecker checker = *this;
   checker.run_ = std::move(recovery);
-  checker.persisted_.clear();
   checker.persisted_at_start_ = of.persisted_operation;
   checker.recovery_of_ = of.full_name();
   return checker;
-}
-
-/// A mark counts when its event came before the cut.
-std::optional<std::size_t> StateChecker::persisted_before(std::uint64_t event) const {
-  const auto after = std::partition_point(persisted_.begin(), persisted_.end(),
-                                          [&](const auto& mark) { return mark.first < event; });
-  if (after == persisted_.begin()) return persisted_at_start_;
-  return std::prev(after)->second;
 }
 
 StateOutcome StateChecker::check(StageGuest& guest, const states::CrashState& state,

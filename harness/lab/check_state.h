@@ -50,7 +50,6 @@ std::string_view name(StepKind step);
 struct CheckOptions {
   bool wholly_in_guest = false;
   bool fresh_guest = false;
-  bool second_recovery = true;
 };
 
 struct StateOutcome {
@@ -72,6 +71,9 @@ struct StateOutcome {
   std::string full_name() const { return recovery_of.empty() ? state : recovery_of + "/" + state; }
 };
 
+/// Of the last mark "persisted N" before an event.
+std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
+
 /// Something to confirm and to report: neither clean nor replayed.
 bool is_failure(const StateOutcome& outcome);
 
@@ -91,19 +93,16 @@ class StateChecker {
   StateOutcome check(StageGuest& guest, const states::CrashState& state, const CheckOptions& options) const;
 
   bool has_oracle() const { return oracle_ != nullptr; }
-  bool checks_on_host() const { return on_host_; }
 
  private:
   friend class StateCheck;
   StateChecker() = default;
-  std::optional<std::size_t> persisted_before(std::uint64_t event) const;
 
   const adapters::LinuxAdapter* filesystem_ = nullptr;
   std::shared_ptr<const crash::Oracle> oracle_;
   std::shared_ptr<const states::RunHistory> run_;
-  std::vector<std::pair<std::uint64_t, std::size_t>> persisted_;  // event of the mark, operation
   std::string recovery_of_;
-  std::optional<std::size_t> persisted_at_start_;  // of a recovery
+  std::optional<std::size_t> persisted_at_start_;  // of a recovery, which marks nothing
   bool on_host_ = false;
 };
 

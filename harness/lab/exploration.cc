@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <tuple>
 #include <utility>
 
-#include "harness/lab/elapsed.h"
+#include "harness/process/stopwatch.h"
 #include "plugin/model/random.h"
 
 namespace headcrash::lab {
@@ -19,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using states::Strategy;
-using std::chrono::steady_clock;
 
 /// What a cut during recovery may leave: nothing of what was under way, or everything up to somewhere.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
@@ -52,9 +50,9 @@ class Source {
 
   Result<std::optional<states::FoundState>> next() {
     const std::lock_guard lock(mutex_);
-    const auto began = steady_clock::now();
+    const process::Stopwatch watch;
     auto state = explorer_.next();
-    generate_ms_ += ms_since(began);
+    generate_ms_ += watch.ms();
     return state;
   }
   const StateChecker& checker() const { return checker_; }
@@ -119,7 +117,7 @@ void Exploration::on_all_guests(Work work) {
 
 Result<ExplorationResult> Exploration::run() {
   if (guests_.empty()) return fail("exploration", "there is no guest");
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   auto run = states::RunHistory::load(workload_.recording);
   if (!run) return pass_on(run);
   run_ = *run;
@@ -142,7 +140,7 @@ Result<ExplorationResult> Exploration::run() {
   if (recoveries && !stopped()) explore_recoveries(recovery_budget);
   if (error_) return tl::unexpected(*error_);
   for (const StageGuest* guest : guests_) result_.restores += guest->restores();
-  result_.wall_ms = ms_since(began);
+  result_.wall_ms = watch.ms();
   return std::move(result_);
 }
 

@@ -7,7 +7,6 @@
 
 #include "harness/lab/exploration.h"
 #include "harness/lab/lab.h"
-#include "harness/process/scratch_folder.h"
 
 namespace headcrash::lab {
 namespace {
@@ -37,23 +36,16 @@ std::filesystem::path cache_folder() {
 class LabGuest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    auto scratch = process::ScratchFolder::make();
-    ASSERT_TRUE(scratch) << scratch.error().message();
-    scratch_ = std::make_unique<process::ScratchFolder>(std::move(*scratch));
     const auto image = vm::guest_image(cache_folder());
     ASSERT_TRUE(image) << image.error().message();
-    auto lab = Lab::start({.image = *image,
-                           .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
-                           .disk_bytes = kDiskBytes,
-                           .cache = cache_folder(),
-                           .scratch = scratch_->path()});
+    auto lab = Lab::start(1, {.image = *image,
+                              .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
+                              .disk_bytes = kDiskBytes,
+                              .cache = cache_folder()});
     ASSERT_TRUE(lab) << lab.error().message();
     lab_ = std::move(*lab);
   }
-  static void TearDownTestSuite() {
-    lab_.reset();
-    scratch_.reset();
-  }
+  static void TearDownTestSuite() { lab_.reset(); }
 
   static adapters::LinuxAdapter adapter(const std::string& name) {
     auto loaded = adapters::load_adapter(name);
@@ -65,11 +57,11 @@ class LabGuest : public testing::Test {
     StageGuest& guest = lab_->guest(0);
     const auto operations = workload::parse_operations(kOperations, "test");
     EXPECT_TRUE(operations) << operations.error().message();
-    const auto disk = format_disk(guest, filesystem,
-                                  scratch_->path() / (filesystem.name + "-formatted.hcrec"), uuid_from(3));
+    const auto disk = format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
+                                  uuid_from(3));
     EXPECT_TRUE(disk) << disk.error().summary;
     auto recorded = record_workload(guest, filesystem, *disk, *operations,
-                                    scratch_->path() / (filesystem.name + ".hcrec"));
+                                    lab_->scratch() / (filesystem.name + ".hcrec"));
     EXPECT_TRUE(recorded) << recorded.error().summary;
     EXPECT_FALSE(recorded->failure) << *recorded->failure;
     return std::move(*recorded);
@@ -87,10 +79,8 @@ class LabGuest : public testing::Test {
     return std::move(*result);
   }
 
-  static std::unique_ptr<process::ScratchFolder> scratch_;
   static std::unique_ptr<Lab> lab_;
 };
-std::unique_ptr<process::ScratchFolder> LabGuest::scratch_;
 std::unique_ptr<Lab> LabGuest::lab_;
 
 TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
@@ -157,6 +147,35 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
 
   const StateOutcome absent = checker->check(guest, {.event = 1ULL << 40}, {});
   EXPECT_EQ(absent.judgement.verdict, crash::Verdict::harness_error) << absent.judgement.summary;
+}
+
+/// The first request after a load looks whether the guest sees what was loaded: here it does not, for the
+/// stage is switched once more behind its back.
+TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  StageGuest& guest = lab_->guest(0);
+  const device::StageLoad load{.stage = guest.stage(),
+                               .recording = workload.recording,
+                               .state = states::format({.event = workload.to_event})};
+  const auto switched = [&] { return guest.load(load) && guest.server().load(load); };
+
+  ASSERT_TRUE(switched());
+  const auto seen = guest.inspect(ext4, false);
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().verdict, crash::Verdict::harness_error);
+  EXPECT_NE(seen.error().summary.find("nonce"), std::string::npos) << seen.error().summary;
+
+  ASSERT_TRUE(switched());
+  const auto ran = guest.exec({"busybox", "true"});
+  ASSERT_FALSE(ran);
+  EXPECT_NE(ran.error().summary.find("nonce"), std::string::npos) << ran.error().summary;
+
+  ASSERT_TRUE(guest.load(load));
+  const auto fine = guest.inspect(ext4, true);
+  ASSERT_TRUE(fine) << fine.error().summary;
+  EXPECT_TRUE(fine->first.mounted);
+  EXPECT_FALSE(fine->tree.empty());
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/vm/oops.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::lab {
 namespace {
@@ -44,20 +44,6 @@ class Tree {
   std::optional<Error> bad_;
 };
 
-class StepClock {
- public:
-  /// Milliseconds since the last call.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double, std::milli> passed = now - last_;
-    last_ = now;
-    return passed.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 Look parse_look(const json& answer) {
   return {.mounted = answer.value("mounted", false),
           .refusal = answer.value("error", ""),
@@ -75,15 +61,33 @@ tl::unexpected<crash::Judgement> broken(const Error& error) {
   return stop(crash::Verdict::harness_error, error.message());
 }
 
+Step<void> as_step(const Result<void>& result) {
+  if (!result) return broken(result.error());
+  return {};
+}
+
+json run_request(const std::vector<workload::Operation>& operations) {
+  json lines = json::array();
+  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
+  return {{"do", "run"}, {"root", kMountPoint}, {"operations", std::move(lines)}, {"mark", kStageMarks}};
+}
+
+std::optional<workload::Mishap> mishap_of(const json& event) {
+  const std::string kind = event.value("event", "");
+  if (kind != "skipped" && kind != "partial") return std::nullopt;
+  return workload::Mishap{event.value("operation", std::size_t{0}),
+                          kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
+}
+
 std::string seed_digits(std::uint64_t seed) {
   return fmt::format("{:016x}{:016x}", seed, ~seed);
 }
 
 tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
-  if (error.failure == vm::CallFailure::refused)
-    return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (const auto oops = guest_.oops())
     return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::refused)
+    return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (error.failure == vm::CallFailure::guest_died)
     return stop(crash::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
   return stop(crash::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
@@ -103,14 +107,14 @@ Step<void> GuestSession::set_clock(const std::string& seed_hex) {
   return {};
 }
 
-Step<void> GuestSession::verify_disks(std::uint64_t disk_bytes, const std::string& nonce) {
+Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   const auto disk = call({{"do", "disk"}, {"path", kStageDisk}});
   if (!disk) return tl::unexpected(disk.error());
   const auto marks = call({{"do", "disk"}, {"path", kStageMarks}});
   if (!marks) return tl::unexpected(marks.error());
-  if (disk->value("bytes", std::uint64_t{0}) != disk_bytes)
+  if (disk->value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(crash::Verdict::harness_error, "the guest sees a disk of another size");
-  if (marks->value("nonce", "") != nonce)
+  if (marks->value("nonce", "") != meant.nonce)
     return stop(crash::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
   return {};
 }
@@ -152,21 +156,16 @@ Step<void> GuestSession::unmount() {
 }
 
 Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations) {
-  json lines = json::array();
-  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
-    const std::string kind = event.value("event", "");
+    if (const auto mishap = mishap_of(event)) outcome.mishaps.push_back(*mishap);
     const auto index = event.value("operation", std::size_t{0});
-    if (kind == "skipped") outcome.mishaps.push_back({index, workload::Outcome::skipped});
-    if (kind == "partial") outcome.mishaps.push_back({index, workload::Outcome::partial});
-    if (kind == "failed" && index < operations.size()) {
+    if (event.value("event", "") == "failed" && index < operations.size()) {
       outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,
                                     workload::format(operations[index]), event.value("errno", 0));
     }
   };
-  const auto answer =
-      call({{"do", "run"}, {"root", kMountPoint}, {"operations", lines}, {"mark", kStageMarks}}, on_event);
+  const auto answer = call(run_request(operations), on_event);
   if (!answer) return tl::unexpected(answer.error());
   outcome.done = answer->value("done", std::size_t{0});
   return outcome;
@@ -187,7 +186,7 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   Inspection seen;
   std::vector<crash::ObservedObject> second;
   const auto look_once = [&](Look& look, std::vector<crash::ObservedObject>& tree) -> Step<void> {
-    StepClock clock;
+    process::Stopwatch clock;
     const auto mounted = mount(filesystem, &look.refusal);
     if (!mounted) return tl::unexpected(mounted.error());
     look.mounted = *mounted;
@@ -213,8 +212,14 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   return seen;
 }
 
-Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
-  if (!filesystem.mount.argv.empty()) return inspect_in_steps(filesystem, again);
+Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again,
+                                       const std::optional<DiskIdentity>& meant) {
+  if (!filesystem.mount.argv.empty()) {
+    if (meant) {
+      if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+    }
+    return inspect_in_steps(filesystem, again);
+  }
   Tree tree;
   const auto on_event = [&](const json& event) {
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
@@ -222,9 +227,15 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   };
   json request = mount_request("inspect", filesystem);
   request["again"] = again;
+  if (meant) {
+    request["bytes"] = meant->bytes;
+    request["nonce"] = meant->nonce;
+    request["mark"] = kStageMarks;
+  }
   const auto answer = call(request, on_event);
   if (!answer) return tl::unexpected(answer.error());
   Inspection seen;
+  seen.verify_ms = answer->value("verify_ms", 0.0);
   seen.first = parse_look(*answer);
   seen.log = answer->value("log", "");
   auto objects = tree.take(answer->value("entries", std::size_t{0}));

@@ -2,12 +2,12 @@
 // What every driver of a guest does with it: requests to the agent, whose failures are told apart once and
 // for all.
 //
+//   the kernel said why          oops, whatever else
 //   the agent refuses            harness error (or, for mount, an answer)
 //   no answer in time            hang
-//   the kernel said why          oops
 //   QEMU is gone                 oops
 //
-// The crash lab's stages (stage_guest.h) are driven through this, and a campaign's trial can be.
+// The crash lab's stages (stage_guest.h) and a campaign's trials are driven through this.
 
 #include <chrono>
 #include <optional>
@@ -28,6 +28,7 @@ using Step = tl::expected<T, crash::Judgement>;
 
 tl::unexpected<crash::Judgement> stop(crash::Verdict verdict, std::string why);
 tl::unexpected<crash::Judgement> broken(const Error& error);
+Step<void> as_step(const Result<void>& result);
 
 struct GuestOutcome {
   int exit_code = 0;
@@ -40,6 +41,12 @@ struct RunOutcome {
   std::optional<std::string> failure;  ///< an operation failed: the file system broke its word
 };
 
+/// What the stage holds: its size, and the nonce on the disk for marks, which each load changes.
+struct DiskIdentity {
+  std::uint64_t bytes = 0;
+  std::string nonce;
+};
+
 /// One mount, dump and unmount.
 struct Look {
   bool mounted = false;
@@ -49,6 +56,7 @@ struct Look {
 
 /// A look, and another one when asked for, in one request.
 struct Inspection {
+  double verify_ms = 0;  ///< of dropping cached pages and looking at size and nonce
   Look first;
   std::vector<crash::ObservedObject> tree;
   std::optional<Look> again;
@@ -70,8 +78,8 @@ class GuestSession {
 
   /// Wall clock and seed of the random generators.
   Step<void> set_clock(const std::string& seed_hex);
-  /// Drops cached pages, then compares size and nonce: the guest sees what the server has, and nothing older.
-  Step<void> verify_disks(std::uint64_t disk_bytes, const std::string& nonce);
+  /// Drops cached pages, then compares: the guest sees what the server has, and nothing older.
+  Step<void> verify_disks(const DiskIdentity& meant);
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
   /// False: the kernel refused; its words are in `why`.
@@ -80,7 +88,9 @@ class GuestSession {
   /// Marks go to the second disk.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
   Step<std::vector<crash::ObservedObject>> dump();
-  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
+  /// `meant`: as verify_disks(), in the same request.
+  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
+                           const std::optional<DiskIdentity>& meant = std::nullopt);
   /// On every level, since the last call or inspection.
   Step<std::string> kernel_log();
 
@@ -92,6 +102,11 @@ class GuestSession {
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;
 };
+
+/// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what the
+/// events of it say of operations that were not done, or not wholly: they are the oracle's business.
+nlohmann::json run_request(const std::vector<workload::Operation>& operations);
+std::optional<workload::Mishap> mishap_of(const nlohmann::json& event);
 
 /// "3f00.." of 32 digits from a seed, for set_clock.
 std::string seed_digits(std::uint64_t seed);

@@ -21,14 +21,13 @@
 
 #include "harness/lab/sparse_file.h"
 #include "harness/process/process.h"
+#include "harness/process/stopwatch.h"
 
 namespace headcrash::lab {
 namespace {
 
 using model::kSectorBytes;
-using std::chrono::steady_clock;
 
-constexpr std::size_t kCopyBytes = 1 << 20;
 constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // process::kFirstInherited
@@ -88,10 +87,6 @@ bool can_run(const adapters::GuestCommand& command) {
   });
 }
 
-double since(steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 bool host_can_check(const adapters::LinuxAdapter& filesystem) {
@@ -102,18 +97,10 @@ bool host_can_check(const adapters::LinuxAdapter& filesystem) {
 Result<process::Descriptor> private_copy(const states::StateImage& image) {
   auto file = make_sparse_file(image.sectors() * kSectorBytes);
   if (!file) return file;
-  Result<void> copied;
-  std::vector<std::byte> buffer;
-  image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
-    while (copied && sectors > 0) {
-      const std::uint64_t now = std::min<std::uint64_t>(sectors, kCopyBytes / kSectorBytes);
-      buffer.resize(now * kSectorBytes);
-      copied = image.read(lba, buffer);
-      if (copied) copied = put_sparse(*file, lba * kSectorBytes, buffer);
-      lba += now;
-      sectors -= now;
-    }
-  });
+  const Result<void> copied =
+      visit_pieces(image, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+        return put_sparse(*file, offset, bytes);
+      });
   if (!copied) return pass_on(copied);
   return file;
 }
@@ -122,10 +109,10 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
                              std::chrono::milliseconds limit) {
   HostCheck found;
   const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
-    const auto began = steady_clock::now();
+    const process::Stopwatch watch;
     const auto argv = adapters::fill_in(words, kCopyPath, "");
     Result<ProgramEnd> end = run_confined(argv, copy, limit);
-    ms = since(began);
+    ms = watch.ms();
     if (end)
       found.log += fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);
     return end;

@@ -5,24 +5,19 @@
 
 namespace headcrash::lab {
 
-Result<std::unique_ptr<Lab>> Lab::start(const LabOptions& options) {
-  std::unique_ptr<Lab> lab(new Lab);
-  auto server = device::StateServer::start(options.guests, options.scratch);
+Result<std::unique_ptr<Lab>> Lab::start(std::size_t guests, const StageGuestOptions& options) {
+  auto made = process::ScratchFolder::make();
+  if (!made) return pass_on(made);
+  std::unique_ptr<Lab> lab(new Lab(std::move(*made)));
+  auto server = device::StateServer::start(guests, lab->scratch());
   if (!server) return pass_on(server);
   lab->server_ = std::move(*server);
-  for (std::size_t i = 0; i < options.guests; ++i) {
-    const std::filesystem::path scratch = options.scratch / fmt::format("guest-{}", i);
+  for (std::size_t i = 0; i < guests; ++i) {
+    const std::filesystem::path scratch = lab->scratch() / fmt::format("guest-{}", i);
     std::error_code error;
     std::filesystem::create_directories(scratch, error);
     if (error) return fail(scratch.string(), error.message(), "make the temporary folder writable");
-    auto guest = StageGuest::start(*lab->server_, i,
-                                   {.image = options.image,
-                                    .accelerator = options.accelerator,
-                                    .memory_mib = options.memory_mib,
-                                    .disk_bytes = options.disk_bytes,
-                                    .cache = options.cache,
-                                    .scratch = scratch,
-                                    .step_timeout = options.step_timeout});
+    auto guest = StageGuest::start(*lab->server_, i, options, scratch);
     if (!guest) return pass_on(guest);
     lab->guests_.push_back(std::move(*guest));
   }

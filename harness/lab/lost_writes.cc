@@ -23,7 +23,7 @@ model::DeviceId device_of(const CrashState& state) {
 }
 
 /// Loose writes that are lost or torn, by submission.
-using MissingWrites = std::vector<std::pair<const RecordedWrite*, std::optional<TornWrite>>>;
+using RecordedMissing = std::vector<std::pair<const RecordedWrite*, std::optional<TornWrite>>>;
 
 std::vector<const RecordedWrite*> loose_writes(const RunHistory& run, const CrashState& state) {
   std::vector<const RecordedWrite*> loose;
@@ -33,17 +33,10 @@ std::vector<const RecordedWrite*> loose_writes(const RunHistory& run, const Cras
   return loose;
 }
 
-MissingWrites listed_missing(const RunHistory& run, const CrashState& state) {
-  MissingWrites missing;
+RecordedMissing listed_missing(const RunHistory& run, const CrashState& state) {
+  RecordedMissing missing;
   for (const RecordedWrite* write : loose_writes(run, state)) {
-    const auto torn = std::find_if(state.torn.begin(), state.torn.end(),
-                                   [&](const TornWrite& each) { return each.request == write->request; });
-    const bool listed = std::binary_search(state.listed.begin(), state.listed.end(), write->request);
-    if (torn != state.torn.end()) {
-      missing.emplace_back(write, *torn);
-    } else if (listed == state.keep_others) {
-      missing.emplace_back(write, std::nullopt);
-    }
+    if (const auto each = missing_write(state, write->request)) missing.emplace_back(write, each->torn);
   }
   return missing;
 }
@@ -59,12 +52,12 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
 
 /// Sector by sector, is it there? A later write over the same place makes it look lost, which changes
 /// nothing: the later one is there, or is missing itself.
-Result<MissingWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
+Result<RecordedMissing> compared_missing(const RunHistory& run, const CrashState& physical) {
   const auto image = run.image(physical, 0);
   if (!image) return pass_on(image);
   const auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);
-  MissingWrites missing;
+  RecordedMissing missing;
   for (const RecordedWrite* write : loose_writes(run, physical)) {
     const auto sent = sent_bytes(*reader, *write, kComparedBytes);
     if (!sent) return pass_on(sent);
@@ -123,6 +116,15 @@ Result<void> fill_in_times(const RunHistory& run, const CrashState& state, LostW
 
 }  // namespace
 
+std::optional<MissingWrite> missing_write(const CrashState& state, model::RequestId loose) {
+  const auto torn = std::find_if(state.torn.begin(), state.torn.end(),
+                                 [&](const TornWrite& each) { return each.request == loose; });
+  if (torn != state.torn.end()) return MissingWrite{loose, *torn};
+  const bool listed = std::binary_search(state.listed.begin(), state.listed.end(), loose);
+  if (listed == state.keep_others) return MissingWrite{loose, std::nullopt};
+  return std::nullopt;
+}
+
 std::vector<model::RequestId> loose_requests(const RunHistory& run, const CrashState& state) {
   std::vector<model::RequestId> requests;
   for (const RecordedWrite* write : loose_writes(run, state)) requests.push_back(write->request);
@@ -134,7 +136,7 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
   if (state.base == CrashState::Base::members) {
     return fail(states::format(state), "is a state of the members of an array, not of one disk's writes");
   }
-  MissingWrites missing;
+  RecordedMissing missing;
   if (state.base == CrashState::Base::physical) {
     auto compared = compared_missing(run, state);
     if (!compared) return pass_on(compared);

@@ -10,6 +10,14 @@
 
 namespace headcrash::lab {
 
+/// A write that no completed flush covered at the cut, and that is not wholly there.
+struct MissingWrite {
+  model::RequestId request = 0;
+  std::optional<states::TornWrite> torn;  ///< none: lost
+};
+/// What the name of a state of writes says of such a write; nothing: it is there.
+std::optional<MissingWrite> missing_write(const states::CrashState& state, model::RequestId loose);
+
 struct LostWrite {
   states::RecordedWrite write;
   std::optional<states::TornWrite> torn;  ///< none: nothing of it is there

@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "harness/lab/lost_writes.h"
 #include "harness/workload/draft.h"
 
 namespace headcrash::lab {
@@ -98,30 +99,17 @@ class DeltaDebugging {
   bool stopped_ = false;
 };
 
-/// A loose write that is not wholly there.
-struct Missing {
-  model::RequestId request = 0;
-  std::optional<states::TornWrite> torn;  ///< none: lost
-};
-
-std::vector<Missing> missing_in(const states::CrashState& state, std::span<const model::RequestId> loose) {
-  std::vector<Missing> missing;
-  for (const model::RequestId request : loose) {
-    const auto torn = std::find_if(state.torn.begin(), state.torn.end(),
-                                   [&](const states::TornWrite& each) { return each.request == request; });
-    const bool listed = std::binary_search(state.listed.begin(), state.listed.end(), request);
-    if (torn != state.torn.end()) {
-      missing.push_back({request, *torn});
-    } else if (listed == state.keep_others) {
-      missing.push_back({request, std::nullopt});
-    }
-  }
+std::vector<MissingWrite> missing_in(const states::CrashState& state,
+                                     std::span<const model::RequestId> loose) {
+  std::vector<MissingWrite> missing;
+  for (const model::RequestId request : loose)
+    if (const auto each = missing_write(state, request)) missing.push_back(*each);
   return missing;
 }
 
 /// Names are bounded: what is listed is whichever are fewer, the lost or the kept.
 states::CrashState with_missing(const states::CrashState& like, std::span<const model::RequestId> loose,
-                                const std::vector<Missing>& missing) {
+                                const std::vector<MissingWrite>& missing) {
   states::CrashState state = like;
   state.torn.clear();
   std::vector<model::RequestId> lost, kept;
@@ -175,9 +163,9 @@ std::string format(const FailureKind& kind) {
 MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> loose,
                               const StateExaminer& still_fails, const MinimiseLimits& limits) {
   if (failing.base != states::CrashState::Base::writes) return {.state = failing};
-  const std::vector<Missing> all = missing_in(failing, loose);
+  const std::vector<MissingWrite> all = missing_in(failing, loose);
   const auto state_of = [&](const Chosen& chosen) {
-    std::vector<Missing> missing;
+    std::vector<MissingWrite> missing;
     for (const std::size_t i : chosen) missing.push_back(all[i]);
     return with_missing(failing, loose, missing);
   };

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <string_view>
 
 #include "plugin/record/recording.h"
@@ -17,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kRecordedSectorBytes = 512;
 constexpr std::string_view kBeginMark = "phase workload";
 constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kMishapWord = "#mishap ";
@@ -83,11 +81,6 @@ Result<void> read_operations(RecordedWorkload& workload) {
   return {};
 }
 
-Step<void> as_step(const Result<void>& result) {
-  if (!result) return broken(result.error());
-  return {};
-}
-
 /// The new recording must not exist; one of a run that was cut off is of no use to anybody.
 void clear_way(const fs::path& recording) {
   std::error_code error;
@@ -99,6 +92,10 @@ void clear_way(const fs::path& recording) {
 
 std::string uuid_from(std::uint64_t seed) {
   std::mt19937_64 random(seed);
+  return uuid_from(random);
+}
+
+std::string uuid_from(std::mt19937_64& random) {
   const std::uint64_t high = random(), low = random();
   return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
                      0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
@@ -134,7 +131,7 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
                                 const fs::path& recording, const std::string& uuid) {
   clear_way(recording);
   const auto loaded =
-      guest.load({.sectors = guest.disk_bytes() / kRecordedSectorBytes, .record = fs::absolute(recording)});
+      guest.load({.sectors = guest.disk_bytes() / model::kSectorBytes, .record = fs::absolute(recording)});
   if (!loaded) return tl::unexpected(loaded.error());
   const auto made = guest.exec(adapters::fill_in(filesystem.mkfs.argv, kStageDisk, uuid));
   if (!made) return tl::unexpected(made.error());

@@ -8,6 +8,8 @@
 // operation a line (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file
 // system could not do. A recording without it can be explored, but not judged by the oracle.
 
+#include <random>
+
 #include "harness/lab/stage_guest.h"
 
 namespace headcrash::lab {
@@ -43,5 +45,6 @@ Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& rec
 
 /// Version 4, from a seed: mkfs would draw one of its own, and runs would not repeat.
 std::string uuid_from(std::uint64_t seed);
+std::string uuid_from(std::mt19937_64& random);
 
 }  // namespace headcrash::lab

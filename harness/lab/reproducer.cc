@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kImageCopyBytes = 1 << 20;
 constexpr std::chrono::minutes kConvertLimit{10};
 constexpr std::string_view kDevicePlace = "{device}";
 
@@ -158,20 +157,10 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
     return fail(path.string(), std::strerror(errno), "make room or choose another folder");
-  std::vector<std::byte> buffer(kImageCopyBytes);
-  Result<void> copied;
-  image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
-    while (sectors > 0 && copied) {
-      const std::uint64_t some = std::min<std::uint64_t>(sectors, kImageCopyBytes / model::kSectorBytes);
-      const std::span bytes(buffer.data(), some * model::kSectorBytes);
-      copied = image.read(lba, bytes);
-      if (copied && !put_sparse(file, lba * model::kSectorBytes, bytes))
-        copied = fail(path.string(), std::strerror(errno), "make room or choose another folder");
-      lba += some;
-      sectors -= some;
-    }
+  return visit_pieces(image, [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+    if (put_sparse(file, offset, bytes)) return {};
+    return fail(path.string(), std::strerror(errno), "make room or choose another folder");
   });
-  return copied;
 }
 
 Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateImage& image,

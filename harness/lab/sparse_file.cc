@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace headcrash::lab {
 namespace {
 
 constexpr std::size_t kHoleBytes = 4096;
+constexpr std::uint64_t kPieceSectors = (1 << 20) / model::kSectorBytes;
 
 tl::unexpected<Error> no_copy(const char* what) {
   return fail("copy of a crash state",
@@ -61,6 +63,22 @@ Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset,
     offset += length;
   }
   return {};
+}
+
+Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece) {
+  Result<void> visited;
+  std::vector<std::byte> buffer;
+  image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
+    while (visited && sectors > 0) {
+      const std::uint64_t some = std::min(sectors, kPieceSectors);
+      buffer.resize(some * model::kSectorBytes);
+      visited = image.read(lba, buffer);
+      if (visited) visited = on_piece(lba * model::kSectorBytes, buffer);
+      lba += some;
+      sectors -= some;
+    }
+  });
+  return visited;
 }
 
 }  // namespace headcrash::lab

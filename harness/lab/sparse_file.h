@@ -1,13 +1,15 @@
 #pragma once
 // An anonymous file in memory (memfd) that nobody else sees and that goes with its descriptor, even when
-// headcrash is killed.
+// headcrash is killed; and how a state's image comes into a file without filling its holes.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "harness/process/descriptor.h"
 #include "plugin/model/result.h"
+#include "plugin/states/state_image.h"
 
 namespace headcrash::lab {
 
@@ -16,5 +18,9 @@ Result<process::Descriptor> make_sparse_file(std::uint64_t bytes);
 /// Into a file that holds zeroes there: blocks of zeroes stay holes.
 Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset,
                         std::span<const std::byte> bytes);
+
+/// What is not known to be zeroes, a piece at a time, up to the first error.
+using OnPiece = std::function<Result<void>(std::uint64_t offset, std::span<const std::byte> bytes)>;
+Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece);
 
 }  // namespace headcrash::lab

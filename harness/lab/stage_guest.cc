@@ -3,20 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
 #include "harness/lab/stage_copy.h"
 #include "harness/vm/oops.h"
+#include "plugin/model/store.h"
 
 namespace headcrash::lab {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::uint64_t kMarkExportBytes = 4096;
-constexpr std::uint64_t kStageSectorBytes = 512;
 // What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
 // switched.
 constexpr int kSwitchTries = 40;
@@ -30,7 +27,9 @@ struct StageGuest::State {
   StageGuestOptions options;
   std::unique_ptr<vm::Guest> guest;
   std::optional<GuestSession> session;
+  std::filesystem::path scratch;
   bool trusted = false, mounted = false;
+  std::optional<DiskIdentity> unseen;  // loaded, and not yet known to be what the guest sees
   std::size_t restores = 0;
   std::string log;  // the kernel's, since load()
   std::optional<StageCopier> copier;
@@ -42,24 +41,24 @@ struct StageGuest::State {
     guest.reset();
     trusted = mounted = false;
   }
-  /// Without a guest there is nothing to ask: load() has failed, or was never called.
-  Step<GuestSession*> ready() {
+  /// Without a guest there is nothing to ask: load() has failed, or was never called. One that has failed
+  /// once is asked nothing more.
+  template <typename Question>
+  auto ask(const Question& question) -> decltype(question(*session)) {
     if (!session || !trusted) return stop(crash::Verdict::harness_error, "no state is loaded");
-    return &*session;
-  }
-  /// A kernel that has said that it is broken is asked nothing more.
-  template <typename T>
-  Step<T> watched(Step<T> outcome) {
+    auto outcome = question(*session);
     if (!outcome) trusted = false;
     return outcome;
   }
-  Step<std::string> keep_log(std::string text) {
-    if (const auto oops = vm::find_oops(text)) {
-      trusted = false;
-      return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
-    }
-    log += text;
-    return text;
+  Step<void> see() {
+    if (!unseen) return {};
+    const DiskIdentity loaded = *std::exchange(unseen, std::nullopt);
+    return ask([&](GuestSession& each) { return each.verify_disks(loaded); });
+  }
+  template <typename Question>
+  auto see_and_ask(const Question& question) -> decltype(question(*session)) {
+    if (const auto seen = see(); !seen) return tl::unexpected(seen.error());
+    return ask(question);
   }
 };
 
@@ -77,7 +76,7 @@ Result<void> StageGuest::State::restore() {
                                      {.socket = server.socket(),
                                       .export_name = device::StateServer::mark_export(stage),
                                       .size_bytes = kMarkExportBytes}}};
-  auto started = vm::Guest::start(spec, options.cache, options.scratch);
+  auto started = vm::Guest::start(spec, options.cache, scratch);
   if (!started) return pass_on(started);
   guest = std::move(*started);
   session.emplace(*guest, options.step_timeout);
@@ -101,11 +100,12 @@ Step<device::LoadedStage> StageGuest::State::switch_to(const device::StageLoad& 
 }
 
 Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& server, std::size_t stage,
-                                                      const StageGuestOptions& options) {
-  std::unique_ptr<StageGuest> guest(
-      new StageGuest(std::make_unique<State>(State{.server = server, .stage = stage, .options = options})));
+                                                      const StageGuestOptions& options,
+                                                      const std::filesystem::path& scratch) {
+  std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
+      State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
   // An export without a state has no size and cannot be attached.
-  const auto blank = server.load({.stage = stage, .sectors = options.disk_bytes / kStageSectorBytes});
+  const auto blank = server.load({.stage = stage, .sectors = options.disk_bytes / model::kSectorBytes});
   if (!blank) return pass_on(blank);
   if (const auto restored = guest->state_->restore(); !restored) return pass_on(restored);
   return guest;
@@ -114,75 +114,58 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
 Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool fresh_guest) {
   State& state = *state_;
   state.log.clear();
+  state.unseen.reset();
   if (fresh_guest || state.mounted || !state.guest || !state.guest->alive()) state.trusted = false;
   if (!state.trusted) state.drop();
   device::StageLoad own = load;
   own.stage = state.stage;
   Step<device::LoadedStage> loaded = state.switch_to(own);
   if (!loaded) return loaded;
-  if (loaded->sectors * kStageSectorBytes != state.options.disk_bytes) {
+  if (loaded->sectors * model::kSectorBytes != state.options.disk_bytes) {
     return stop(crash::Verdict::harness_error,
                 fmt::format("the state has {} bytes and the guest's disk {}",
-                            loaded->sectors * kStageSectorBytes, state.options.disk_bytes));
+                            loaded->sectors * model::kSectorBytes, state.options.disk_bytes));
   }
   if (!state.trusted) {
     if (const auto restored = state.restore(); !restored) return broken(restored.error());
   }
-  const Step<void> verified =
-      state.watched(state.session->verify_disks(state.options.disk_bytes, loaded->nonce));
-  if (!verified) return tl::unexpected(verified.error());
+  state.unseen = {state.options.disk_bytes, loaded->nonce};
   return loaded;
 }
 
 Step<GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  return state_->watched((*session)->exec(argv));
+  return state_->see_and_ask([&](GuestSession& session) { return session.exec(argv); });
 }
 
 Step<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  Step<bool> mounted = state_->watched((*session)->mount(filesystem, why));
+  Step<bool> mounted =
+      state_->see_and_ask([&](GuestSession& session) { return session.mount(filesystem, why); });
   if (mounted) state_->mounted = *mounted;
   return mounted;
 }
 
 Step<void> StageGuest::unmount() {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  Step<void> done = state_->watched((*session)->unmount());
+  Step<void> done = state_->see_and_ask([](GuestSession& session) { return session.unmount(); });
   if (done) state_->mounted = false;
   return done;
 }
 
 Step<RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations) {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  return state_->watched((*session)->run(operations));
+  return state_->see_and_ask([&](GuestSession& session) { return session.run(operations); });
 }
 
-Step<std::vector<crash::ObservedObject>> StageGuest::dump() {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  return state_->watched((*session)->dump());
-}
-
+/// A kernel that has said that it is broken is asked nothing more.
 Step<Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  Step<Inspection> seen = state_->watched((*session)->inspect(filesystem, again));
+  const auto loaded = std::exchange(state_->unseen, std::nullopt);
+  Step<Inspection> seen =
+      state_->ask([&](GuestSession& session) { return session.inspect(filesystem, again, loaded); });
   if (!seen) return seen;
-  if (const auto kept = state_->keep_log(seen->log); !kept) return tl::unexpected(kept.error());
+  if (const auto oops = vm::find_oops(seen->log)) {
+    state_->trusted = false;
+    return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  }
+  state_->log += seen->log;
   return seen;
-}
-
-Step<std::string> StageGuest::kernel_log() {
-  const auto session = state_->ready();
-  if (!session) return tl::unexpected(session.error());
-  Step<std::string> text = state_->watched((*session)->kernel_log());
-  if (!text) return text;
-  return state_->keep_log(std::move(*text));
 }
 
 Result<process::Descriptor> StageGuest::copy_stage() {
@@ -208,9 +191,6 @@ std::uint64_t StageGuest::disk_bytes() const {
 }
 std::optional<std::string> StageGuest::complaint() const {
   return vm::find_complaint(state_->log);
-}
-std::string StageGuest::console_tail(std::size_t lines) const {
-  return state_->guest ? state_->guest->console_tail(lines) : std::string();
 }
 std::size_t StageGuest::restores() const {
   return state_->restores;

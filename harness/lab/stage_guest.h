@@ -21,31 +21,30 @@ struct StageGuestOptions {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
-  std::filesystem::path cache, scratch;  ///< saved guest states; existing folder of this guest's own
+  std::filesystem::path cache;  ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
 };
 
 class StageGuest {
  public:
-  /// The server must outlive it. Errors are those that no other attempt would avoid.
+  /// The server must outlive it; `scratch` is an existing folder of this guest's own. Errors are those that
+  /// no other attempt would avoid.
   static Result<std::unique_ptr<StageGuest>> start(device::StateServer& server, std::size_t stage,
-                                                   const StageGuestOptions& options);
+                                                   const StageGuestOptions& options,
+                                                   const std::filesystem::path& scratch);
   ~StageGuest();
 
-  /// Puts a state under the guest and makes sure that it sees it. Restores a fresh guest first when told to,
-  /// or when the last one cannot be trusted. `load.stage` is this guest's own.
+  /// Puts a state under the guest; the first request after it makes sure that the guest sees it. Restores a
+  /// fresh guest first when told to, or when the last one cannot be trusted. `load.stage` is this guest's
+  /// own.
   Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
   // As GuestSession's; each failure makes the next load() begin with a fresh guest.
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
-  using RunOutcome = lab::RunOutcome;
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
-  Step<std::vector<crash::ObservedObject>> dump();
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
-  /// On every level, since the last call, inspection or load.
-  Step<std::string> kernel_log();
 
   /// What the stage holds now; nothing of it may be mounted.
   Result<process::Descriptor> copy_stage();
@@ -54,8 +53,7 @@ class StageGuest {
   std::size_t stage() const;
   std::uint64_t disk_bytes() const;
   std::optional<std::string> complaint() const;  ///< the file system's own words about damage, since load()
-  std::string console_tail(std::size_t lines) const;
-  std::size_t restores() const;  ///< guests used so far
+  std::size_t restores() const;                  ///< guests used so far
 
  private:
   struct State;

@@ -21,6 +21,8 @@ struct Word {
   Kind kind;
   std::string_view name, signature;
 };
+constexpr std::string_view kPersistedWord = "persisted ";
+
 constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::rmdir, "rmdir", "p"},
                                                     {Kind::create, "create", "p"},
@@ -215,6 +217,19 @@ std::size_t threads_of(std::span<const Operation> operations) {
   std::size_t threads = 1;
   for (const Operation& each : operations) threads = std::max<std::size_t>(threads, each.thread + 1U);
   return threads;
+}
+
+std::string persisted_mark(std::size_t operation) {
+  return fmt::format("{}{}", kPersistedWord, operation);
+}
+
+std::optional<std::size_t> parse_persisted_mark(std::string_view mark) {
+  if (!mark.starts_with(kPersistedWord)) return std::nullopt;
+  mark.remove_prefix(kPersistedWord.size());
+  std::size_t operation = 0;
+  if (std::from_chars(mark.data(), mark.data() + mark.size(), operation).ec != std::errc{})
+    return std::nullopt;
+  return operation;
 }
 
 bool is_persistence_point(const Operation& operation) {

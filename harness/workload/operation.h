@@ -107,6 +107,10 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
 /// After success, something is promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
 
+/// The mark "persisted N", which the agent writes when operation N was such a point and has succeeded.
+std::string persisted_mark(std::size_t operation);
+std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
+
 /// Writes stamps, in whichever way.
 bool is_write(Operation::Kind kind);
 
