@@ -42,11 +42,13 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("replay");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"command", "good", "by-mount", "sign", "host"}); !known)
+  if (const auto known = (*table)->only({"command", "good", "by-mount", "sign", "damage-sign", "host"});
+      !known)
     return known;
   if (const auto taken = (*table)->take("by-mount", adapter.replay_by_mount); !taken) return taken;
   if (const auto taken = (*table)->take("host", adapter.replay.host); !taken) return taken;
   if (const auto taken = (*table)->take("sign", adapter.replay_sign); !taken) return taken;
+  if (const auto taken = (*table)->take("damage-sign", adapter.replay_damage_sign); !taken) return taken;
   if (const auto taken = (*table)->take("command", adapter.replay.argv); !taken) return taken;
   return take_exits(**table, adapter.replay.good_exits);
 }
@@ -246,6 +248,13 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
 }
 
 }  // namespace
+
+bool LinuxAdapter::shows_replay(std::string_view words) const {
+  return !replay_sign.empty() && words.find(replay_sign) != std::string_view::npos;
+}
+bool LinuxAdapter::shows_damage(std::string_view words) const {
+  return !replay_damage_sign.empty() && words.find(replay_damage_sign) != std::string_view::npos;
+}
 
 bool GuestCommand::good(int exit_code) const {
   return std::find(good_exits.begin(), good_exits.end(), exit_code) != good_exits.end();

@@ -58,8 +58,9 @@ struct LinuxAdapter {
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
-  std::string
-      replay_sign;      ///< text in its output, or in the kernel log, that tells that the log was not empty
+  /// Text in its output, or in the kernel log, that tells that the log was not empty; that it threw the log
+  /// away instead, which is damage whatever its exit code is.
+  std::string replay_sign, replay_damage_sign;
   GuestCommand check;   ///< second stage, read-only: a good exit means clean
   GuestCommand repair;  ///< only when the check found something
   Expectation expected = Expectation::any;
@@ -67,6 +68,9 @@ struct LinuxAdapter {
   Promises promises;
   /// Words that a variant of the image adds to the format command, in front of the device.
   std::map<std::string, std::vector<std::string>> variants;
+
+  bool shows_replay(std::string_view words) const;
+  bool shows_damage(std::string_view words) const;
 };
 
 /// What stands for {device}, {log}, {uuid} and {target}.

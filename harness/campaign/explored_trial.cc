@@ -20,9 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// A failure that is like others before it in its cell is told, but not made small again.
-constexpr std::size_t kMinimisedCandidates = 3, kMinimisedControls = 1;
-constexpr std::chrono::seconds kMinimiseCandidate{90}, kMinimiseControl{20}, kOnlyTell{5};
+/// A failure that is like others before it in its cell is told, but not made small again; a control's is what
+/// it is there for, and never made small.
+constexpr std::size_t kMinimisedOfKind = 3;
+constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
 
 /// Fills the disk with bytes that no workload writes, then goes on with mkfs, which must not discard them.
 adapters::LinuxAdapter prefilled(adapters::LinuxAdapter filesystem) {
@@ -208,7 +209,8 @@ void ExploredTrial::keep_state(const lab::StateOutcome& outcome) {
   if (outcome.persisted_operation)
     state.persisted_operation = static_cast<std::int64_t>(*outcome.persisted_operation);
   state.verdict = crash::name(outcome.judgement.verdict);
-  if (!crash::keeps_promises(outcome.judgement.verdict)) state.summary = outcome.judgement.summary;
+  if (!crash::keeps_promises(outcome.judgement.verdict) || outcome.recovery.refused_as_cut)
+    state.summary = outcome.judgement.summary;
   state.in_guest = outcome.in_guest_only;
   state.wall_ms = outcome.wall_ms;
   for (const crash::Finding& finding : outcome.findings) {
@@ -258,14 +260,14 @@ void ExploredTrial::tell_failure(const lab::FormattedDisk& disk, const lab::Reco
                                                : crash::name(failure.outcome.findings.front().tier);
   if (failure.confirmed) {
     const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
-    const bool make_small = minimised_[kind]++ < (cell_.control ? kMinimisedControls : kMinimisedCandidates);
+    const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
     lab::ReportOptions options{.recordings = artefacts_,
                                .replay = "headcrash replay " + plan_.key,
                                .limit = kOnlyTell,
                                .state_checks = 0,
                                .interrupted = context_.interrupted};
     if (make_small) {
-      options.limit = cell_.control ? kMinimiseControl : kMinimiseCandidate;
+      options.limit = kMinimise;
       options.state_checks = lab::ReportOptions{}.state_checks;
       options.record = [&](lab::StageGuest& guest, const std::vector<workload::Operation>& operations,
                            const fs::path& recording) {

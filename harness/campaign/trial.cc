@@ -86,6 +86,7 @@ class TrialRun {
   std::optional<lab::GuestSession> session_;
   std::optional<PhaseClock> phases_;
   crash::Recovery recovery_;
+  bool replay_damage_ = false;  // the log was thrown away
   std::vector<crash::ObservedObject> tree_;
   std::string recovery_log_;
   std::optional<Error> unusable_;
@@ -335,8 +336,8 @@ Step<void> TrialRun::replay() {
     exit_code = replayed->exit_code;
     output = replayed->output;
   }
-  recovery_.replayed =
-      !filesystem.replay_sign.empty() && output.find(filesystem.replay_sign) != std::string::npos;
+  recovery_.replayed = filesystem.shows_replay(output);
+  replay_damage_ = filesystem.shows_damage(output);
   return end(exit_code);
 }
 
@@ -345,7 +346,7 @@ Step<void> TrialRun::check() {
   if (const Step<void> began = begin("fsck"); !began) return began;
   const auto checked = exec(lab::in_guest(filesystem.check.argv));
   if (!checked) return tl::unexpected(checked.error());
-  recovery_.check_found_damage = !filesystem.check.good(checked->exit_code);
+  recovery_.check_found_damage = replay_damage_ || !filesystem.check.good(checked->exit_code);
   recovery_.repaired = false;  // until proven
   if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
     const auto repaired = exec(lab::in_guest(filesystem.repair.argv));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
 #include "harness/lab/account.h"
 #include "harness/lab/record_workload.h"
@@ -33,6 +34,18 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                              .kind = lab::kind_of(outcome.judgement, outcome.findings)});
 }
 
+/// What the script is to look for is not stored with a recording: it is seen now, in a guest.
+Result<lab::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
+  const auto checker = checker_of(trial, opened);
+  if (!checker) return pass_on(checker);
+  const auto lab = one_guest(trial, opened);
+  if (!lab) return pass_on(lab);
+  lab::StateOutcome outcome = checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true});
+  if (outcome.judgement.verdict == crash::Verdict::harness_error)
+    return fail(outcome.full_name(), outcome.judgement.summary);
+  return outcome;
+}
+
 Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   const auto trial = find_trial(arguments.trial);
   if (!trial) return pass_on(trial);
@@ -52,11 +65,13 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   lab::StateOutcome outcome;
   outcome.state = states::format(opened->state);
   outcome.persisted_operation = lab::persisted_before(*opened->run, opened->state.event);
-  outcome.judgement = {crash::Verdict::clean,
-                       "never checked by headcrash: only recovery and check are compared"};
   if (trial->outcome) {
     outcome.judgement = {verdict_named(trial->outcome->verdict), trial->outcome->summary};
     outcome.findings = trial->outcome->findings;
+  } else {
+    auto checked = check(*trial, *opened);
+    if (!checked) return pass_on(checked);
+    outcome = std::move(*checked);
   }
   const auto account = account_of(*trial, *opened, *workload, outcome);
   if (!account) return pass_on(account);

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/cli/stored_trial.h"
+#include "harness/lab/check_state.h"
 #include "harness/lab/lab.h"
 
 namespace headcrash::cli {
@@ -10,6 +12,12 @@ namespace headcrash::cli {
 /// With the user's cache and the guest that this file system wants.
 Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                             std::uint64_t disk_bytes, std::size_t guests);
+
+/// With one guest whose disk has the size of the recorded one.
+Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened);
+
+/// For a state of the trial's recording, or of the recovery of one.
+Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);
 
 nlohmann::json findings_as_json(const std::vector<crash::Finding>& findings);
 

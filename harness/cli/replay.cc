@@ -88,32 +88,10 @@ int tell_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, 
   return crash::keeps_promises(now.judgement.verdict) ? kFine : kFound;
 }
 
-/// Its disk has the size of the recorded one.
-Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
-  const std::uint64_t sectors = opened.run->header().devices.at(opened.state.device).sectors;
-  return start_lab(trial.filesystem, sectors * model::kSectorBytes, 1);
-}
-
 /// A replay that could not be done says nothing about the file system.
 int cannot_tell(const Error& error, bool as_json) {
   tell(error, as_json);
   return kCannotTell;
-}
-
-Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {
-  auto workload = lab::open_recorded_workload(trial.recording);
-  if (!workload) return pass_on(workload);
-  if (opened.recovery_of.empty()) return lab::StateChecker::create(trial.filesystem, *workload, opened.run);
-  auto run = states::RunHistory::load(trial.recording);
-  if (!run) return pass_on(run);
-  const auto before = states::parse_crash_state(opened.recovery_of);
-  if (!before) return pass_on(before);
-  auto checker = lab::StateChecker::create(trial.filesystem, *workload, *run);
-  if (!checker) return pass_on(checker);
-  lab::StateOutcome of;
-  of.state = opened.recovery_of;
-  of.persisted_operation = lab::persisted_before(**run, before->event);
-  return checker->for_recovery(of, opened.run);
 }
 
 int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
@@ -173,14 +151,18 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const auto loaded =
       guest.load({.recording = opened.recording, .state = states::format(opened.state)}, true);
   if (!loaded) return stop(loaded.error());
-  if (!trial.filesystem.replay_by_mount && !trial.filesystem.replay.argv.empty()) {
-    const auto argv = lab::in_guest(trial.filesystem.replay.argv);
-    const auto replayed = guest.exec(argv);
+  // As in a check, the kernel's own recovery comes first where there is one.
+  const adapters::LinuxAdapter& filesystem = trial.filesystem;
+  const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
+  std::string why;
+  lab::Step<bool> mounted = false;
+  if (!by_command || filesystem.promises.names_are_atomic) mounted = guest.mount(filesystem, &why);
+  if (mounted && !*mounted && by_command) {
+    const auto replayed = guest.exec(lab::in_guest(filesystem.replay.argv));
     if (!replayed) return stop(replayed.error());
     fmt::print("{}exit {}\n", replayed->output, replayed->exit_code);
+    mounted = guest.mount(filesystem, &why);
   }
-  std::string why;
-  const auto mounted = guest.mount(trial.filesystem, &why);
   if (!mounted) return stop(mounted.error());
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
   if (*mounted) {

@@ -236,6 +236,9 @@ TEST(Verdict, TheWorstFindingWins) {
             Verdict::not_repairable);
   EXPECT_EQ(judge_trial({.check_found_damage = true}, {}).verdict, Verdict::repaired_by_fsck);
   EXPECT_EQ(judge_trial({.replayed = true}, {}).verdict, Verdict::replayed);
+  const Judgement refused = judge_trial({.refused_as_cut = true}, {});
+  EXPECT_EQ(refused.verdict, Verdict::replayed) << "Debian's boot would have mended it";
+  EXPECT_NE(refused.summary.find("refused"), std::string::npos) << refused.summary;
   EXPECT_EQ(judge_trial({}, {}).verdict, Verdict::clean);
 }
 

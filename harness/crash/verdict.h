@@ -51,6 +51,7 @@ struct Recovery {
   bool check_found_damage = false;
   bool repaired = true;  ///< meaningful when damage was found
   bool mounted = true;
+  bool refused_as_cut = false;  ///< by the kernel, which mounted it after the replay command
 };
 
 struct Judgement {

@@ -69,7 +69,7 @@ class StateCheck {
 
  private:
   Step<void> go();
-  Step<void> load();
+  Step<void> load(bool fresh_guest);
   bool check_on_host();
   bool check_stage_on_host();
   Step<void> replay_in_guest();
@@ -90,11 +90,12 @@ class StateCheck {
     if (outcome_.log.size() < kLogBytes) outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
-  bool shows_replay(std::string_view text) const {
-    return !filesystem_.replay_sign.empty() && text.find(filesystem_.replay_sign) != std::string_view::npos;
-  }
   /// A journal, a log or copy-on-write; else the replay is an fsck.
   bool mount_replays() const { return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic; }
+  /// By the command and, from the state as it was cut, by the kernel.
+  bool recovers_twice() const {
+    return !filesystem_.replay_by_mount && mount_replays() && !filesystem_.replay.argv.empty();
+  }
   void not_idempotent(std::string why) {
     if (unstable_.empty()) unstable_ = std::move(why);
   }
@@ -107,11 +108,14 @@ class StateCheck {
   StateOutcome outcome_;
   std::optional<std::vector<crash::ObservedObject>> first_tree_;  // of a replay by mount
   std::vector<crash::ObservedObject> tree_;
-  std::string unstable_;  // why the recovery is not idempotent
+  bool stage_as_cut_ =
+      false;  // it holds what the cut left, although a copy or a load before has been replayed
+  bool replay_damage_ = false;  // the command threw the log away
+  std::string unstable_;        // why the recovery is not idempotent
 };
 
 Step<void> StateCheck::go() {
-  if (const Step<void> loaded = load(); !loaded) return loaded;
+  if (const Step<void> loaded = load(options_.fresh_guest); !loaded) return loaded;
   const bool on_host = !outcome_.in_guest_only;
   if (!on_host || filesystem_.replay_by_mount || !check_on_host()) {
     if (const Step<void> replayed = replay_in_guest(); !replayed) return replayed;
@@ -119,7 +123,14 @@ Step<void> StateCheck::go() {
       outcome_.in_guest_only = true;
       if (const Step<void> checked = check_in_guest(); !checked) return checked;
     }
-  } else if (outcome_.recovery.replayed && !mount_replays()) {
+    // The command's recovery is done; the kernel is to do its own.
+    if (recovers_twice() && !outcome_.recovery.check_found_damage) {
+      if (const Step<void> loaded = load(false); !loaded) return loaded;
+      stage_as_cut_ = true;
+    }
+  } else if (recovers_twice()) {
+    stage_as_cut_ = true;
+  } else if (outcome_.recovery.replayed) {
     const auto replayed = exec(filesystem_.replay, StepKind::replay);
     if (!replayed) return tl::unexpected(replayed.error());
   }
@@ -134,12 +145,11 @@ Step<void> StateCheck::go() {
   return {};
 }
 
-Step<void> StateCheck::load() {
+Step<void> StateCheck::load(bool fresh_guest) {
   const process::Stopwatch watch;
-  const auto loaded =
-      guest_.load({.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state},
-                  options_.fresh_guest);
-  ms(StepKind::load) = watch.ms();
+  const auto loaded = guest_.load(
+      {.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state}, fresh_guest);
+  ms(StepKind::load) += watch.ms();
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;
   return {};
@@ -202,7 +212,8 @@ Step<void> StateCheck::replay_in_guest() {
     if (filesystem_.replay.argv.empty()) return {};
     const auto replayed = exec(filesystem_.replay, StepKind::replay);
     if (!replayed) return tl::unexpected(replayed.error());
-    outcome_.recovery.replayed = shows_replay(replayed->output);
+    outcome_.recovery.replayed = filesystem_.shows_replay(replayed->output);
+    replay_damage_ = filesystem_.shows_damage(replayed->output);
     return {};
   }
   const process::Stopwatch watch;
@@ -210,7 +221,7 @@ Step<void> StateCheck::replay_in_guest() {
   if (!seen) return tl::unexpected(seen.error());
   ms(StepKind::load) += seen->verify_ms;
   ms(StepKind::replay) += watch.ms() - seen->verify_ms;
-  outcome_.recovery.replayed = shows_replay(seen->log);
+  outcome_.recovery.replayed = filesystem_.shows_replay(seen->log);
   log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
                   seen->log));
   if (seen->first.mounted) first_tree_ = std::move(seen->tree);
@@ -220,14 +231,14 @@ Step<void> StateCheck::replay_in_guest() {
 Step<void> StateCheck::check_in_guest() {
   const auto checked = exec(filesystem_.check, StepKind::check);
   if (!checked) return tl::unexpected(checked.error());
-  outcome_.recovery.check_found_damage = !filesystem_.check.good(checked->exit_code);
+  outcome_.recovery.check_found_damage = replay_damage_ || !filesystem_.check.good(checked->exit_code);
   return {};
 }
 
 /// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
 Step<void> StateCheck::repair_in_guest() {
-  const bool as_cut = !outcome_.in_guest_only && !filesystem_.replay_by_mount && mount_replays();
-  if (as_cut && !filesystem_.replay.argv.empty()) {
+  if (stage_as_cut_) {
+    stage_as_cut_ = false;
     const auto replayed = exec(filesystem_.replay, StepKind::repair);
     if (!replayed) return tl::unexpected(replayed.error());
   }
@@ -263,18 +274,19 @@ Step<void> StateCheck::look() {
   if (is_second) {
     if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
     if (seen->first.mounted && tree_ != *first_tree_) not_idempotent("the second mount shows another tree");
-    if (outcome_.recovery.replayed && shows_replay(seen->log))
+    if (outcome_.recovery.replayed && filesystem_.shows_replay(seen->log))
       not_idempotent("the second mount replayed the log again");
   }
   return {};
 }
 
 /// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck takes from its
-/// backup). The adapter's recovery begins with its replay command: that has the last word, as it has wholly
-/// in a guest.
+/// backup). Debian's boot runs the adapter's replay command before it mounts: that has the last word, and
+/// the verdict says so.
 Step<void> StateCheck::look_after_replay() {
-  const bool as_cut = !outcome_.in_guest_only && !filesystem_.replay_by_mount && mount_replays();
-  if (!as_cut || outcome_.recovery.check_found_damage || filesystem_.replay.argv.empty()) return {};
+  if (!stage_as_cut_ || outcome_.recovery.check_found_damage) return {};
+  stage_as_cut_ = false;
+  outcome_.recovery.refused_as_cut = true;
   log("the kernel refused the state as the cut left it; replaying it first\n");
   const auto replayed = exec(filesystem_.replay, StepKind::replay);
   if (!replayed) return tl::unexpected(replayed.error());
@@ -287,7 +299,8 @@ Step<void> StateCheck::recover_again() {
   if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
     const auto replayed = exec(filesystem_.replay, StepKind::second_recovery);
     if (!replayed) return tl::unexpected(replayed.error());
-    if (shows_replay(replayed->output)) not_idempotent("the log is replayed again after a clean unmount");
+    if (filesystem_.shows_replay(replayed->output))
+      not_idempotent("the log is replayed again after a clean unmount");
   }
   const auto checked = exec(filesystem_.check, StepKind::second_recovery);
   if (!checked) return tl::unexpected(checked.error());

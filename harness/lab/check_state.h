@@ -11,7 +11,8 @@
 //            replay               check         judged: tree of     second recovery
 //   on host  on a copy; by mount  on the copy   the mount of the    mount, dump, unmount
 //            as well (1)                        state as cut
-//   command  in the guest         in the guest  the mount after it  the same (2)
+//   command  in the guest; by     in the guest  the same, of the    the same (2)
+//            mount as well (1)                  state loaded again
 //   by mount mount, dump,         of the stage  a second mount      that mount (2)
 //            unmount
 //
@@ -19,9 +20,10 @@
 // more in the guest, when it changed anything on the host.
 // (2) `wholly_in_guest` replays and checks once more.
 //
-// On the host's path kernel and e2fsck recover the same state independently and must both be content. The
-// second recovery is the kernel's own there: another mount must replay nothing, say nothing and show the same
-// tree. A state that the kernel refuses as cut is replayed by the command first and mounted again.
+// Kernel and e2fsck recover the same state independently and must both be content. The second recovery is
+// the kernel's own on the host's path: another mount must replay nothing, say nothing and show the same tree.
+// A state that the kernel refuses as cut is replayed by the command first, as Debian does at boot, and
+// mounted again; its verdict says so (crash::Recovery::refused_as_cut).
 
 #include <array>
 

@@ -120,12 +120,12 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
   if (!filesystem.replay_by_mount && !filesystem.replay.argv.empty()) {
     const Result<ProgramEnd> replayed = run(filesystem.replay.argv, found.replay_ms);
     if (!replayed) return pass_on(replayed);
-    found.replayed =
-        !filesystem.replay_sign.empty() && replayed->output.find(filesystem.replay_sign) != std::string::npos;
+    found.replayed = filesystem.shows_replay(replayed->output);
+    found.found_damage = filesystem.shows_damage(replayed->output);
   }
   const Result<ProgramEnd> checked = run(filesystem.check.argv, found.check_ms);
   if (!checked) return pass_on(checked);
-  found.found_damage = !filesystem.check.good(checked->exit_code);
+  found.found_damage = found.found_damage || !filesystem.check.good(checked->exit_code);
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "harness/lab/check_state.h"
+#include "harness/lab/sparse_file.h"
 #include "harness/process/process.h"
 #include "plugin/model/temporary_folder.h"
 
@@ -90,6 +91,25 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   EXPECT_EQ(words->log.find("\n0\n"), std::string::npos) << "it ran as root:\n" << words->log;
   EXPECT_EQ(words->log.find("HOME="), std::string::npos) << words->log;
   EXPECT_NE(words->log.find("NoNewPrivs:\t1"), std::string::npos) << words->log;
+}
+
+TEST(HostCheck, ToleratesAProgramThatLiftsItsOwnFileSizeLimit) {
+  adapters::LinuxAdapter lifting = adapter("xfs");  // xfs_repair does, and calls it an error when it may not
+  lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
+  const auto image = make_sparse_file(kImageBytes);
+  ASSERT_TRUE(image) << image.error().message();
+  const auto found = host_check(lifting, *image, 5s);
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_FALSE(found->found_damage) << "refused, or the image grew:\n" << found->log;
+}
+
+TEST(HostCheck, CallsAJournalThatWasThrownAwayDamage) {
+  adapters::LinuxAdapter careless = adapter("ext4");
+  careless.replay.argv = {"echo", "*** journal has been deleted ***"};
+  careless.check.argv = {"true"};
+  const auto found = host_check(careless, fresh_ext4(), 5s);
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_TRUE(found->found_damage) << found->log;
 }
 
 TEST(HostCheck, EndsWhatDoesNotEnd) {

@@ -1,5 +1,6 @@
 #include "harness/lab/sparse_file.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,8 +41,9 @@ std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
 }  // namespace
 
 Result<process::Descriptor> make_sparse_file(std::uint64_t bytes) {
-  process::Descriptor file(::memfd_create("crash-state", MFD_CLOEXEC));
-  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+  process::Descriptor file(::memfd_create("crash-state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
     return no_copy("cannot be made");
   return file;
 }

@@ -42,8 +42,11 @@ bool confine(const Confinement& confinement) {
     const rlimit both{most, most};
     return ::setrlimit(resource, &both) == 0;
   };
+  // Soft only: xfs_repair gives up when it may not lift it for itself. The files that it is given are sealed
+  // against growth or bounded by their readers.
+  const rlimit file_size{confinement.file_bytes, RLIM_INFINITY};
   if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
-      !limit(RLIMIT_AS, confinement.memory_bytes) || !limit(RLIMIT_FSIZE, confinement.file_bytes) ||
+      !limit(RLIMIT_AS, confinement.memory_bytes) || ::setrlimit(RLIMIT_FSIZE, &file_size) != 0 ||
       !limit(RLIMIT_CORE, 0)) {
     return false;
   }

@@ -25,7 +25,7 @@ inline constexpr int kFirstInherited = 3;
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
-  std::uint64_t file_bytes = 1ULL << 32;  ///< of one file that it writes
+  std::uint64_t file_bytes = 1ULL << 32;  ///< of one file that it writes, unless it lifts this itself
 };
 
 struct ProcessSpec {
