@@ -161,9 +161,9 @@ PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uin
     if (*got < piece.size())
       return tl::unexpected(Mishap{
           .what = fmt::format("{}: ends at byte {}, not {}", file.path, offset + done + *got, file.bytes)});
+    user_.tally.bytes_read += piece.size();
     if (const auto same = compare(file, offset + done, piece); !same) return same;
     done += piece.size();
-    user_.tally.bytes_read += piece.size();
   }
   return {};
 }
