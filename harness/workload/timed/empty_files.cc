@@ -12,8 +12,16 @@
 namespace headcrash::timed {
 namespace {
 
-std::string empty_file(const User& user, std::uint64_t number) {
-  return fmt::format("d{}/f{}", number % argument(user.arguments, "folders"), number);
+PhaseResult for_each_empty_file(User& user,
+                                const std::function<PhaseResult(FileWork&, const TimedFile&)>& act) {
+  FileWork work(user);
+  const std::uint64_t files = argument(user.arguments, "files");
+  const std::uint64_t folders = argument(user.arguments, "folders");
+  for (std::uint64_t i = 0; i < files; ++i) {
+    const TimedFile file{.path = fmt::format("d{}/f{}", i % folders, i)};
+    if (const auto done = work.operation([&] { return act(work, file); }); !done) return done;
+  }
+  return {};
 }
 
 PhaseResult for_each_folder(User& user,
@@ -26,21 +34,12 @@ PhaseResult for_each_folder(User& user,
 }
 
 PhaseResult create_empty_files(User& user) {
-  FileWork work(user);
-  for (std::uint64_t i = 0; i < argument(user.arguments, "files"); ++i) {
-    const TimedFile file{.path = empty_file(user, i)};
-    if (const auto made = work.operation([&] { return work.create(file); }); !made) return made;
-  }
-  return {};
+  return for_each_empty_file(user, [](FileWork& work, const TimedFile& file) { return work.create(file); });
 }
 
 PhaseResult delete_empty_files(User& user) {
-  FileWork work(user);
-  for (std::uint64_t i = 0; i < argument(user.arguments, "files"); ++i) {
-    if (const auto gone = work.operation([&] { return work.remove(empty_file(user, i)); }); !gone)
-      return gone;
-  }
-  return {};
+  return for_each_empty_file(user,
+                             [](FileWork& work, const TimedFile& file) { return work.remove(file.path); });
 }
 
 std::vector<Phase> empty_file_phases(const Arguments& arguments) {

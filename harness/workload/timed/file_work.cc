@@ -123,18 +123,26 @@ PhaseResult FileWork::read(const TimedFile& file) {
 PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
   TimedFile copied = from;
   copied.path = to;
+  const auto piece_by_piece = [&](FileHandle source, FileHandle target) -> PhaseResult {
+    for (std::uint64_t offset = 0; offset < from.bytes; offset += unit_.size()) {
+      const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), from.bytes - offset));
+      if (const auto got = read_at(source, from, offset, piece.size()); !got) return got;
+      if (const auto put = put_at(target, copied, offset, piece); !put) return put;
+    }
+    return {};
+  };
   return with_open(from, {}, "open", [&](FileHandle source) {
-    return with_open(
-        copied, {.create = true, .exclusive = true}, "create", [&](FileHandle target) -> PhaseResult {
-          for (std::uint64_t offset = 0; offset < from.bytes;) {
-            const std::uint64_t piece = std::min<std::uint64_t>(unit_.size(), from.bytes - offset);
-            if (const auto got = read_at(source, from, offset, piece); !got) return got;
-            if (const auto put = write_at(target, copied, offset, piece); !put) return put;
-            offset += piece;
-          }
-          return {};
-        });
+    return with_open(copied, {.create = true, .exclusive = true}, "create",
+                     [&](FileHandle target) { return piece_by_piece(source, target); });
   });
+}
+
+PhaseResult FileWork::put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                             std::span<const std::byte> piece) {
+  if (const auto put = user_.vfs.pwrite(handle, offset, piece); !put)
+    return mishap("write", file.path, put.error().value);
+  user_.tally.bytes_written += piece.size();
+  return {};
 }
 
 PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
@@ -143,10 +151,8 @@ PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::ui
     if (const auto on = go_on(); !on) return on;
     const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
     fill(file, offset + done, piece);
-    if (const auto put = user_.vfs.pwrite(handle, offset + done, piece); !put)
-      return mishap("write", file.path, put.error().value);
+    if (const auto put = put_at(handle, file, offset + done, piece); !put) return put;
     done += piece.size();
-    user_.tally.bytes_written += piece.size();
   }
   return {};
 }

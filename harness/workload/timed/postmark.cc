@@ -30,11 +30,14 @@ struct PoolFile {
 class Pool {
  public:
   explicit Pool(const User& user)
-      : arguments_(user.arguments),
-        dice_(mixed_seed(user.seed, 0, 1)),
-        least_bytes_(argument(arguments_, "least-bytes")),
-        most_bytes_(std::max(argument(arguments_, "most-bytes"), least_bytes_)) {
-    for (std::uint64_t i = 0; i < argument(arguments_, "files"); ++i) add();
+      : dice_(mixed_seed(user.seed, 0, 1)),
+        least_bytes_(argument(user.arguments, "least-bytes")),
+        most_bytes_(std::max(argument(user.arguments, "most-bytes"), least_bytes_)),
+        folders_(argument(user.arguments, "folders")),
+        read_bias_(argument(user.arguments, "read-bias")),
+        create_bias_(argument(user.arguments, "create-bias")) {
+    const std::uint64_t files = argument(user.arguments, "files");
+    for (std::uint64_t i = 0; i < files; ++i) add();
   }
 
   struct Transaction {
@@ -47,12 +50,12 @@ class Pool {
     Transaction drawn;
     PoolFile& used = files_[dice_.below(files_.size())];
     drawn.used = used;
-    drawn.read = dice_.below(10) < argument(arguments_, "read-bias");
+    drawn.read = dice_.below(10) < read_bias_;
     if (!drawn.read && used.bytes < most_bytes_) {
       drawn.appended_bytes = 1 + dice_.below(most_bytes_ - used.bytes);
       used.bytes += drawn.appended_bytes;
     }
-    drawn.create = dice_.below(10) < argument(arguments_, "create-bias") || files_.size() < 2;
+    drawn.create = dice_.below(10) < create_bias_ || files_.size() < 2;
     if (drawn.create) {
       drawn.changed = add();
     } else {
@@ -65,7 +68,7 @@ class Pool {
   }
 
   const std::vector<PoolFile>& files() const { return files_; }
-  std::uint64_t folders() const { return argument(arguments_, "folders"); }
+  std::uint64_t folders() const { return folders_; }
   static std::string folder(std::uint64_t number) { return fmt::format("s{}", number); }
   TimedFile file(const PoolFile& one) const {
     return {.path = fmt::format("{}/{}", folder(one.number % folders()), one.number),
@@ -80,16 +83,16 @@ class Pool {
     return files_.back();
   }
 
-  const Arguments& arguments_;
   Dice dice_;
-  std::uint64_t least_bytes_, most_bytes_;
+  std::uint64_t least_bytes_, most_bytes_, folders_, read_bias_, create_bias_;
   std::vector<PoolFile> files_;
   std::uint32_t next_number_ = 0;
 };
 
 Pool pool_after_transactions(const User& user) {
   Pool pool(user);
-  for (std::uint64_t i = 0; i < argument(user.arguments, "transactions"); ++i) pool.draw();
+  const std::uint64_t transactions = argument(user.arguments, "transactions");
+  for (std::uint64_t i = 0; i < transactions; ++i) pool.draw();
   return pool;
 }
 
@@ -124,7 +127,8 @@ PhaseResult transact(FileWork& work, const Pool& pool, const Pool::Transaction& 
 PhaseResult transact_all(User& user) {
   FileWork work(user, kBlockBytes);
   Pool pool(user);
-  for (std::uint64_t i = 0; i < argument(user.arguments, "transactions"); ++i) {
+  const std::uint64_t transactions = argument(user.arguments, "transactions");
+  for (std::uint64_t i = 0; i < transactions; ++i) {
     const Pool::Transaction drawn = pool.draw();
     if (const auto done = work.operation([&] { return transact(work, pool, drawn); }); !done) return done;
   }

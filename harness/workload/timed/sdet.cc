@@ -93,7 +93,7 @@ class Developer {
   /// A file that a command makes for itself.
   TimedFile scratch(std::string_view suffix, std::uint64_t bytes) {
     return {.path = fmt::format("{}/{}{}", temporary(), next_scratch_++, suffix),
-            .number = static_cast<std::uint32_t>(1'000'000 + next_scratch_),
+            .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),
             .bytes = bytes};
   }
   void compute() {
