@@ -10,6 +10,7 @@
 #include "harness/campaign/campaign_file.h"
 #include "harness/cli/command.h"
 #include "harness/workload/catalogue.h"
+#include "harness/workload/timed/timed_workload.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::cli {
@@ -59,11 +60,33 @@ json filesystems() {
   return rows;
 }
 
+json parameters_of(const timed::TimedWorkload& workload) {
+  json parameters = json::object();
+  for (const timed::Parameter& each : workload.parameters) {
+    parameters[std::string(each.name)] = {{"exact", each.exact},
+                                          {"scaled", each.scaled},
+                                          {"least", each.least},
+                                          {"most", each.most},
+                                          {"meaning", each.meaning}};
+  }
+  return parameters;
+}
+
+/// Those of campaigns, which are cut and judged, and those of benchmarks, which are timed.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
-    rows.push_back({{"name", each.name}, {"title", each.title}, {"count", each.count}});
+    rows.push_back({{"name", each.name}, {"title", each.title}, {"kind", "crash"}, {"count", each.count}});
     if (each.count == 0) rows.back()["count"] = "any";
+  }
+  for (const timed::TimedWorkload& each : timed::timed_workloads()) {
+    rows.push_back({{"name", each.name},
+                    {"title", each.title},
+                    {"kind", "timed"},
+                    {"count", nullptr},
+                    {"source", each.source},
+                    {"operation", each.operation},
+                    {"parameters", parameters_of(each)}});
   }
   return rows;
 }

@@ -1,0 +1,42 @@
+#pragma once
+// For tests: every timed workload with arguments that a moment is enough for.
+
+#include <string>
+#include <vector>
+
+#include "harness/workload/timed/timed_workload.h"
+
+namespace headcrash::timed {
+
+/// Every workload, small; and after which phase something that is damaged must still be noticed.
+struct Small {
+  std::string name;
+  Arguments arguments;
+  int damage_after;  ///< -1: the phases leave no data, only a name too many can be noticed
+};
+inline const std::vector<Small>& small_ones() {
+  static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};
+  static const Arguments kShares{{"users", 3}, {"files", 50}, {"file-bytes", 1000}};
+  static const Arguments kAndrew{{"files", 12}, {"tree-bytes", 30'000}, {"folders", 4}, {"compiled", 5}};
+  static const std::vector<Small> kAll{
+      {"n-user-copy", kTree, 1},
+      {"n-user-remove", kTree, -1},
+      {"create-1k", kShares, 1},
+      {"remove-1k", kShares, -1},
+      {"create-remove-1k", kShares, -1},
+      {"andrew", kAndrew, 5},
+      {"andrew-modified", kAndrew, 5},
+      {"sdet", {{"scripts", 2}, {"files", 6}, {"home-bytes", 20'000}, {"folders", 3}}, 1},
+      {"lfs-small-file", {{"files", 30}, {"files-per-folder", 7}}, 1},
+      {"lfs-large-file", {{"file-bytes", 100'000}}, 3},
+      {"empty-files", {{"files", 60}, {"folders", 7}, {"rounds", 2}}, -1},
+      {"chen-r2", {{"read-kib", 1100}, {"write-kib", 1100}}, 1},
+      {"chen-r3", {{"read-kib", 1100}, {"write-kib", 2100}}, 2},
+      {"chen-burst", {{"burst-kib", 70}}, 1},
+      {"chen-fsync", {{"burst-kib", 70}}, 1},
+      {"dbench", {{"clients", 2}, {"percent", 1}}, 1},
+      {"postmark", {{"files", 20}, {"transactions", 60}, {"folders", 3}}, 2}};
+  return kAll;
+}
+
+}  // namespace headcrash::timed
