@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -24,7 +26,9 @@
 #include "harness/guest/persisted_lines.h"
 #include "harness/guest/posix_vfs.h"
 #include "harness/guest/run.h"
+#include "harness/guest/timed_phase.h"
 #include "harness/workload/operation.h"
+#include "harness/workload/timed/timed_workload.h"
 
 namespace headcrash::guest {
 namespace {
@@ -263,16 +267,83 @@ Answer inspect_disk(const json& request, const Sender& send) {
   return std::move(*seen);
 }
 
+/// Decimal text: a JSON number would lose its last digits on the way through some tools.
+tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char* field) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size()) return value;
+  return tl::unexpected(Refusal{.text = fmt::format("{} is no number from 0 to 2^64-1", field)});
+}
+
+json latency_of(const timed::Latencies& latencies) {
+  if (latencies.count() == 0) return nullptr;
+  return {{"count", latencies.count()},           {"mean_ns", latencies.mean_ns()},
+          {"p50_ns", latencies.quantile_ns(0.5)}, {"p99_ns", latencies.quantile_ns(0.99)},
+          {"max_ns", latencies.max_ns()},         {"buckets", latencies.buckets()}};
+}
+
+/// One phase of a timed workload.
+Answer timed_phase(const json& request, const Sender&) {
+  const auto workload = timed::find_timed_workload(text_of(request, "workload"));
+  if (!workload) return tl::unexpected(Refusal{.text = workload.error().message()});
+  const auto arguments =
+      timed::arguments_of(**workload, false, request.at("arguments").get<timed::Arguments>(), "arguments");
+  if (!arguments) return tl::unexpected(Refusal{.text = arguments.error().message()});
+  const auto seed = decimal(text_of(request, "seed"), "seed");
+  if (!seed) return tl::unexpected(seed.error());
+  const auto phases = (*workload)->phases(*arguments);
+  const auto number = request.at("phase").get<std::size_t>();
+  if (number >= phases.size())
+    return tl::unexpected(Refusal{.text = fmt::format("{} has {} phases", (*workload)->name, phases.size())});
+  PosixVfs vfs(text_of(request, "root"));
+  const auto measured = run_timed_phase(phases[number], *arguments, *seed, vfs);
+  if (!measured) return refuse("phase " + phases[number].name, measured.error());
+  json answer{{"elapsed_ns", measured->elapsed_ns},
+              {"user_ms", measured->user_ms},
+              {"system_ms", measured->system_ms},
+              {"operation", (*workload)->operation},
+              {"operations", measured->tally.operations},
+              {"bytes_read", measured->tally.bytes_read},
+              {"bytes_written", measured->tally.bytes_written},
+              {"latency", latency_of(measured->tally.latencies)}};
+  if (measured->mishap) {
+    answer["mishap"] = measured->mishap->what;
+    answer["errno"] = measured->mishap->error;
+  }
+  return answer;
+}
+
+/// Everything written so far, and what the disk has seen of it.
+Answer settle(const json& request, const Sender&) {
+  const std::string device = text_of(request, "device");
+  const auto start = std::chrono::steady_clock::now();
+  ::sync();
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  const auto counters = disk_counters(device);
+  if (!counters) return refuse(device, counters.error());
+  return json{{"sync_ns", took.count()},
+              {"disk",
+               {{"reads", counters->reads},
+                {"read_merges", counters->read_merges},
+                {"read_sectors", counters->read_sectors},
+                {"writes", counters->writes},
+                {"write_merges", counters->write_merges},
+                {"write_sectors", counters->write_sectors},
+                {"flushes", counters->flushes},
+                {"busy_ms", counters->busy_ms}}}};
+}
+
 struct Command {
   std::string_view name;
   Answer (*act)(const json& request, const Sender& send);
 };
-constexpr std::array kCommands{Command{"hello", hello}, Command{"clock", clock},
-                               Command{"disk", disk},   Command{"exec", exec},
-                               Command{"mount", mount}, Command{"unmount", unmount},
-                               Command{"run", run},     Command{"dump", dump},
-                               Command{"log", log},     Command{"inspect", inspect_disk},
-                               Command{"put", put},     Command{"run-application", run_application}};
+constexpr std::array kCommands{Command{"hello", hello},       Command{"clock", clock},
+                               Command{"disk", disk},         Command{"exec", exec},
+                               Command{"mount", mount},       Command{"unmount", unmount},
+                               Command{"run", run},           Command{"dump", dump},
+                               Command{"log", log},           Command{"inspect", inspect_disk},
+                               Command{"put", put},           Command{"run-application", run_application},
+                               Command{"timed", timed_phase}, Command{"settle", settle}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

@@ -182,6 +182,61 @@ TEST(Commands, RunParsesEverythingBeforeItStarts) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+json small_files(const std::filesystem::path& root, int phase) {
+  return {{"id", 1},
+          {"do", "timed"},
+          {"workload", "lfs-small-file"},
+          {"arguments", {{"files", 20}}},
+          {"seed", "1234"},
+          {"root", root},
+          {"phase", phase}};
+}
+
+TEST(Commands, ATimedPhaseIsMeasured) {
+  const process::TemporaryFolder folder;
+  EXPECT_EQ(answer(small_files(folder.path(), 0).dump()).at(0)["latency"], nullptr);
+  const json created = answer(small_files(folder.path(), 1).dump()).at(0);
+  EXPECT_EQ(created["ok"], true) << created;
+  EXPECT_EQ(created["operations"], 20);
+  EXPECT_EQ(created["operation"], "files");
+  EXPECT_EQ(created["bytes_written"], 20 * 1024);
+  EXPECT_EQ(created["bytes_read"], 0);
+  EXPECT_EQ(created["latency"]["count"], 20);
+  EXPECT_GT(created["elapsed_ns"], 0);
+  EXPECT_GE(created["elapsed_ns"], created["latency"]["max_ns"]);
+  EXPECT_FALSE(created.contains("mishap"));
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "d0/f19"), 1024U);
+
+  const json again = answer(small_files(folder.path(), 1).dump()).at(0);
+  EXPECT_EQ(again["ok"], true);
+  EXPECT_EQ(again["errno"], EEXIST);
+  EXPECT_EQ(again["mishap"], "create d0/f0: File exists");
+}
+
+TEST(Commands, ATimedPhaseThatIsNoneIsRefused) {
+  const process::TemporaryFolder folder;
+  EXPECT_NE(refused(small_files(folder.path(), 9).dump())["error"].get<std::string>().find("5 phases"),
+            std::string::npos);
+  for (const auto& [field, wrong] :
+       std::vector<std::pair<std::string, json>>{{"workload", "lfs-small-flie"},
+                                                 {"arguments", {{"flies", 3}}},
+                                                 {"arguments", {{"files", -1}}},
+                                                 {"arguments", {{"files", "many"}}},
+                                                 {"seed", "1x"},
+                                                 {"seed", ""},
+                                                 {"phase", -1}}) {
+    json request = small_files(folder.path(), 0);
+    request[field] = wrong;
+    refused(request.dump());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Commands, SettleNamesItsDisk) {
+  EXPECT_EQ(refused(R"({"id":1,"do":"settle","device":"no-such-disk"})")["errno"], ENOENT);
+  EXPECT_EQ(refused(R"({"id":1,"do":"settle","device":"../block/vda"})")["errno"], EINVAL);
+}
+
 TEST(Commands, RunNeedsItsMarkDisk) {
   const json request{
       {"id", 1}, {"do", "run"}, {"root", "/tmp"}, {"mark", "/dev/no-such-disk"}, {"operations", {"sync"}}};

@@ -144,6 +144,27 @@ VfsResult<BlockDevice> look_at_disk(const std::string& path) {
   return found;
 }
 
+VfsResult<DiskCounters> disk_counters(const std::string& device) {
+  if (device.empty() || device.find('/') != std::string::npos) return refuse(EINVAL);
+  std::ifstream stat("/sys/block/" + device + "/stat");
+  if (!stat) return refuse(ENOENT);
+  // The fields in the kernel's order (Documentation/block/stat.rst); discards came with Linux 4.18, flushes
+  // with 5.5.
+  std::array<std::uint64_t, 17> fields{};
+  std::size_t count = 0;
+  while (count < fields.size() && stat >> fields[count]) ++count;
+  constexpr std::size_t kFlushes = 15;
+  if (count <= kFlushes) return refuse(ENODATA);
+  return DiskCounters{.reads = fields[0],
+                      .read_merges = fields[1],
+                      .read_sectors = fields[2],
+                      .writes = fields[4],
+                      .write_merges = fields[5],
+                      .write_sectors = fields[6],
+                      .flushes = fields[kFlushes],
+                      .busy_ms = fields[9]};
+}
+
 MarkDisk::~MarkDisk() {
   if (device_ >= 0) ::close(device_);
 }

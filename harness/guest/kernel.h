@@ -39,6 +39,16 @@ struct BlockDevice {
 /// Drops the device's cached pages, then reads past the cache.
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
 
+/// What the kernel has asked of a disk since boot (/sys/block/NAME/stat).
+struct DiskCounters {
+  std::uint64_t reads = 0, read_merges = 0, read_sectors = 0;
+  std::uint64_t writes = 0, write_merges = 0, write_sectors = 0;
+  std::uint64_t flushes = 0;
+  std::uint64_t busy_ms = 0;  ///< with at least one request under way
+};
+/// `device`: "vda". EINVAL for a name with a '/'.
+VfsResult<DiskCounters> disk_counters(const std::string& device);
+
 /// One sector of the marks disk, past the cache: when write() returns, the server has the mark.
 class MarkDisk {
  public:

@@ -12,6 +12,7 @@
 // Contents are stamps (harness/workload/stamp.h), so that a phase that reads knows what it must find: wrong
 // data ends the workload, and no number comes of it.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "fs-adapters/vfs.h"
+#include "harness/workload/timed/latencies.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::timed {
@@ -36,6 +38,8 @@ struct Parameter {
 
 /// A value for every parameter of a workload.
 using Arguments = std::map<std::string, std::int64_t, std::less<>>;
+/// It must be one of the workload's, and is never negative.
+std::uint64_t argument(const Arguments& arguments, std::string_view name);
 
 /// Time as it passes where the workload runs: the guest's monotonic clock, or model time.
 class Pace {
@@ -49,7 +53,7 @@ class Pace {
 struct Tally {
   std::uint64_t operations = 0;  ///< in the workload's own unit: files made, transactions, scripts
   std::uint64_t bytes_read = 0, bytes_written = 0;
-  std::vector<std::int64_t> latencies_ns;  ///< of single operations, where the workload is about them
+  Latencies latencies;  ///< of single operations, where the workload is about them
 };
 
 /// Why a phase ended early: the file system refused, or gave back what was not written.
@@ -64,7 +68,8 @@ struct User {
   Pace& pace;
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
-  std::uint64_t seed = 0;  ///< the workload's, the same for all users and phases
+  std::uint64_t seed = 0;                          ///< the workload's, the same for all users and phases
+  const std::atomic<bool>* interrupted = nullptr;  ///< set when another user has failed: this one stops too
   Tally tally;
 };
 

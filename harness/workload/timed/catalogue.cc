@@ -1,0 +1,55 @@
+// Names to timed workloads, and their arguments (timed_workload.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/workload/timed/workloads.h"
+#include "plugin/config/nearest.h"
+#include "plugin/model/invariant.h"
+
+namespace headcrash::timed {
+
+std::span<const TimedWorkload> timed_workloads() {
+  static const std::array kAll{lfs_small_file()};
+  return kAll;
+}
+
+Result<const TimedWorkload*> find_timed_workload(std::string_view name) {
+  std::vector<std::string> names;
+  for (const TimedWorkload& each : timed_workloads()) {
+    if (each.name == name) return &each;
+    names.emplace_back(each.name);
+  }
+  return fail(fmt::format("timed workload \"{}\"", name), "unknown", config::suggest(name, names));
+}
+
+Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const Arguments& replaced,
+                               const std::string& subject) {
+  Arguments arguments;
+  std::vector<std::string> names;
+  for (const Parameter& each : workload.parameters) {
+    arguments.emplace(each.name, scaled ? each.scaled : each.exact);
+    names.emplace_back(each.name);
+  }
+  for (const auto& [name, value] : replaced) {
+    const auto known = std::find_if(workload.parameters.begin(), workload.parameters.end(),
+                                    [&name](const Parameter& each) { return each.name == name; });
+    if (known == workload.parameters.end())
+      return fail(fmt::format("{}: {}", subject, name),
+                  fmt::format("{} has no such parameter", workload.name), config::suggest(name, names));
+    if (value < known->least || value > known->most)
+      return fail(fmt::format("{}: {}", subject, name), fmt::format("{} is out of range", value),
+                  fmt::format("give {} to {}", known->least, known->most));
+    arguments[name] = value;
+  }
+  return arguments;
+}
+
+std::uint64_t argument(const Arguments& arguments, std::string_view name) {
+  const auto at = arguments.find(name);
+  model::invariant(at != arguments.end() && at->second >= 0, "a workload asks for its own parameters");
+  return static_cast<std::uint64_t>(at->second);
+}
+
+}  // namespace headcrash::timed

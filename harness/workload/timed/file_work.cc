@@ -1,0 +1,193 @@
+// Calls, counted and checked (file_work.h).
+#include "harness/workload/timed/file_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "harness/workload/stamp.h"
+
+namespace headcrash::timed {
+namespace {
+
+using workload::kStampBytes;
+
+tl::unexpected<Mishap> mishap(std::string_view verb, const std::string& path, int error) {
+  const std::string why = std::error_code(error, std::generic_category()).message();
+  return tl::unexpected(Mishap{.what = fmt::format("{} {}: {}", verb, path, why), .error = error});
+}
+
+std::uint32_t version_of(std::uint64_t seed, std::uint32_t rewritten) {
+  return static_cast<std::uint32_t>(mixed_seed(seed, 0, 0)) + rewritten;
+}
+
+/// Where two pieces differ first, and what kind of bytes are there.
+std::string difference(std::span<const std::byte> found, std::span<const std::byte> expected) {
+  const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
+  const auto rest = found.subspan(static_cast<std::size_t>(at));
+  const auto look = rest.first(std::min<std::size_t>(rest.size(), 16));
+  const bool zeros = std::all_of(look.begin(), look.end(), [](std::byte b) { return b == std::byte{0}; });
+  return fmt::format("byte {} of the piece is wrong{}", at, zeros ? ": zeros" : "");
+}
+
+}  // namespace
+
+std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t user, std::uint64_t purpose) {
+  std::uint64_t z = seed * 0x9e3779b97f4a7c15 + user * 0xff51afd7ed558ccd + purpose + 1;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+FileWork::FileWork(User& user, std::size_t unit_bytes) : user_(user), unit_(unit_bytes) {}
+
+PhaseResult FileWork::go_on() const {
+  if (user_.interrupted == nullptr || !user_.interrupted->load(std::memory_order_relaxed)) return {};
+  return tl::unexpected(Mishap{.what = "another user failed", .error = ECANCELED});
+}
+
+PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb, const std::string& path) {
+  if (!done) return mishap(verb, path, done.error().value);
+  return {};
+}
+
+PhaseResult FileWork::make_folder(const std::string& path) {
+  if (const auto on = go_on(); !on) return on;
+  return told(user_.vfs.mkdir(path, 0755), "mkdir", path);
+}
+
+PhaseResult FileWork::remove_folder(const std::string& path) {
+  if (const auto on = go_on(); !on) return on;
+  return told(user_.vfs.rmdir(path), "rmdir", path);
+}
+
+PhaseResult FileWork::remove(const std::string& path) {
+  if (const auto on = go_on(); !on) return on;
+  return told(user_.vfs.unlink(path), "unlink", path);
+}
+
+PhaseResult FileWork::stat(const std::string& path) {
+  if (const auto on = go_on(); !on) return on;
+  if (const auto status = user_.vfs.stat(path); !status) return mishap("stat", path, status.error().value);
+  return {};
+}
+
+PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
+                                const std::function<PhaseResult(FileHandle)>& body) {
+  if (const auto on = go_on(); !on) return on;
+  const auto handle = user_.vfs.open(file.path, options);
+  if (!handle) return mishap(verb, file.path, handle.error().value);
+  if (const PhaseResult done = body(*handle); !done) {
+    (void)user_.vfs.close(*handle);
+    return done;
+  }
+  return close(*handle, file);
+}
+
+PhaseResult FileWork::create(const TimedFile& file) {
+  return with_open(file, {.create = true, .exclusive = true}, "create",
+                   [&](FileHandle handle) { return write_at(handle, file, 0, file.bytes); });
+}
+
+PhaseResult FileWork::read(const TimedFile& file) {
+  return with_open(file, {}, "open", [&](FileHandle handle) -> PhaseResult {
+    if (const auto checked = read_at(handle, file, 0, file.bytes); !checked) return checked;
+    std::array<std::byte, 1> beyond;
+    const auto more = user_.vfs.pread(handle, file.bytes, beyond);
+    if (!more) return mishap("read", file.path, more.error().value);
+    if (*more > 0)
+      return tl::unexpected(Mishap{.what = fmt::format("{}: longer than {} bytes", file.path, file.bytes)});
+    return {};
+  });
+}
+
+PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
+  TimedFile copied = from;
+  copied.path = to;
+  return with_open(from, {}, "open", [&](FileHandle source) {
+    return with_open(
+        copied, {.create = true, .exclusive = true}, "create", [&](FileHandle target) -> PhaseResult {
+          for (std::uint64_t offset = 0; offset < from.bytes;) {
+            const std::uint64_t piece = std::min<std::uint64_t>(unit_.size(), from.bytes - offset);
+            if (const auto got = read_at(source, from, offset, piece); !got) return got;
+            if (const auto put = write_at(target, copied, offset, piece); !put) return put;
+            offset += piece;
+          }
+          return {};
+        });
+  });
+}
+
+VfsResult<FileHandle> FileWork::open(const std::string& path, const OpenOptions& options) {
+  return user_.vfs.open(path, options);
+}
+
+PhaseResult FileWork::close(FileHandle handle, const TimedFile& file) {
+  return told(user_.vfs.close(handle), "close", file.path);
+}
+
+PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                               std::uint64_t bytes) {
+  for (std::uint64_t done = 0; done < bytes;) {
+    if (const auto on = go_on(); !on) return on;
+    const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
+    fill(file, offset + done, piece);
+    if (const auto put = user_.vfs.pwrite(handle, offset + done, piece); !put)
+      return mishap("write", file.path, put.error().value);
+    done += piece.size();
+    user_.tally.bytes_written += piece.size();
+  }
+  return {};
+}
+
+PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                              std::uint64_t bytes) {
+  for (std::uint64_t done = 0; done < bytes;) {
+    if (const auto on = go_on(); !on) return on;
+    const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
+    const auto got = user_.vfs.pread(handle, offset + done, piece);
+    if (!got) return mishap("read", file.path, got.error().value);
+    if (*got < piece.size())
+      return tl::unexpected(Mishap{
+          .what = fmt::format("{}: ends at byte {}, not {}", file.path, offset + done + *got, file.bytes)});
+    if (const auto same = compare(file, offset + done, piece); !same) return same;
+    done += piece.size();
+    user_.tally.bytes_read += piece.size();
+  }
+  return {};
+}
+
+void FileWork::fill(const TimedFile& file, std::uint64_t offset, std::span<std::byte> data) const {
+  const std::uint32_t version = version_of(user_.seed, file.rewritten);
+  if (const std::size_t into_block = offset % kStampBytes; into_block != 0) {
+    std::array<std::byte, kStampBytes> block;
+    workload::write_stamp({file.number, version, offset / kStampBytes}, block);
+    const std::size_t length = std::min(data.size(), kStampBytes - into_block);
+    std::memcpy(data.data(), block.data() + into_block, length);
+    offset += length;
+    data = data.subspan(length);
+  }
+  workload::write_stamps(file.number, version, offset, data);
+}
+
+PhaseResult FileWork::compare(const TimedFile& file, std::uint64_t offset, std::span<const std::byte> found) {
+  expected_.resize(std::max(expected_.size(), found.size()));
+  const auto expected = std::span(expected_).first(found.size());
+  fill(file, offset, expected);
+  if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return {};
+  return tl::unexpected(Mishap{.what = fmt::format("{}: wrong data at offset {} ({})", file.path, offset,
+                                                   difference(found, expected))});
+}
+
+PhaseResult FileWork::expect_entries(const std::string& folder, std::size_t count) {
+  const auto found = user_.vfs.list(folder);
+  if (!found) return mishap("list", folder, found.error().value);
+  if (found->size() == count) return {};
+  return tl::unexpected(Mishap{.what = fmt::format("{}: {} entries, not {}", folder, found->size(), count)});
+}
+
+}  // namespace headcrash::timed
