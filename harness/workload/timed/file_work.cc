@@ -85,7 +85,22 @@ PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& option
     (void)user_.vfs.close(*handle);
     return done;
   }
-  return close(*handle, file);
+  return told(user_.vfs.close(*handle), "close", file.path);
+}
+
+PhaseResult FileWork::list(const std::string& path) {
+  if (const auto on = go_on(); !on) return on;
+  if (const auto listed = user_.vfs.list(path); !listed) return mishap("list", path, listed.error().value);
+  return {};
+}
+
+PhaseResult FileWork::fsync(const TimedFile& file) {
+  return with_open(file, {}, "open",
+                   [&](FileHandle handle) { return told(user_.vfs.fsync(handle), "fsync", file.path); });
+}
+
+PhaseResult FileWork::sync() {
+  return told(user_.vfs.syncfs(), "sync", "/");
 }
 
 PhaseResult FileWork::create(const TimedFile& file) {
@@ -120,14 +135,6 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
           return {};
         });
   });
-}
-
-VfsResult<FileHandle> FileWork::open(const std::string& path, const OpenOptions& options) {
-  return user_.vfs.open(path, options);
-}
-
-PhaseResult FileWork::close(FileHandle handle, const TimedFile& file) {
-  return told(user_.vfs.close(handle), "close", file.path);
 }
 
 PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
@@ -188,6 +195,13 @@ PhaseResult FileWork::expect_entries(const std::string& folder, std::size_t coun
   if (!found) return mishap("list", folder, found.error().value);
   if (found->size() == count) return {};
   return tl::unexpected(Mishap{.what = fmt::format("{}: {} entries, not {}", folder, found->size(), count)});
+}
+
+PhaseResult FileWork::expect_missing(const std::string& path) {
+  const auto status = user_.vfs.stat(path);
+  if (status) return tl::unexpected(Mishap{.what = path + " is still there"});
+  if (status.error().value != ENOENT) return mishap("stat", path, status.error().value);
+  return {};
 }
 
 }  // namespace headcrash::timed

@@ -32,6 +32,10 @@ class FileWork {
   PhaseResult remove_folder(const std::string& path);
   PhaseResult remove(const std::string& path);
   PhaseResult stat(const std::string& path);
+  PhaseResult list(const std::string& path);
+  PhaseResult fsync(const TimedFile& file);  ///< opens it for that
+  /// Everything is on the disk: the end of a preparation.
+  PhaseResult sync();
 
   /// Creates it, which must not exist, writes all of it and closes it.
   PhaseResult create(const TimedFile& file);
@@ -40,13 +44,15 @@ class FileWork {
   /// What cp does: reads `from` and writes the same bytes to a new `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
-  VfsResult<FileHandle> open(const std::string& path, const OpenOptions& options);
-  PhaseResult close(FileHandle handle, const TimedFile& file);
+  /// Opens it, does `body` with it and closes it, whatever comes of it; `verb` tells what could not be done.
+  PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
+                        const std::function<PhaseResult(FileHandle)>& body);
   PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);
 
   /// Of a folder: exactly so many entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
+  PhaseResult expect_missing(const std::string& path);
   /// For calls that are not among these: `done` told as a mishap.
   static PhaseResult told(const VfsResult<void>& done, std::string_view verb, const std::string& path);
   /// Fails when another user has.
@@ -68,8 +74,6 @@ class FileWork {
   static constexpr std::size_t kUsualUnitBytes = 64 << 10;
 
  private:
-  PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
-                        const std::function<PhaseResult(FileHandle)>& body);
   void fill(const TimedFile& file, std::uint64_t offset, std::span<std::byte> data) const;
   PhaseResult compare(const TimedFile& file, std::uint64_t offset, std::span<const std::byte> found);
 

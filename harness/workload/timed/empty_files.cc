@@ -1,0 +1,77 @@
+// Metadata alone: empty files created and deleted, three times over.
+//
+// Source: Soares, Krieger and Da Silva, "Meta-Data Snapshotting", section IV-B and figure 2: 100 000 empty
+// files, distributed among 1 000 directories, are created and then deleted, three times in a row, in a
+// machine with 64 MiB. Our choice: consecutive files go to consecutive directories, so that all of them are
+// in use all the time. The memory is the guest's, and not set here.
+#include <fmt/format.h>
+
+#include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+std::string empty_file(const User& user, std::uint64_t number) {
+  return fmt::format("d{}/f{}", number % argument(user.arguments, "folders"), number);
+}
+
+PhaseResult for_each_folder(User& user,
+                            const std::function<PhaseResult(FileWork&, const std::string&)>& act) {
+  FileWork work(user);
+  for (std::uint64_t i = 0; i < argument(user.arguments, "folders"); ++i) {
+    if (const auto done = act(work, fmt::format("d{}", i)); !done) return done;
+  }
+  return {};
+}
+
+PhaseResult create_empty_files(User& user) {
+  FileWork work(user);
+  for (std::uint64_t i = 0; i < argument(user.arguments, "files"); ++i) {
+    const TimedFile file{.path = empty_file(user, i)};
+    if (const auto made = work.operation([&] { return work.create(file); }); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult delete_empty_files(User& user) {
+  FileWork work(user);
+  for (std::uint64_t i = 0; i < argument(user.arguments, "files"); ++i) {
+    if (const auto gone = work.operation([&] { return work.remove(empty_file(user, i)); }); !gone)
+      return gone;
+  }
+  return {};
+}
+
+std::vector<Phase> empty_file_phases(const Arguments& arguments) {
+  const auto prepare = [](User& user) {
+    return for_each_folder(user,
+                           [](FileWork& work, const std::string& path) { return work.make_folder(path); });
+  };
+  const auto verify = [](User& user) {
+    return for_each_folder(
+        user, [](FileWork& work, const std::string& path) { return work.expect_entries(path, 0); });
+  };
+  std::vector<Phase> phases{{.name = "prepare", .measured = false, .body = prepare}};
+  for (std::uint64_t round = 1; round <= argument(arguments, "rounds"); ++round) {
+    phases.push_back({.name = fmt::format("create-{}", round), .body = create_empty_files});
+    phases.push_back({.name = fmt::format("delete-{}", round), .body = delete_empty_files});
+  }
+  phases.push_back({.name = "verify", .measured = false, .body = verify});
+  return phases;
+}
+
+}  // namespace
+
+TimedWorkload empty_files() {
+  return {.name = "empty-files",
+          .title = "creates and deletes many empty files, several times",
+          .source = "Soares, Krieger and Da Silva, section IV-B, figure 2",
+          .operation = "files",
+          .parameters = {{"files", 100'000, 5'000, 1, 10'000'000, "section IV-B: 100000"},
+                         {"folders", 1'000, 50, 1, 1'000'000, "section IV-B: 1000"},
+                         {"rounds", 3, 2, 1, 100, "section IV-B: three times in a row"}},
+          .phases = empty_file_phases};
+}
+
+}  // namespace headcrash::timed

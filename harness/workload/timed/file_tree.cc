@@ -1,0 +1,131 @@
+// Shapes and walks of trees (file_tree.h).
+#include "harness/workload/timed/file_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "harness/workload/timed/dice.h"
+
+namespace headcrash::timed {
+namespace {
+
+constexpr std::uint64_t kShapeSeed = 0x74726565;
+constexpr std::size_t kBranches = 3;
+constexpr double kSigma = 1.5;
+
+std::vector<std::uint64_t> log_normal_sizes(std::size_t files, std::uint64_t bytes, Dice& dice) {
+  std::vector<double> drawn(files);
+  constexpr std::uint64_t kSteps = 1U << 20;
+  for (double& size : drawn) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 12; ++i) sum += dice.below(kSteps);
+    size = std::exp(kSigma * (static_cast<double>(sum) / kSteps - 6));
+  }
+  const double total = std::accumulate(drawn.begin(), drawn.end(), 0.0);
+  std::vector<std::uint64_t> sizes(files);
+  std::uint64_t given = 0;
+  for (std::size_t i = 0; i < files; ++i) {
+    sizes[i] =
+        std::min(static_cast<std::uint64_t>(drawn[i] / total * static_cast<double>(bytes)), bytes - given);
+    given += sizes[i];
+  }
+  if (!sizes.empty()) *std::max_element(sizes.begin(), sizes.end()) += bytes - given;
+  return sizes;
+}
+
+std::size_t parent_of(std::size_t folder) {
+  return (folder - 1) / kBranches;
+}
+
+}  // namespace
+
+FileTree::FileTree(std::size_t files, std::uint64_t bytes, std::size_t folders) : content_(folders) {
+  Dice dice(kShapeSeed);
+  sizes_ = log_normal_sizes(files, bytes, dice);
+  for (std::size_t i = 0; i < files; ++i) {
+    folder_of_.push_back(dice.below(folders));
+    content_[folder_of_.back()].push_back(i);
+  }
+}
+
+std::string FileTree::folder(const std::string& root, std::size_t number) const {
+  if (number == 0) return root;
+  return fmt::format("{}/d{}", folder(root, parent_of(number)), number);
+}
+
+std::size_t FileTree::entries_in(std::size_t folder) const {
+  std::size_t entries = content_[folder].size();
+  for (std::size_t child = 1; child < folders(); ++child) entries += parent_of(child) == folder ? 1 : 0;
+  return entries;
+}
+
+TimedFile FileTree::file(const std::string& root, std::size_t number, std::size_t owner) const {
+  return {.path = fmt::format("{}/f{}", folder(root, folder_of_[number]), number),
+          .number = static_cast<std::uint32_t>(owner * sizes_.size() + number),
+          .bytes = sizes_[number]};
+}
+
+PhaseResult FileTree::make_folders(FileWork& work, const std::string& root) const {
+  for (std::size_t i = 0; i < folders(); ++i) {
+    if (const auto made = work.make_folder(folder(root, i)); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult FileTree::create(FileWork& work, const std::string& root, std::size_t owner) const {
+  if (const auto made = make_folders(work, root); !made) return made;
+  for (std::size_t i = 0; i < files(); ++i) {
+    if (const auto made = work.create(file(root, i, owner)); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult FileTree::copy_files(FileWork& work, const std::string& from, const std::string& to,
+                                 std::size_t owner) const {
+  for (std::size_t in = 0; in < folders(); ++in) {
+    if (const auto listed = work.expect_entries(folder(from, in), entries_in(in)); !listed) return listed;
+    for (const std::size_t i : files_in(in)) {
+      const TimedFile source = file(from, i, owner);
+      const auto copied = work.operation([&]() -> PhaseResult {
+        if (const auto looked = work.stat(source.path); !looked) return looked;
+        return work.copy(source, file(to, i, owner).path);
+      });
+      if (!copied) return copied;
+    }
+  }
+  return {};
+}
+
+PhaseResult FileTree::copy(FileWork& work, const std::string& from, const std::string& to,
+                           std::size_t owner) const {
+  if (const auto made = make_folders(work, to); !made) return made;
+  return copy_files(work, from, to, owner);
+}
+
+PhaseResult FileTree::read(FileWork& work, const std::string& root, std::size_t owner) const {
+  for (std::size_t in = 0; in < folders(); ++in) {
+    if (const auto listed = work.expect_entries(folder(root, in), entries_in(in)); !listed) return listed;
+    for (const std::size_t i : files_in(in)) {
+      const auto read = work.operation([&] { return work.read(file(root, i, owner)); });
+      if (!read) return read;
+    }
+  }
+  return {};
+}
+
+PhaseResult FileTree::remove(FileWork& work, const std::string& root, std::size_t owner) const {
+  for (std::size_t in = folders(); in-- > 0;) {
+    if (const auto listed = work.list(folder(root, in)); !listed) return listed;
+    for (const std::size_t i : files_in(in)) {
+      const auto removed = work.operation([&] { return work.remove(file(root, i, owner).path); });
+      if (!removed) return removed;
+    }
+    if (const auto removed = work.remove_folder(folder(root, in)); !removed) return removed;
+  }
+  return {};
+}
+
+}  // namespace headcrash::timed

@@ -1,0 +1,178 @@
+// A mail server's small files: a pool of them, and transactions on it.
+//
+// Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings of
+// Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400 subdirectories, 100
+// 000 transactions with equal biases. A pool of files of random lengths is created; each transaction is a
+// pair of one file read to its end or appended to, and one file created or deleted; at the end the rest is
+// deleted. Reads and writes go in blocks of 512 bytes.
+//
+// Our choices: the draws are ours, not the program's (run the program in a guest for its own sequence); file
+// k lies in subdirectory k modulo their number; an append is at most as long as keeps the file below the
+// largest size; where nothing is left to delete, a file is created. Nothing is kept between the phases: the
+// last ones repeat the draws of those before.
+#include <fmt/format.h>
+
+#include "harness/workload/timed/dice.h"
+#include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+constexpr std::size_t kBlockBytes = 512;
+
+struct PoolFile {
+  std::uint32_t number = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What PostMark draws, without doing it.
+class Pool {
+ public:
+  explicit Pool(const User& user)
+      : arguments_(user.arguments),
+        dice_(mixed_seed(user.seed, 0, 1)),
+        least_bytes_(argument(arguments_, "least-bytes")),
+        most_bytes_(std::max(argument(arguments_, "most-bytes"), least_bytes_)) {
+    for (std::uint64_t i = 0; i < argument(arguments_, "files"); ++i) add();
+  }
+
+  struct Transaction {
+    bool read = false, create = false;
+    PoolFile used;  ///< as it was before
+    std::uint64_t appended_bytes = 0;
+    PoolFile changed;  ///< created or deleted
+  };
+  Transaction draw() {
+    Transaction drawn;
+    PoolFile& used = files_[dice_.below(files_.size())];
+    drawn.used = used;
+    drawn.read = dice_.below(10) < argument(arguments_, "read-bias");
+    if (!drawn.read && used.bytes < most_bytes_) {
+      drawn.appended_bytes = 1 + dice_.below(most_bytes_ - used.bytes);
+      used.bytes += drawn.appended_bytes;
+    }
+    drawn.create = dice_.below(10) < argument(arguments_, "create-bias") || files_.size() < 2;
+    if (drawn.create) {
+      drawn.changed = add();
+    } else {
+      const std::size_t at = dice_.below(files_.size());
+      drawn.changed = files_[at];
+      files_[at] = files_.back();
+      files_.pop_back();
+    }
+    return drawn;
+  }
+
+  const std::vector<PoolFile>& files() const { return files_; }
+  std::uint64_t folders() const { return argument(arguments_, "folders"); }
+  static std::string folder(std::uint64_t number) { return fmt::format("s{}", number); }
+  TimedFile file(const PoolFile& one) const {
+    return {.path = fmt::format("{}/{}", folder(one.number % folders()), one.number),
+            .number = one.number,
+            .bytes = one.bytes};
+  }
+
+ private:
+  PoolFile add() {
+    files_.push_back(
+        {.number = next_number_++, .bytes = least_bytes_ + dice_.below(most_bytes_ - least_bytes_ + 1)});
+    return files_.back();
+  }
+
+  const Arguments& arguments_;
+  Dice dice_;
+  std::uint64_t least_bytes_, most_bytes_;
+  std::vector<PoolFile> files_;
+  std::uint32_t next_number_ = 0;
+};
+
+Pool pool_after_transactions(const User& user) {
+  Pool pool(user);
+  for (std::uint64_t i = 0; i < argument(user.arguments, "transactions"); ++i) pool.draw();
+  return pool;
+}
+
+PhaseResult make_pool_folders(User& user) {
+  FileWork work(user, kBlockBytes);
+  const Pool pool(user);
+  for (std::uint64_t i = 0; i < pool.folders(); ++i) {
+    if (const auto made = work.make_folder(Pool::folder(i)); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult create_pool(User& user) {
+  FileWork work(user, kBlockBytes);
+  const Pool pool(user);
+  for (const PoolFile& each : pool.files()) {
+    if (const auto made = work.operation([&] { return work.create(pool.file(each)); }); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult transact(FileWork& work, const Pool& pool, const Pool::Transaction& drawn) {
+  const TimedFile used = pool.file(drawn.used);
+  const auto first = drawn.read ? work.read(used) : work.with_open(used, {}, "open", [&](FileHandle handle) {
+    return work.write_at(handle, used, used.bytes, drawn.appended_bytes);
+  });
+  if (!first) return first;
+  const TimedFile changed = pool.file(drawn.changed);
+  return drawn.create ? work.create(changed) : work.remove(changed.path);
+}
+
+PhaseResult transact_all(User& user) {
+  FileWork work(user, kBlockBytes);
+  Pool pool(user);
+  for (std::uint64_t i = 0; i < argument(user.arguments, "transactions"); ++i) {
+    const Pool::Transaction drawn = pool.draw();
+    if (const auto done = work.operation([&] { return transact(work, pool, drawn); }); !done) return done;
+  }
+  return {};
+}
+
+PhaseResult delete_pool(User& user) {
+  FileWork work(user, kBlockBytes);
+  const Pool pool = pool_after_transactions(user);
+  for (const PoolFile& each : pool.files()) {
+    if (const auto gone = work.operation([&] { return work.remove(pool.file(each).path); }); !gone)
+      return gone;
+  }
+  return {};
+}
+
+PhaseResult verify_pool(User& user) {
+  FileWork work(user);
+  const Pool pool = pool_after_transactions(user);
+  for (const PoolFile& each : pool.files()) {
+    if (const auto read = work.read(pool.file(each)); !read) return read;
+  }
+  return {};
+}
+
+std::vector<Phase> postmark_phases(const Arguments&) {
+  return {{.name = "prepare", .measured = false, .body = make_pool_folders},
+          {.name = "create", .body = create_pool},
+          {.name = "transactions", .body = transact_all},
+          {.name = "verify", .measured = false, .body = verify_pool},
+          {.name = "delete", .body = delete_pool}};
+}
+
+}  // namespace
+
+TimedWorkload postmark() {
+  return {.name = "postmark",
+          .title = "transactions on a pool of small files, after PostMark",
+          .source = "Katcher 1997 (TR-3022); Soares, Krieger and Da Silva, section IV-D; draws are ours",
+          .operation = "files or transactions",
+          .parameters = {{"files", 20'000, 1'000, 2, 10'000'000, "section IV-D: 20000 (the program: 500)"},
+                         {"transactions", 100'000, 5'000, 0, 100'000'000, "section IV-D: 100000"},
+                         {"least-bytes", 500, 500, 0, 1 << 20, "section IV-D: 500 bytes"},
+                         {"most-bytes", 16'384, 16'384, 0, 1 << 20, "section IV-D: 16 KiB"},
+                         {"folders", 400, 20, 1, 1'000'000, "section IV-D: 400 subdirectories"},
+                         {"read-bias", 5, 5, 0, 10, "of 10: read rather than append"},
+                         {"create-bias", 5, 5, 0, 10, "of 10: create rather than delete"}},
+          .phases = postmark_phases};
+}
+
+}  // namespace headcrash::timed

@@ -1,0 +1,256 @@
+// Software development, many at once: each user runs a script of commands in a home directory of its own.
+//
+// Source: Sdet of the SPEC SDM suite (057.sdet), as Ganger and Patt, OSDI 1994, section 5.4 use it: scripts
+// of user commands as in software development run side by side, drawn from a fixed mix; the metric is scripts
+// per hour against their number. The suite is licensed, and this is not it: the same kinds of commands (make,
+// cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find) as sequences of file operations and CPU time.
+//
+// Our choices: how often each command occurs in a script (kMix), what it does, the home directory (40 files,
+// 240 KB, 8 folders), 4 ms of CPU where a command computes. Every script holds the same commands in an order
+// of its own. The order and the files follow from seed and user, so that `verify` can repeat the draws and
+// knows how often each file was edited.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "harness/workload/timed/dice.h"
+#include "harness/workload/timed/file_tree.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+enum class Command : std::uint8_t { make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find };
+
+struct Share {
+  Command command;
+  int times;  ///< in each script
+};
+constexpr Share kMix[] = {{Command::make, 2},  {Command::cc, 10},  {Command::cp, 8},    {Command::rm, 10},
+                          {Command::mkdir, 4}, {Command::diff, 6}, {Command::grep, 10}, {Command::spell, 4},
+                          {Command::nroff, 4}, {Command::ed, 14},  {Command::ls, 20},   {Command::find, 4}};
+
+struct Step {
+  Command command;
+  std::size_t file = 0, other = 0;
+};
+
+/// The commands of one script in its order, each with the files that it works on.
+std::vector<Step> script_of(const User& user, std::size_t files) {
+  Dice dice(mixed_seed(user.seed, user.number, 1));
+  std::vector<Step> steps;
+  for (const Share& share : kMix) {
+    for (int i = 0; i < share.times; ++i)
+      steps.push_back({.command = share.command, .file = dice.below(files), .other = dice.below(files)});
+  }
+  dice.shuffle(steps);
+  return steps;
+}
+
+class Developer {
+ public:
+  Developer(User& user, const FileTree& tree)
+      : user_(user),
+        tree_(tree),
+        work_(user),
+        home_(fmt::format("home{}", user.number)),
+        edits_(tree.files()) {}
+
+  PhaseResult settle_in() {
+    if (const auto made = tree_.create(work_, home_, user_.number); !made) return made;
+    if (const auto made = work_.make_folder(temporary()); !made) return made;
+    return work_.sync();
+  }
+
+  PhaseResult run_script() {
+    for (const Step& step : script_of(user_, tree_.files())) {
+      if (const auto done = run(step); !done) return done;
+    }
+    return {};
+  }
+
+  /// What edited files must hold; what commands made for a while is gone.
+  PhaseResult check() {
+    for (const Step& step : script_of(user_, tree_.files())) {
+      if (step.command == Command::ed) ++edits_[step.file];
+    }
+    for (std::size_t i = 0; i < tree_.files(); ++i) {
+      if (const auto read = work_.read(file(i)); !read) return read;
+    }
+    return {};
+  }
+
+ private:
+  std::string temporary() const { return home_ + "/tmp"; }
+  TimedFile file(std::size_t i) const {
+    TimedFile one = tree_.file(home_, i, user_.number);
+    one.rewritten = edits_[i];
+    return one;
+  }
+  /// A file that a command makes for itself.
+  TimedFile scratch(std::string_view suffix, std::uint64_t bytes) {
+    return {.path = fmt::format("{}/{}{}", temporary(), next_scratch_++, suffix),
+            .number = static_cast<std::uint32_t>(1'000'000 + next_scratch_),
+            .bytes = bytes};
+  }
+  void compute() {
+    user_.vfs.cpu(static_cast<std::int64_t>(argument(user_.arguments, "command-cpu-ms")) * kNsPerMs);
+  }
+
+  PhaseResult run(const Step& step) {
+    switch (step.command) {
+      case Command::make:
+        return make(step);
+      case Command::cc:
+        return translate(step, ".s", ".o");
+      case Command::spell:
+        return translate(step, ".words", ".sorted");
+      case Command::nroff:
+        compute();
+        return translate(step, ".roff", ".text");
+      case Command::cp:
+        return copy(step);
+      case Command::rm:
+        return remove_oldest();
+      case Command::mkdir:
+        return work_.make_folder(fmt::format("{}/new{}", temporary(), next_scratch_++));
+      case Command::diff:
+        if (const auto read = work_.read(file(step.file)); !read) return read;
+        return work_.read(file(step.other));
+      case Command::grep:
+        return read_some(step, 8);
+      case Command::ed:
+        return edit(step.file);
+      case Command::ls:
+        return look_at_folder(step.file % tree_.folders());
+      case Command::find:
+        return look_everywhere();
+    }
+    return {};
+  }
+
+  /// cc, and what is built like it: an intermediate file comes and goes, a result stays.
+  PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
+    const TimedFile source = file(step.file);
+    if (const auto read = work_.read(source); !read) return read;
+    const TimedFile intermediate = scratch(between, 2 * source.bytes);
+    if (const auto made = work_.create(intermediate); !made) return made;
+    compute();
+    if (const auto read = work_.read(intermediate); !read) return read;
+    const TimedFile product = scratch(result, source.bytes);
+    if (const auto made = work_.create(product); !made) return made;
+    products_.push_back(product);
+    return work_.remove(intermediate.path);
+  }
+
+  PhaseResult make(const Step& step) {
+    for (std::size_t i = 0; i < tree_.files(); ++i) {
+      if (const auto looked = work_.stat(file(i).path); !looked) return looked;
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Step one{.command = Command::cc, .file = (step.file + i) % tree_.files()};
+      if (const auto done = translate(one, ".s", ".o"); !done) return done;
+    }
+    return {};
+  }
+
+  PhaseResult copy(const Step& step) {
+    const TimedFile source = file(step.file);
+    TimedFile target = source;
+    target.path = scratch(".copy", 0).path;
+    if (const auto copied = work_.copy(source, target.path); !copied) return copied;
+    products_.push_back(target);
+    return {};
+  }
+
+  /// Its content is checked once more before it goes.
+  PhaseResult remove_oldest() {
+    if (products_.empty()) return {};
+    const TimedFile oldest = products_.front();
+    products_.erase(products_.begin());
+    if (const auto read = work_.read(oldest); !read) return read;
+    return work_.remove(oldest.path);
+  }
+
+  /// As ed: the text goes to a file of its own, and is written over the old one at the end.
+  PhaseResult edit(std::size_t number) {
+    if (const auto read = work_.read(file(number)); !read) return read;
+    const TimedFile buffer = scratch(".ed", file(number).bytes);
+    if (const auto made = work_.create(buffer); !made) return made;
+    ++edits_[number];
+    const TimedFile changed = file(number);
+    const auto written = work_.with_open(changed, {.truncate = true}, "open", [&](FileHandle handle) {
+      return work_.write_at(handle, changed, 0, changed.bytes);
+    });
+    if (!written) return written;
+    return work_.remove(buffer.path);
+  }
+
+  PhaseResult read_some(const Step& step, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const auto read = work_.read(file((step.file + i) % tree_.files())); !read) return read;
+    }
+    return {};
+  }
+
+  PhaseResult look_at_folder(std::size_t number) {
+    if (const auto listed = work_.list(tree_.folder(home_, number)); !listed) return listed;
+    for (const std::size_t i : tree_.files_in(number)) {
+      if (const auto looked = work_.stat(file(i).path); !looked) return looked;
+    }
+    return {};
+  }
+
+  PhaseResult look_everywhere() {
+    for (std::size_t i = 0; i < tree_.folders(); ++i) {
+      if (const auto looked = look_at_folder(i); !looked) return looked;
+    }
+    return {};
+  }
+
+  User& user_;
+  const FileTree& tree_;
+  FileWork work_;
+  std::string home_;
+  std::vector<std::uint32_t> edits_;
+  std::vector<TimedFile> products_;  // at most one a command
+  std::uint32_t next_scratch_ = 0;
+};
+
+std::vector<Phase> sdet_phases(const Arguments& arguments) {
+  const auto tree = std::make_shared<const FileTree>(
+      argument(arguments, "files"), argument(arguments, "home-bytes"), argument(arguments, "folders"));
+  const std::size_t users = argument(arguments, "scripts");
+  const auto script = [tree](User& user) {
+    FileWork work(user);
+    return work.operation([&] { return Developer(user, *tree).run_script(); });
+  };
+  return {{.name = "prepare",
+           .users = users,
+           .measured = false,
+           .body = [tree](User& user) { return Developer(user, *tree).settle_in(); }},
+          {.name = "scripts", .users = users, .body = script},
+          {.name = "verify", .users = users, .measured = false, .cold = true, .body = [tree](User& user) {
+             return Developer(user, *tree).check();
+           }}};
+}
+
+}  // namespace
+
+TimedWorkload sdet() {
+  return {.name = "sdet",
+          .title = "scripts of developers' commands side by side, after Sdet",
+          .source = "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
+          .operation = "scripts",
+          .parameters = {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
+                         {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
+                         {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
+                         {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
+                         {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"}},
+          .phases = sdet_phases};
+}
+
+}  // namespace headcrash::timed

@@ -1,0 +1,551 @@
+#include "harness/workload/timed/timed_workload.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "harness/workload/timed/dbench_load.h"
+#include "harness/workload/timed/file_tree.h"
+#include "harness/workload/timed/memory_vfs.h"
+
+namespace headcrash::timed {
+namespace {
+
+class Ticks : public Pace {
+ public:
+  std::int64_t now_ns() override { return now_ns_ += 1000; }
+  void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
+
+ private:
+  std::int64_t now_ns_ = 0;
+};
+
+/// Every workload, small; and after which phase something that is damaged must still be noticed.
+struct Small {
+  std::string name;
+  Arguments arguments;
+  int damage_after;  ///< -1: the phases leave no data, only a name too many can be noticed
+};
+const std::vector<Small>& small_ones() {
+  static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};
+  static const Arguments kShares{{"users", 3}, {"files", 50}, {"file-bytes", 1000}};
+  static const Arguments kAndrew{{"files", 12}, {"tree-bytes", 30'000}, {"folders", 4}, {"compiled", 5}};
+  static const std::vector<Small> kAll{
+      {"n-user-copy", kTree, 1},
+      {"n-user-remove", kTree, -1},
+      {"create-1k", kShares, 1},
+      {"remove-1k", kShares, -1},
+      {"create-remove-1k", kShares, -1},
+      {"andrew", kAndrew, 5},
+      {"andrew-modified", kAndrew, 5},
+      {"sdet", {{"scripts", 2}, {"files", 6}, {"home-bytes", 20'000}, {"folders", 3}}, 1},
+      {"lfs-small-file", {{"files", 30}, {"files-per-folder", 7}}, 1},
+      {"lfs-large-file", {{"file-bytes", 100'000}}, 3},
+      {"empty-files", {{"files", 60}, {"folders", 7}, {"rounds", 2}}, -1},
+      {"chen-r2", {{"read-kib", 1100}, {"write-kib", 1100}}, 1},
+      {"chen-r3", {{"read-kib", 1100}, {"write-kib", 2100}}, 2},
+      {"chen-burst", {{"burst-kib", 70}}, 1},
+      {"chen-fsync", {{"burst-kib", 70}}, 1},
+      {"dbench", {{"clients", 2}, {"percent", 1}}, 1},
+      {"postmark", {{"files", 20}, {"transactions", 60}, {"folders", 3}}, 2}};
+  return kAll;
+}
+
+struct Trial {
+  explicit Trial(const std::string& name, const Arguments& replaced, std::uint64_t seed_ = 7)
+      : workload(*find_timed_workload(name).value()),
+        arguments(arguments_of(workload, false, replaced, "test").value()),
+        phases(workload.phases(arguments)),
+        seed(seed_) {}
+
+  /// The users one after the other.
+  PhaseResult phase(std::size_t number, const std::atomic<bool>* interrupted = nullptr) {
+    tally = {};
+    for (std::size_t i = 0; i < phases.at(number).users; ++i) {
+      User user{.vfs = vfs,
+                .pace = pace,
+                .number = i,
+                .arguments = arguments,
+                .seed = seed,
+                .interrupted = interrupted};
+      if (const PhaseResult done = phases[number].body(user); !done) return done;
+      tally.operations += user.tally.operations;
+      tally.bytes_read += user.tally.bytes_read;
+      tally.bytes_written += user.tally.bytes_written;
+      tally.latencies.add(user.tally.latencies);
+    }
+    return {};
+  }
+  PhaseResult from(std::size_t first) {
+    for (std::size_t i = first; i < phases.size(); ++i) {
+      if (const PhaseResult done = phase(i); !done) return done;
+    }
+    return {};
+  }
+
+  const TimedWorkload& workload;
+  Arguments arguments;
+  std::vector<Phase> phases;
+  std::uint64_t seed;
+  MemoryVfs vfs;
+  Ticks pace;
+  Tally tally;
+};
+
+TEST(TimedWorkloads, AreAllTriedHere) {
+  std::vector<std::string> tried, known;
+  for (const Small& each : small_ones()) tried.push_back(each.name);
+  for (const TimedWorkload& each : timed_workloads()) known.emplace_back(each.name);
+  EXPECT_EQ(tried, known);
+}
+
+TEST(TimedWorkloads, AreDescribedWithinTheirBounds) {
+  for (const TimedWorkload& each : timed_workloads()) {
+    SCOPED_TRACE(each.name);
+    EXPECT_FALSE(each.title.empty() || each.source.empty() || each.operation.empty());
+    for (const Parameter& parameter : each.parameters) {
+      SCOPED_TRACE(parameter.name);
+      EXPECT_GE(parameter.least, 0);
+      EXPECT_LE(parameter.least, parameter.scaled);
+      EXPECT_LE(parameter.scaled, parameter.exact);
+      EXPECT_LE(parameter.exact, parameter.most);
+      EXPECT_FALSE(parameter.meaning.empty());
+    }
+    std::set<std::string> names;
+    bool measured = false;
+    for (const Phase& phase : each.phases(arguments_of(each, true, {}, "test").value())) {
+      EXPECT_TRUE(names.insert(phase.name).second) << phase.name;
+      measured = measured || phase.measured;
+    }
+    EXPECT_TRUE(measured);
+  }
+}
+
+TEST(TimedWorkloads, RunToTheirEndTheSameForASeed) {
+  for (const Small& each : small_ones()) {
+    SCOPED_TRACE(each.name);
+    Trial one(each.name, each.arguments), same(each.name, each.arguments);
+    const PhaseResult done = one.from(0);
+    ASSERT_TRUE(done) << done.error().what;
+    EXPECT_EQ(one.vfs.open_files(), 0U);
+    ASSERT_TRUE(same.from(0));
+    EXPECT_EQ(one.vfs.trace, same.vfs.trace);
+    EXPECT_EQ(one.vfs.files(), same.vfs.files());
+  }
+}
+
+TEST(TimedWorkloads, CountWhatTheyDo) {
+  for (const Small& each : small_ones()) {
+    SCOPED_TRACE(each.name);
+    Trial run(each.name, each.arguments);
+    for (std::size_t i = 0; i < run.phases.size(); ++i) {
+      SCOPED_TRACE(run.phases[i].name);
+      const MemoryVfs::Counts before = run.vfs.counts;
+      ASSERT_TRUE(run.phase(i));
+      EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
+      EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
+      // A folder made is no operation of this workload's, but the phase that makes them is measured.
+      if (run.phases[i].measured && run.phases[i].name != "make-folders") {
+        EXPECT_GT(run.tally.operations, 0U);
+        EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
+      }
+    }
+  }
+}
+
+TEST(TimedWorkloads, NoticeEveryDamagedFile) {
+  for (const Small& each : small_ones()) {
+    if (each.damage_after < 0) continue;
+    SCOPED_TRACE(each.name);
+    Trial model(each.name, each.arguments);
+    const auto after = static_cast<std::size_t>(each.damage_after);
+    for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
+    std::size_t noticed = 0, damaged = 0;
+    for (const auto& [path, bytes] : model.vfs.files()) {
+      // Inputs have done their work, and are not looked at again; so have what Sdet's commands left behind.
+      const bool input = path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
+      if (bytes.empty() || input || damaged >= 12) continue;
+      ++damaged;
+      Trial run = Trial(each.name, each.arguments);
+      for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(run.phase(i));
+      auto& content = run.vfs.files()[path];
+      content[content.size() / 3 * 2] ^= std::byte{4};
+      const PhaseResult found = run.from(after + 1);
+      ASSERT_FALSE(found) << path;
+      EXPECT_EQ(found.error().error, 0) << found.error().what;
+      EXPECT_NE(found.error().what.find(path), std::string::npos) << found.error().what;
+      EXPECT_EQ(run.vfs.open_files(), 0U);
+      ++noticed;
+    }
+    EXPECT_GT(noticed, 0U);
+  }
+}
+
+TEST(TimedWorkloads, NoticeFilesThatEndEarlyOrLate) {
+  for (const int change : {-1, 1}) {
+    Trial run("lfs-small-file", {{"files", 5}});
+    ASSERT_TRUE(run.phase(0));
+    ASSERT_TRUE(run.phase(1));
+    auto& content = run.vfs.files()["d0/f3"];
+    content.resize(content.size() + static_cast<std::size_t>(change));
+    const PhaseResult found = run.phase(2);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().error, 0);
+    EXPECT_TRUE(found.error().what.starts_with("d0/f3: ")) << found.error().what;
+  }
+}
+
+TEST(TimedWorkloads, NoticeWhatAnotherSeedLeft) {
+  Trial old("lfs-small-file", {{"files", 5}}, 1), fresh("lfs-small-file", {{"files", 5}}, 2);
+  for (Trial* run : {&old, &fresh}) {
+    ASSERT_TRUE(run->phase(0));
+    ASSERT_TRUE(run->phase(1));
+  }
+  fresh.vfs.files()["d0/f3"] = old.vfs.files()["d0/f3"];
+  EXPECT_FALSE(fresh.phase(2));
+}
+
+TEST(TimedWorkloads, NoticeWhatWasNotRemoved) {
+  for (const auto& [name, leftover] :
+       std::vector<std::pair<std::string, std::string>>{{"remove-1k", "u1/f3"},
+                                                        {"create-remove-1k", "u0/x"},
+                                                        {"empty-files", "d2/x"},
+                                                        {"n-user-remove", "copy1"}}) {
+    SCOPED_TRACE(name);
+    const auto& small = *std::find_if(small_ones().begin(), small_ones().end(),
+                                      [&](const Small& each) { return each.name == name; });
+    Trial run(name, small.arguments);
+    for (std::size_t i = 0; i + 1 < run.phases.size(); ++i) ASSERT_TRUE(run.phase(i));
+    ASSERT_TRUE(run.vfs.open(leftover, {.create = true}));
+    const PhaseResult found = run.phase(run.phases.size() - 1);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().error, 0) << found.error().what;
+  }
+}
+
+TEST(TimedWorkloads, EndWhenTheDiskIsFull) {
+  for (const Small& each : small_ones()) {
+    SCOPED_TRACE(each.name);
+    Trial no_names(each.name, each.arguments);
+    no_names.vfs.capacity_names = 1;
+    const PhaseResult done = no_names.from(0);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().error, ENOSPC) << done.error().what;
+
+    Trial no_bytes(each.name, each.arguments);
+    no_bytes.vfs.capacity_bytes = 900;
+    const PhaseResult written = no_bytes.from(0);
+    if (each.name == "empty-files") continue;
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().error, ENOSPC) << written.error().what;
+    EXPECT_NE(written.error().what.find("No space left"), std::string::npos);
+    EXPECT_EQ(no_bytes.vfs.open_files(), 0U);
+  }
+}
+
+TEST(TimedWorkloads, StopWhenAnotherUserHasFailed) {
+  const std::atomic<bool> interrupted = true;
+  for (const Small& each : small_ones()) {
+    SCOPED_TRACE(each.name);
+    Trial run(each.name, each.arguments);
+    const PhaseResult done = run.phase(0, &interrupted);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().error, ECANCELED);
+    EXPECT_EQ(run.vfs.counts.creates + run.vfs.counts.mkdirs, 0U);
+  }
+}
+
+TEST(TimedWorkloads, CopyAndRemoveTheTreesOfThePaper) {
+  Trial copy("n-user-copy", {{"users", 2}});
+  ASSERT_TRUE(copy.phase(0));
+  const MemoryVfs::Counts before = copy.vfs.counts;
+  ASSERT_TRUE(copy.phase(1));
+  EXPECT_EQ(copy.tally.operations, 2 * 535U);
+  EXPECT_EQ(copy.vfs.counts.creates - before.creates, 2 * 535U);
+  EXPECT_EQ(copy.tally.bytes_written, 2 * 14'300'000U);
+  EXPECT_EQ(copy.tally.bytes_read, 2 * 14'300'000U);
+  EXPECT_EQ(copy.vfs.counts.mkdirs - before.mkdirs, 2 * 27U);
+
+  Trial remove("n-user-remove", {{"users", 2}, {"tree-bytes", 1000}});
+  ASSERT_TRUE(remove.from(0));
+  EXPECT_EQ(remove.vfs.counts.unlinks, 2 * 535U);
+  EXPECT_EQ(remove.vfs.counts.rmdirs, 2 * 27U);
+}
+
+TEST(TimedWorkloads, DoAsOftenAsTheirSourcesSay) {
+  Trial small("lfs-small-file", {});
+  ASSERT_TRUE(small.from(0));
+  EXPECT_EQ(small.vfs.counts.creates, 10'000U);
+  EXPECT_EQ(small.vfs.counts.unlinks, 10'000U);
+  EXPECT_EQ(small.vfs.counts.bytes_written, 10'240'000U);
+  EXPECT_EQ(small.vfs.counts.bytes_read, 10'240'000U);
+  EXPECT_TRUE(small.phases[2].cold);
+
+  Trial shares("create-remove-1k", {{"users", 7}, {"file-bytes", 0}});
+  ASSERT_TRUE(shares.from(0));
+  EXPECT_EQ(shares.vfs.counts.creates, 10'000U);
+  EXPECT_EQ(shares.vfs.counts.unlinks, 10'000U);
+
+  Trial empty("empty-files", {{"files", 600}, {"folders", 10}});
+  ASSERT_TRUE(empty.from(0));
+  EXPECT_EQ(empty.vfs.counts.creates, 3 * 600U);
+  EXPECT_EQ(empty.vfs.counts.unlinks, 3 * 600U);
+  EXPECT_EQ(empty.vfs.counts.mkdirs, 10U);
+  EXPECT_EQ(empty.vfs.counts.bytes_written, 0U);
+
+  Trial large("lfs-large-file", {{"file-bytes", 1 << 20}});
+  ASSERT_TRUE(large.from(0));
+  EXPECT_EQ(large.vfs.counts.bytes_written, 2U << 20);
+  EXPECT_EQ(large.vfs.counts.bytes_read, 3U << 20);
+  EXPECT_EQ(large.vfs.counts.writes, 2 * 128U);
+  EXPECT_EQ(large.vfs.counts.fsyncs, 2U);
+}
+
+TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
+  Trial run("andrew-modified", {{"compile-cpu-ms", 0}});
+  const std::vector<std::uint64_t> operations{0, 0, 70, 70, 70, 70};
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    ASSERT_TRUE(run.phase(i)) << i;
+    EXPECT_EQ(run.tally.operations, operations[i]) << run.phases[i].name;
+    if (run.phases[i].name == "copy") EXPECT_EQ(run.tally.bytes_written, 70 * 4860U);
+    if (run.phases[i].name == "scan") EXPECT_EQ(run.tally.bytes_read, 70 * 4860U);
+    // Intermediate files of twice the length, objects, and the program.
+    if (run.phases[i].name == "compile") EXPECT_EQ(run.tally.bytes_written, 4 * 70 * 4860U);
+  }
+}
+
+TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
+  Trial run("postmark", {{"files", 50}, {"transactions", 400}, {"folders", 7}});
+  ASSERT_TRUE(run.phase(0));
+  ASSERT_TRUE(run.phase(1));
+  EXPECT_EQ(run.vfs.counts.creates, 50U);
+  for (const auto& [path, bytes] : run.vfs.files()) {
+    EXPECT_GE(bytes.size(), 500U);
+    EXPECT_LE(bytes.size(), 16'384U);
+  }
+  ASSERT_TRUE(run.phase(2));
+  EXPECT_EQ(run.tally.operations, 400U);
+  EXPECT_EQ(run.vfs.counts.creates - 50 + run.vfs.counts.unlinks, 400U);
+  EXPECT_NEAR(static_cast<double>(run.vfs.counts.unlinks), 200, 60);
+  ASSERT_TRUE(run.phase(3));
+  ASSERT_TRUE(run.phase(4));
+  EXPECT_TRUE(run.vfs.files().empty());
+
+  Trial reading("postmark", {{"files", 50}, {"transactions", 100}, {"read-bias", 10}, {"create-bias", 10}});
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(reading.phase(i));
+  EXPECT_EQ(reading.vfs.counts.creates, 150U);
+  EXPECT_EQ(reading.vfs.counts.unlinks, 0U);
+}
+
+TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInOrdersOfTheirOwn) {
+  Trial one("sdet", {{"scripts", 1}}, 1), other("sdet", {{"scripts", 1}}, 2);
+  ASSERT_TRUE(one.from(0));
+  ASSERT_TRUE(other.from(0));
+  EXPECT_NE(one.vfs.trace, other.vfs.trace);
+  // ed, and the two files of each of cc, spell, nroff and the three of each make; cp.
+  EXPECT_EQ(one.vfs.counts.creates, 40 + 14 + 2 * (10 + 4 + 4 + 2 * 3) + 8U);
+  EXPECT_EQ(one.vfs.counts.creates, other.vfs.counts.creates);
+  EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
+}
+
+/// Writer and reader in turns: the writer is in the middle of a pass when the reader ends.
+TEST(TimedWorkloads, ARewrittenFileHoldsTwoPassesAtMost) {
+  Trial run("chen-r3", {{"read-kib", 1024}, {"write-kib", 5 << 10}});
+  ASSERT_TRUE(run.phase(0));
+  ASSERT_TRUE(run.phase(1));
+  class Ending : public Ticks {
+   public:
+    std::function<void()> end;
+    void sleep_until(std::int64_t) override {
+      if (++units == 8) end();
+    }
+    int units = 0;
+  };
+  Ending pace;
+  User reader{.vfs = run.vfs, .pace = run.pace, .number = 0, .arguments = run.arguments, .seed = run.seed};
+  pace.end = [&] { ASSERT_TRUE(run.phases[2].body(reader)); };
+  User writer{.vfs = run.vfs, .pace = pace, .number = 1, .arguments = run.arguments, .seed = run.seed};
+  ASSERT_TRUE(run.phases[2].body(writer));
+  EXPECT_EQ(writer.tally.bytes_written, 8U << 20);
+  const PhaseResult intact = run.phase(3);
+  ASSERT_TRUE(intact) << intact.error().what;
+
+  // A unit of the second pass that was lost shows the one before: the content changes three times.
+  auto& content = run.vfs.files()["output"];
+  std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
+  EXPECT_FALSE(run.phase(3));
+}
+
+TEST(FileTrees, SumUpExactly) {
+  const FileTree tree(535, 14'300'000, 27);
+  std::uint64_t bytes = 0, largest = 0;
+  std::size_t files = 0, deepest = 0;
+  for (std::size_t i = 0; i < tree.files(); ++i) {
+    const TimedFile file = tree.file("t", i, 3);
+    bytes += file.bytes;
+    largest = std::max(largest, file.bytes);
+    deepest = std::max<std::size_t>(
+        deepest, static_cast<std::size_t>(std::count(file.path.begin(), file.path.end(), '/')));
+  }
+  for (std::size_t i = 0; i < tree.folders(); ++i) files += tree.files_in(i).size();
+  EXPECT_EQ(bytes, 14'300'000U);
+  EXPECT_EQ(files, 535U);
+  EXPECT_EQ(deepest, 4U);
+  EXPECT_GT(largest, 10 * bytes / 535);
+  EXPECT_LT(largest, bytes / 5);
+}
+
+using DbenchCounts = std::map<std::string, std::uint64_t>;
+
+DbenchCounts counts_of(const DbenchLoad& load) {
+  DbenchCounts counts;
+  for (const DbenchOperation& each : load.operations) {
+    switch (each.kind) {
+      case DbenchKind::create:
+      case DbenchKind::open:
+      case DbenchKind::missing:
+        ++counts["NTCreateX"];
+        break;
+      case DbenchKind::close:
+        ++counts["Close"];
+        break;
+      case DbenchKind::read:
+        ++counts["ReadX"];
+        counts["read bytes"] += each.length;
+        break;
+      case DbenchKind::write:
+        ++counts["WriteX"];
+        counts["written bytes"] += each.length;
+        break;
+      case DbenchKind::flush:
+        ++counts["Flush"];
+        break;
+      case DbenchKind::unlink:
+        ++counts["Unlink"];
+        break;
+      case DbenchKind::rename:
+        ++counts["Rename"];
+        break;
+      case DbenchKind::list:
+        ++counts["FIND_FIRST"];
+        break;
+      case DbenchKind::query_path:
+        ++counts["QUERY_PATH_INFORMATION"];
+        break;
+      case DbenchKind::query_file:
+        ++counts["QUERY_FILE_INFORMATION"];
+        break;
+      case DbenchKind::query_space:
+        ++counts["QUERY_FS_INFORMATION"];
+        break;
+    }
+  }
+  return counts;
+}
+
+TEST(DbenchLoad, HasTheCountsOfTheOriginal) {
+  const DbenchLoad load = dbench_load(100);
+  EXPECT_EQ(load.operations.size(), 122'808U);
+  EXPECT_EQ(counts_of(load), (DbenchCounts{{"NTCreateX", 12'257},
+                                           {"Close", 10'067},
+                                           {"ReadX", 65'933},
+                                           {"WriteX", 14'074},
+                                           {"Flush", 598},
+                                           {"Unlink", 1'683},
+                                           {"Rename", 358},
+                                           {"FIND_FIRST", 2'981},
+                                           {"QUERY_PATH_INFORMATION", 6'269},
+                                           {"QUERY_FILE_INFORMATION", 7'183},
+                                           {"QUERY_FS_INFORMATION", 1'405},
+                                           {"read bytes", 204'929'923},
+                                           {"written bytes", 136'325'491}}));
+}
+
+/// The numbers above, once more from the file itself where it is at hand.
+TEST(DbenchLoad, TheOriginalHasThem) {
+  const std::filesystem::path file = HEADCRASH_DBENCH_LOAD;
+  if (!exists(file)) GTEST_SKIP() << "no " << file;
+  DbenchCounts counts;
+  std::FILE* lines = ::popen(("zcat '" + file.string() + "'").c_str(), "r");
+  ASSERT_NE(lines, nullptr);
+  char word[64], line[512];
+  unsigned long handle = 0, offset = 0, length = 0;
+  while (std::fgets(line, sizeof line, lines) != nullptr) {
+    if (std::sscanf(line, "%63s", word) != 1) continue;
+    ++counts[word];
+    if (std::sscanf(line, "%*s %lu %lu %lu", &handle, &offset, &length) == 3) {
+      if (std::string_view(word) == "ReadX") counts["read bytes"] += length;
+      if (std::string_view(word) == "WriteX") counts["written bytes"] += length;
+    }
+  }
+  ::pclose(lines);
+  EXPECT_EQ(counts, counts_of(dbench_load(100)));
+}
+
+TEST(DbenchLoad, CanBePlayedAtEveryScale) {
+  for (const std::int64_t percent : {1, 3, 10}) {
+    Trial run("dbench", {{"clients", 1}, {"percent", percent}, {"fsync", 1}});
+    const PhaseResult done = run.from(0);
+    ASSERT_TRUE(done) << percent << ": " << done.error().what;
+    EXPECT_EQ(run.vfs.counts.fsyncs, static_cast<std::uint64_t>(598 * percent / 100));
+  }
+}
+
+TEST(TimedArguments, AreCheckedByName) {
+  const TimedWorkload& workload = **find_timed_workload("lfs-small-file");
+  EXPECT_EQ(arguments_of(workload, true, {{"files", 3}}, "x").value(),
+            (Arguments{{"files", 3}, {"file-bytes", 1024}, {"files-per-folder", 100}}));
+  const auto misspelt = arguments_of(workload, false, {{"flies", 3}}, "bench.toml: workload");
+  ASSERT_FALSE(misspelt);
+  EXPECT_NE(misspelt.error().message().find("bench.toml: workload: flies"), std::string::npos);
+  EXPECT_NE(misspelt.error().message().find("did you mean \"files\"?"), std::string::npos);
+  const auto small = arguments_of(workload, false, {{"files", 0}}, "x");
+  ASSERT_FALSE(small);
+  EXPECT_NE(small.error().message().find("give 1 to 10000000"), std::string::npos);
+  const auto unknown = find_timed_workload("postmork");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("did you mean \"postmark\"?"), std::string::npos);
+}
+
+TEST(Latencies, QuantilesAreRightToThreePercent) {
+  Latencies one, two;
+  for (std::int64_t i = 1; i <= 100'000; ++i) (i % 2 == 0 ? one : two).record(i * 37);
+  one.add(two);
+  EXPECT_EQ(one.count(), 100'000U);
+  EXPECT_EQ(one.max_ns(), 3'700'000);
+  EXPECT_NEAR(static_cast<double>(one.mean_ns()), 50'000.5 * 37, 1);
+  for (const double share : {0.01, 0.5, 0.99, 1.0}) {
+    const double exact = share * 3'700'000;
+    EXPECT_GE(static_cast<double>(one.quantile_ns(share)), exact * 0.999) << share;
+    EXPECT_LE(static_cast<double>(one.quantile_ns(share)), exact * 1.032) << share;
+  }
+  std::uint64_t sum = 0;
+  std::int64_t last = -1;
+  for (const auto& [upper, count] : one.buckets()) {
+    EXPECT_GT(upper, last);
+    last = upper;
+    sum += count;
+  }
+  EXPECT_EQ(sum, one.count());
+}
+
+TEST(Latencies, HoldTheExtremes) {
+  Latencies latencies;
+  EXPECT_EQ(latencies.mean_ns(), 0);
+  EXPECT_EQ(latencies.quantile_ns(0.5), 0);
+  for (const std::int64_t ns : {std::int64_t{-5}, std::int64_t{0}, INT64_MAX}) latencies.record(ns);
+  EXPECT_EQ(latencies.max_ns(), INT64_MAX);
+  EXPECT_EQ(latencies.quantile_ns(0.5), 0);
+  EXPECT_EQ(latencies.buckets().back().first, INT64_MAX);
+  for (std::int64_t ns = 0; ns < 64; ++ns) {
+    Latencies exact;
+    exact.record(ns);
+    EXPECT_EQ(exact.buckets().at(0).first, ns);
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::timed
