@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "harness/bench/bench_trial.h"
 #include "harness/bench/samples.h"
@@ -47,9 +48,18 @@ class BenchRunner {
 
  private:
   Result<void> prepare() {
+    std::set<std::string> programs;
+    for (const Cell& cell : cells_) {
+      if (!cell.workload->tool) continue;
+      auto program = tool_program(*cell.workload->tool);
+      if (!program) return pass_on(program);
+      programs.insert(std::move(*program));
+    }
     for (const Cell& cell : cells_) {
       if (images_.contains(cell.filesystem->name)) continue;
-      auto image = vm::guest_image(options_.cache, cell.filesystem->guest);
+      adapters::GuestParts parts = cell.filesystem->guest;
+      parts.tools.insert(parts.tools.end(), programs.begin(), programs.end());
+      auto image = vm::guest_image(options_.cache, parts);
       if (!image) return pass_on(image);
       images_[cell.filesystem->name] = std::move(*image);
     }

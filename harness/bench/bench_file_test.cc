@@ -82,7 +82,7 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
                  {"workload.1.name", "stands there twice"});
   expect_refused(kGood + "[[workload]]\ntool = \"fio\"\n", {"workload.1.job", "missing"});
-  expect_refused(kGood + "[[workload]]\ntool = \"dbench\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
 }
 
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {

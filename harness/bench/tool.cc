@@ -9,8 +9,10 @@
 #include "harness/bench/tool.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
@@ -29,7 +31,7 @@ constexpr const char* kFolder = "/run/bench";
 constexpr std::size_t kJobMost = 256 << 10;
 
 struct KnownTool {
-  const char* name;
+  const char *name, *package;
   bool needs_job;
   std::vector<std::string> argv;  ///< {root}, {job}, {report}
   bool report_in_file;
@@ -159,13 +161,14 @@ ToolReport parse_fs_mark(const std::string& text) {
 const std::vector<KnownTool>& known_tools() {
   static const std::vector<KnownTool> kAll{
       {"fio",
+       "fio",
        true,
        {"fio", "--output-format=json", "--output={report}", "--directory={root}", "{job}"},
        true,
        parse_fio},
-      {"postmark", true, {"postmark", "{job}"}, false, parse_postmark},
-      {"dbench", false, {"dbench", "-D", "{root}"}, false, parse_dbench},
-      {"fs_mark", false, {"fs_mark", "-d", "{root}/fs_mark"}, false, parse_fs_mark},
+      {"postmark", "postmark", true, {"postmark", "{job}"}, false, parse_postmark},
+      {"dbench", "dbench", true, {"dbench", "-c", "{job}", "-D", "{root}"}, false, parse_dbench},
+      {"fs_mark", "fsmark", false, {"fs_mark", "-d", "{root}/fs_mark"}, false, parse_fs_mark},
   };
   return kAll;
 }
@@ -214,6 +217,18 @@ Result<ToolJob> take_tool(const config::StrictTable& table) {
   if (job.job.size() > kJobMost)
     return fail(table.subject("job"), fmt::format("is longer than {} KiB", kJobMost >> 10));
   return job;
+}
+
+Result<std::string> tool_program(const ToolJob& job) {
+  const KnownTool& tool = *find_tool(job.tool);
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string program = folder + "/" + tool.name;
+    if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
+  }
+  return fail(job.tool, "is not installed here, and so cannot be in the guest",
+              fmt::format("install the package {} (scripts/setup does)", tool.package));
 }
 
 ToolCommand tool_command(const ToolJob& job, const std::string& root) {

@@ -1,6 +1,6 @@
 #pragma once
 // A benchmark program of the distribution as a workload: run in the guest as people run it there, its own
-// figures read.
+// figures read. The host's program is packed into the guest's image, with its libraries.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ namespace headcrash::bench {
 /// What a tool is to do.
 struct ToolJob {
   std::string tool;                  ///< fio, postmark, dbench, fs_mark
-  std::string job;                   ///< fio's job file, postmark's commands; empty where options say it all
+  std::string job;                   ///< fio's job file, postmark's commands, dbench's load; none for fs_mark
   std::vector<std::string> options;  ///< more words for its command line
 };
 
@@ -38,6 +38,9 @@ struct ToolReport {
 Result<ToolJob> take_tool(const config::StrictTable& table);
 /// Keys that take_tool() reads.
 std::vector<std::string> tool_keys();
+
+/// Where the host has it. Errors name its package.
+Result<std::string> tool_program(const ToolJob& job);
 
 ToolCommand tool_command(const ToolJob& job, const std::string& root);
 

@@ -94,7 +94,7 @@ TEST(Tool, CommandsNameRootAndJob) {
   EXPECT_EQ(command.argv[4], command.job_path);
   EXPECT_EQ(command.argv.back(), "x=/mnt/y");
   EXPECT_EQ(command.argv[2], "--output=" + command.report_path);
-  EXPECT_TRUE(tool_command({.tool = "dbench"}, "/mnt").job_path.empty());
+  EXPECT_TRUE(tool_command({.tool = "fs_mark"}, "/mnt").job_path.empty());
 }
 
 }  // namespace
