@@ -9,15 +9,11 @@
 #include <optional>
 
 #include "harness/campaign/campaign_file.h"
+#include "harness/campaign/kept_run.h"
 #include "harness/vm/guest.h"
 #include "results/db/database.h"
 
 namespace headcrash::campaign {
-
-struct Shard {
-  std::size_t index = 0;  ///< from 0
-  std::size_t count = 1;
-};
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;

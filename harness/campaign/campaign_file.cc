@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/campaign/text_hash.h"
 #include "harness/workload/catalogue.h"
 #include "headcrash_campaign_embedded.h"
 #include "plugin/config/named_file.h"
@@ -22,15 +23,6 @@ namespace {
 using config::StrictTable;
 
 using model::kSectorBytes;
-
-/// FNV-1a, continued by SplitMix64's finaliser: stable across machines and versions of the library.
-std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
-  std::uint64_t hash = 0xcbf29ce484222325 ^ seed;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
-  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
-  return hash ^ (hash >> 31);
-}
 
 Result<void> check_profiles(const StrictTable& device, const Campaign& campaign) {
   std::set<std::string> names;

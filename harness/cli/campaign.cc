@@ -2,14 +2,13 @@
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/cli/run_progress.h"
 #include "results/report/report.h"
 
 namespace headcrash::cli {
@@ -20,40 +19,6 @@ struct CampaignArguments {
   std::size_t jobs = 1;
   bool resume = false, as_json = false;
 };
-
-std::string time_left(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s left", seconds);
-  if (seconds < 6000) return fmt::format("{:.0f} min left", seconds / 60);
-  return fmt::format("{:.1f} h left", seconds / 3600);
-}
-
-/// One line a finished trial; on a terminal also the step under way.
-void show(const campaign::CampaignProgress& progress) {
-  const bool terminal = ::isatty(STDERR_FILENO) != 0;
-  if (progress.trial == nullptr) {
-    if (terminal)
-      fmt::print(stderr, "\r\033[K[{}/{}{}] {}: {}", progress.done, progress.planned,
-                 progress.left_s ? ", " + time_left(*progress.left_s) : "", progress.running, progress.phase);
-    return;
-  }
-  const std::string left = progress.left_s ? ", " + time_left(*progress.left_s) : "";
-  fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s)\n", terminal ? "\r\033[K" : "", progress.done,
-             progress.planned, left, progress.running, progress.trial->verdict,
-             progress.trial->wall_ms / 1000);
-}
-
-Result<campaign::Shard> parse_shard(const std::string& text) {
-  campaign::Shard shard;
-  if (text.empty()) return shard;
-  unsigned index = 0, count = 0;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 || index > count ||
-      count > 100'000) {
-    return fail("--shard", "\"" + text + "\" is not a shard",
-                "write i/n with i from 1 to n, for example 2/8");
-  }
-  return campaign::Shard{index - 1, count};
-}
 
 /// How fast states were checked and made, and which steps took the time: over all guests.
 void print_speed(const nlohmann::json& exploration) {
@@ -127,7 +92,7 @@ int run(const CampaignArguments& arguments) {
                                                         .jobs = arguments.jobs,
                                                         .resume = arguments.resume,
                                                         .shard = *shard,
-                                                        .on_progress = show,
+                                                        .on_progress = show_progress,
                                                         .interrupted = &interrupted()});
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/bench/bench_file.h"
 #include "harness/campaign/campaign_file.h"
 #include "harness/cli/command.h"
 #include "harness/workload/catalogue.h"
@@ -103,6 +104,36 @@ json campaigns() {
   return rows;
 }
 
+json benches() {
+  json rows = json::array();
+  for (const bench::BenchSummary& summary : bench::built_in_benches()) {
+    rows.push_back({{"name", summary.name},
+                    {"title", summary.title},
+                    {"cells", summary.cells},
+                    {"trials", fmt::format("{} to {}", summary.trials_least, summary.trials_most)},
+                    {"takes", summary.takes}});
+  }
+  return rows;
+}
+
+/// Parameters are told with their exact and their scaled-down values.
+json timed_workloads() {
+  json rows = json::array();
+  for (const timed::TimedWorkload& each : timed::timed_workloads()) {
+    std::string parameters;
+    for (const timed::Parameter& parameter : each.parameters)
+      parameters +=
+          fmt::format("{}{}={}{}", parameters.empty() ? "" : " ", parameter.name, parameter.exact,
+                      parameter.scaled == parameter.exact ? "" : fmt::format("/{}", parameter.scaled));
+    rows.push_back({{"name", each.name},
+                    {"title", each.title},
+                    {"source", each.source},
+                    {"operation", each.operation},
+                    {"parameters (exact/scaled)", parameters}});
+  }
+  return rows;
+}
+
 /// A profile's origins are shown by their kinds; --json has them by table.
 std::string cell(const json& value) {
   if (value.is_object()) {
@@ -144,15 +175,18 @@ void add_list(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("list", "What there is to choose from");
   const auto what = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
-  command->add_option("WHAT", *what, "profiles, filesystems, workloads or campaigns")
+  command
+      ->add_option("WHAT", *what, "profiles, filesystems, workloads, campaigns, benches, or timed workloads")
       ->required()
-      ->check(CLI::IsMember({"profiles", "filesystems", "workloads", "campaigns"}));
+      ->check(CLI::IsMember({"profiles", "filesystems", "workloads", "campaigns", "benches", "timed"}));
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
   command->callback([what, as_json] {
     const json rows = *what == "profiles"      ? device_profiles()
                       : *what == "filesystems" ? filesystems()
                       : *what == "workloads"   ? workloads()
+                      : *what == "benches"     ? benches()
+                      : *what == "timed"       ? timed_workloads()
                                                : campaigns();
     if (*as_json) {
       print(rows);

@@ -135,6 +135,10 @@ void Array::stop() {
 ArrayStatus Array::status() const {
   return controller_->status();
 }
+std::optional<TimeNs> Array::quiet_since() const {
+  return controller_->quiet_since();
+}
+
 ArrayCounters Array::array_counters() const {
   return controller_->array_counters;
 }

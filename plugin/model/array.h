@@ -67,6 +67,9 @@ class Array final : public Device {
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
+  /// Since when no request has been inside; nothing while one is, or work in the background. What the members
+  /// still do is theirs to tell.
+  std::optional<TimeNs> quiet_since() const;
   Device& member(std::size_t index);
 
   /// As an operator would. Errors: no such member, not in the state for it, something else runs in the

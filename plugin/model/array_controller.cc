@@ -189,6 +189,10 @@ DeviceCounters ArrayController::counters() const {
   return all;
 }
 
+std::optional<TimeNs> ArrayController::quiet_since() const {
+  return background_ == Background::none ? busy_.idle_since() : std::nullopt;
+}
+
 // ---- waiting
 
 void ArrayController::schedule(TimeNs at, Tag tag, std::uint64_t value) {

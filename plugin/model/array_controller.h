@@ -50,6 +50,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   Result<void> accept_dirty_degraded();
 
   DeviceCounters counters() const;
+  std::optional<TimeNs> quiet_since() const;
 
   const ArrayProfile profile;
   const RaidLayout layout;

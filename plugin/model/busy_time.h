@@ -17,12 +17,15 @@ class BusyTime {
     } else {
       total_ns_ += now - *since_;
       since_.reset();
+      idle_since_ = now;
     }
   }
+  /// Nothing while it is busy; 0 for a device that has never been.
+  std::optional<TimeNs> idle_since() const { return since_ ? std::nullopt : std::optional(idle_since_); }
   TimeNs total_ns(TimeNs now) const { return since_ ? total_ns_ + (now - *since_) : total_ns_; }
 
  private:
-  TimeNs total_ns_ = 0;
+  TimeNs total_ns_ = 0, idle_since_ = 0;
   std::optional<TimeNs> since_;
 };
 

@@ -50,6 +50,10 @@ class Disk final : public Device, private EventTarget {
   bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
+  /// Since when there has been nothing left to do, write-back included; nothing while there is.
+  std::optional<TimeNs> quiet_since() const {
+    return cached_dirty_sectors() > 0 ? std::nullopt : busy_.idle_since();
+  }
 
  private:
   struct Command {

@@ -384,6 +384,10 @@ DeviceCounters Flash::counters() const {
   return all;
 }
 
+std::optional<TimeNs> Flash::quiet_since() const {
+  return state_->buffer.held_sectors() > 0 ? std::nullopt : state_->busy.idle_since();
+}
+
 void Flash::submit(const Request& request, Initiator& initiator) {
   state_->submit(request, initiator);
 }

@@ -446,6 +446,11 @@ NvramCounters Nvram::nvram_counters() const {
   return all;
 }
 
+std::optional<TimeNs> Nvram::quiet_since() const {
+  const bool waits = state_->profile.idle_delay_ns > 0 && nvram_counters().dirty_sectors > 0;
+  return waits ? std::nullopt : state_->busy.idle_since();
+}
+
 BatteryState Nvram::battery() const {
   return state_->battery;
 }

@@ -89,6 +89,9 @@ class Nvram final : public Device {
   void power_on() override;
 
   NvramCounters nvram_counters() const;
+  /// Since when there has been nothing left to do; nothing while there is. What is kept until the marks ask
+  /// for it, because the profile has no idle delay, does not count.
+  std::optional<TimeNs> quiet_since() const;
   BatteryState battery() const;  ///< as of the last request, write-back or power change
   NvramState state() const;
   Device& below();

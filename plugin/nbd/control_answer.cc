@@ -121,6 +121,7 @@ json describe(const Statistics& all) {
           {"model_ns", all.model_now},
           {"interval_model_ns", all.interval_model_ns},
           {"interval_wall_ns", all.interval_wall_ns},
+          {"quiet_since_ns", all.quiet_since ? json(*all.quiet_since) : json()},
           {"threads", all.threads},
           {"in_flight_max", all.in_flight_max},
           {"recording_error", all.recording_error ? json(*all.recording_error) : json()},

@@ -105,7 +105,7 @@ TEST_F(ControlAnswer, CutsAndCounts) {
 TEST_F(ControlAnswer, StatisticsHaveTheKeysOfTheContract) {
   const json stats = ask(R"({"stats":"take"})");
   for (const char* key : {"ok", "instance", "clock", "lead_ns", "power", "model_ns", "interval_model_ns",
-                          "interval_wall_ns", "recording_error", "devices"})
+                          "interval_wall_ns", "quiet_since_ns", "recording_error", "devices"})
     EXPECT_TRUE(stats.contains(key)) << key;
   const json& device = stats["devices"][0];
   EXPECT_EQ(device["name"], "hd0");

@@ -203,7 +203,11 @@ Statistics Emulation::statistics(Interval afterwards) {
     all.threads = threads_;
     all.in_flight_max = pacer_->in_flight_max();
     if (const auto error = backing_->error()) all.recording_error = error->message();
+    all.quiet_since = 0;
     for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
+      const auto quiet = quiet_since(*built_.all[id].device);
+      all.quiet_since =
+          quiet && all.quiet_since ? std::optional(std::max(*quiet, *all.quiet_since)) : std::nullopt;
       const DeviceTotals totals = totals_of(*built_.all[id].device);
       all.devices.push_back(device_statistics(id, totals));
       if (afterwards == Interval::starts_anew) totals_before_[id] = totals;

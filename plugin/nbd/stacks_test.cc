@@ -87,6 +87,26 @@ TEST(Stacks, MachineServesEachOfItsDevices) {
   EXPECT_TRUE(incidents.contains("fault added: latent-error:log,lba=800+8"));
 }
 
+// clock=off: time stands still between requests, and with it everything that a device does when idle.
+TEST(Stacks, QuietIsWhenNothingIsLeftToWrite) {
+  for (const char* profile : {"hp-c2447", "sata-ssd", "raid5-5", "netra-raid5-presto"}) {
+    SCOPED_TRACE(profile);
+    TemporaryFolder folder;
+    const bool battery = std::string(profile) == "netra-raid5-presto";
+    ServedDisk disk(folder, {profile, "size=64M", "clock=off", "write-cache=on"});
+    Client client(disk);
+    EXPECT_EQ(client.write(5000, block('q', 8)), 0);
+    const json dirty = disk.control(R"({"stats":"read"})");
+    EXPECT_TRUE(dirty["quiet_since_ns"].is_null()) << dirty["quiet_since_ns"];
+    EXPECT_EQ(client.flush(), 0);
+    const json flushed = disk.control(R"({"stats":"read"})");
+    EXPECT_EQ(flushed["quiet_since_ns"].is_null(), battery) << "a battery-backed cache needs no write-back";
+    if (battery) continue;
+    EXPECT_GT(flushed["quiet_since_ns"], 0);
+    EXPECT_LE(flushed["quiet_since_ns"], flushed["model_ns"]);
+  }
+}
+
 TEST(Stacks, MembersFailAndAreRebuilt) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"raid5-5", "size=32M", "clock=real:0.001"});

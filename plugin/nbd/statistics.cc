@@ -1,6 +1,9 @@
 // Totals and their differences (statistics.h).
 #include "plugin/nbd/statistics.h"
 
+#include "plugin/model/disk.h"
+#include "plugin/model/flash.h"
+
 namespace headcrash::nbd {
 namespace {
 
@@ -53,6 +56,14 @@ DeviceTotals totals_of(const model::Device& device) {
   if (const auto* array = dynamic_cast<const model::Array*>(&device)) totals.array = array->array_counters();
   if (const auto* nvram = dynamic_cast<const model::Nvram*>(&device)) totals.nvram = nvram->nvram_counters();
   return totals;
+}
+
+std::optional<model::TimeNs> quiet_since(const model::Device& device) {
+  if (const auto* disk = dynamic_cast<const model::Disk*>(&device)) return disk->quiet_since();
+  if (const auto* flash = dynamic_cast<const model::Flash*>(&device)) return flash->quiet_since();
+  if (const auto* array = dynamic_cast<const model::Array*>(&device)) return array->quiet_since();
+  if (const auto* nvram = dynamic_cast<const model::Nvram*>(&device)) return nvram->quiet_since();
+  return 0;
 }
 
 DeviceTotals difference(const DeviceTotals& now, const DeviceTotals& before) {

@@ -3,7 +3,8 @@
 
 ALTER TABLE trial ADD COLUMN repetition INTEGER;      -- from 0; NULL: no benchmark. Equal repetitions were interleaved, and pair
 ALTER TABLE trial ADD COLUMN parameters TEXT NOT NULL DEFAULT '';   -- "files=1000 users=4": every argument, sorted by name
-ALTER TABLE trial ADD COLUMN scale TEXT NOT NULL DEFAULT '';        -- 'exact', 'scaled', 'custom'; '' for no benchmark
+ALTER TABLE trial ADD COLUMN scale TEXT NOT NULL DEFAULT ''         -- 'exact', 'scaled', 'custom'; '' for no benchmark
+  CHECK (scale IN ('', 'exact', 'scaled', 'custom'));
 ALTER TABLE trial ADD COLUMN host_busy REAL;          -- share of the host's CPU that others used meanwhile, 0 to 1
 
 -- One phase of a benchmark's workload. The device's counters stand in the phase itself (whose name is 'workload'),
@@ -15,6 +16,9 @@ CREATE TABLE measure (
   elapsed_ms REAL NOT NULL,                 -- until the last user's last call returned, by the guest's clock, in the device's time
   quiescent_ms REAL,                        -- until nothing was left to write, in guest and device; NULL: not waited for
   user_ms REAL NOT NULL, system_ms REAL NOT NULL,         -- CPU of the whole guest during elapsed_ms
+  -- The busiest of the machine's devices during elapsed_ms; phase.busy_ms goes on until quiescence. Below half of
+  -- elapsed_ms it was the CPU that was measured.
+  device_busy_ms REAL NOT NULL,
   operation TEXT NOT NULL,                  -- what is counted: "files"
   operations INTEGER NOT NULL,
   app_bytes_read INTEGER NOT NULL, app_bytes_written INTEGER NOT NULL,
@@ -24,7 +28,8 @@ CREATE TABLE measure (
   guest_merges INTEGER NOT NULL, guest_busy_ms REAL NOT NULL
 ) STRICT;
 
--- What else was counted or reported: a device's own counters ('hd0.nvram.dirty_hits'), a tool's figures ('fio.read.iops').
+-- What else was counted or reported: a device's own counters ('hd0.nvram.dirty_hits'), latencies of single operations
+-- ('operation.p99'), a tool's figures ('fio.JOB.read.iops').
 CREATE TABLE metric (
   phase_id INTEGER NOT NULL REFERENCES phase(id) ON DELETE CASCADE,
   name TEXT NOT NULL,

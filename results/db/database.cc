@@ -135,15 +135,15 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
       handle,
       "INSERT INTO trial (run_id, key, filesystem, device, workload, seed, clock, cut, cut_at_ns, "
       "after_persistence_ns, persisted_operation, operations, verdict, expected, summary, started_at, "
-      "wall_ms, late, control, variant) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "wall_ms, late, control, variant, repetition, parameters, scale, host_busy) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
-  const auto done =
-      insert
-          ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut, t.cut_at_ns,
-                 t.after_persistence_ns, t.persisted_operation, t.operations, t.verdict, t.expected,
-                 t.summary, t.started_at, t.wall_ms, t.late, t.control, t.variant)
-          .run();
+  const auto done = insert
+                        ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
+                               t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
+                               t.verdict, t.expected, t.summary, t.started_at, t.wall_ms, t.late, t.control,
+                               t.variant, t.repetition, t.parameters, t.scale, t.host_busy)
+                        .run();
   if (!done) return pass_on(done);
   return sqlite3_last_insert_rowid(handle);
 }
@@ -181,6 +181,34 @@ Result<void> insert_device_phases(sqlite3* handle, std::int64_t phase,
       });
 }
 
+Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
+  if (record.measure) {
+    auto insert = Statement::prepare(
+        handle,
+        "INSERT INTO measure (phase_id, label, measured, elapsed_ms, quiescent_ms, user_ms, system_ms, "
+        "device_busy_ms, operation, operations, app_bytes_read, app_bytes_written, guest_reads, "
+        "guest_writes, guest_flushes, guest_bytes_read, guest_bytes_written, guest_merges, guest_busy_ms) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    if (!insert) return pass_on(insert);
+    const auto& m = *record.measure;
+    const auto& g = m.guest;
+    auto done = insert
+                    ->bind(phase, m.label, m.measured, m.elapsed_ms, m.quiescent_ms, m.user_ms, m.system_ms,
+                           m.device_busy_ms, m.operation, m.operations, m.app_bytes_read, m.app_bytes_written,
+                           g.reads, g.writes, g.flushes, g.bytes_read, g.bytes_written, g.merges, g.busy_ms)
+                    .run();
+    if (!done) return done;
+  }
+  if (record.metrics.empty()) return {};
+  auto metric =
+      Statement::prepare(handle, "INSERT INTO metric (phase_id, name, unit, value) VALUES (?, ?, ?, ?)");
+  if (!metric) return pass_on(metric);
+  for (const auto& m : record.metrics) {
+    if (auto done = metric->bind(phase, m.name, m.unit, m.value).run(); !done) return done;
+  }
+  return {};
+}
+
 Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vector<PhaseRecord>& phases) {
   auto insert = Statement::prepare(
       handle,
@@ -211,6 +239,7 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
     if (done) done = insert_buckets(*bucket, phase, "target", p.target_buckets);
     if (done) done = insert_buckets(*bucket, phase, "achieved", p.achieved_buckets);
     if (done) done = insert_device_phases(handle, phase, p.devices);
+    if (done) done = insert_measure(handle, phase, p);
     if (!done) return done;
   }
   return {};

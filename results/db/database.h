@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -45,6 +45,31 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
+/// A figure that not every device or workload has: "hd0.nvram.dirty_hits".
+struct MetricRecord {
+  std::string name, unit;
+  double value = 0;
+};
+
+/// What the guest's block layer says of the same requests, from /proc/diskstats.
+struct GuestDiskRecord {
+  std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
+  double busy_ms = 0;
+};
+
+/// A phase of a benchmark's workload.
+struct MeasureRecord {
+  std::string label;
+  bool measured = true;  ///< false: preparation or verification
+  double elapsed_ms = 0;
+  std::optional<double> quiescent_ms;  ///< none: not waited for
+  double user_ms = 0, system_ms = 0;
+  double device_busy_ms = 0;  ///< of the busiest device, during elapsed_ms
+  std::string operation;
+  std::int64_t operations = 0, app_bytes_read = 0, app_bytes_written = 0;
+  GuestDiskRecord guest;
+};
+
 struct PhaseRecord {
   std::string name, clock;
   double wall_ms = 0, model_ms = 0;
@@ -55,6 +80,8 @@ struct PhaseRecord {
   std::optional<LatencySummary> target, achieved, lateness;
   std::vector<LatencyBucket> target_buckets, achieved_buckets;
   std::vector<DevicePhaseRecord> devices;
+  std::optional<MeasureRecord> measure;
+  std::vector<MetricRecord> metrics;
 };
 
 struct IoRecord {
@@ -140,6 +167,9 @@ struct TrialRecord {
   std::vector<CoverageRecord> coverage;  ///< of an explored trial
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;
+  std::optional<std::int64_t> repetition;  ///< of a benchmark; none: no benchmark
+  std::string parameters, scale;           ///< "files=1000 users=4"; exact, scaled, custom
+  std::optional<double> host_busy;         ///< share of the CPU that others used meanwhile
 };
 
 class Database {

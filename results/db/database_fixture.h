@@ -78,6 +78,37 @@ inline TrialRecord some_trial(const std::string& key) {
   return trial;
 }
 
+/// The second repetition of a cell.
+inline TrialRecord some_bench_trial(const std::string& key) {
+  TrialRecord trial = some_trial(key);
+  trial.cut.clear();
+  trial.cut_at_ns.reset();
+  trial.verdict = "measured";
+  trial.expected = "any";
+  trial.findings.clear();
+  trial.repetition = 1;
+  trial.parameters = "files=1000 users=4";
+  trial.scale = "scaled";
+  trial.host_busy = 0.25;
+  PhaseRecord create = trial.phases.front();
+  create.measure = MeasureRecord{.label = "create",
+                                 .elapsed_ms = 1200,
+                                 .quiescent_ms = 1500,
+                                 .user_ms = 10,
+                                 .system_ms = 90,
+                                 .device_busy_ms = 900,
+                                 .operation = "files",
+                                 .operations = 1000,
+                                 .app_bytes_read = 0,
+                                 .app_bytes_written = 1'024'000,
+                                 .guest = {1, 200, 3, 4096, 1'064'960, 17, 880}};
+  create.metrics = {{"hd0.nvram.dirty_hits", "", 12}, {"operation.p99", "ms", 3.5}};
+  PhaseRecord verify = trial.phases.front();
+  verify.measure = MeasureRecord{.label = "verify", .measured = false, .operation = "files"};
+  trial.phases = {create, verify};
+  return trial;
+}
+
 /// Two states, the second of which fails.
 inline TrialRecord some_explored_trial(const std::string& key) {
   TrialRecord trial = some_trial(key);

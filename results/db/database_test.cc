@@ -73,6 +73,39 @@ TEST_F(DatabaseTest, AnExploredTrialComesBackWithItsStates) {
       1);
 }
 
+TEST_F(DatabaseTest, ABenchmarksTrialComesBackWithWhatWasMeasured) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  must(db.record_trial(run, some_bench_trial("ext4/hp-c2447/lfs-small-file/1")));
+  auto* handle = db.handle();
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count(*) FROM trial WHERE repetition = 1 AND host_busy = 0.25 AND "
+                           "parameters = 'files=1000 users=4' AND scale = 'scaled' AND cut = ''"),
+            1);
+  EXPECT_EQ(
+      *query_integer(handle,
+                     "SELECT guest_writes * 1000 + guest_merges FROM measure JOIN phase ON id = phase_id "
+                     "WHERE label = 'create' AND measured AND quiescent_ms = 1500 AND ordinal = 0 AND "
+                     "device_busy_ms = 900 AND guest_busy_ms = 880 AND operations = 1000"),
+      200'017);
+  EXPECT_EQ(
+      *query_integer(handle, "SELECT count(*) FROM measure WHERE NOT measured AND quiescent_ms IS NULL"), 1);
+  EXPECT_EQ(*query_integer(handle, "SELECT value FROM metric WHERE name = 'hd0.nvram.dirty_hits'"), 12);
+}
+
+TEST_F(DatabaseTest, AFailingMetricLeavesNothingOfTheTrial) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  auto trial = some_bench_trial("k");
+  trial.phases.back().metrics = {{"twice", "", 1}, {"twice", "", 2}};
+  EXPECT_FALSE(db.record_trial(run, trial));
+  for (const char* table : {"trial", "phase", "measure", "metric"})
+    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
+  trial.phases.back().metrics.clear();
+  trial.scale = "small";
+  EXPECT_FALSE(db.record_trial(run, trial)) << "no such scale";
+}
+
 TEST_F(DatabaseTest, AFailingStateLeavesNothingOfTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));

@@ -76,6 +76,34 @@ TEST_F(MergeTest, ShardsBecomeOneFinishedRun) {
   EXPECT_TRUE(std::filesystem::exists(output().parent_path() / path.text(0))) << path.text(0);
 }
 
+TEST_F(MergeTest, WhatWasMeasuredFollowsItsPhase) {
+  std::vector<std::filesystem::path> shards;
+  for (const int i : {0, 1}) {
+    shards.push_back(folder() / (std::to_string(i) + ".db"));
+    auto db = must(Database::open(shards.back(), Database::Access::read_write));
+    auto run = some_run();
+    run.kind = "bench";
+    run.digest = "77-" + std::to_string(i) + "/2";
+    const auto id = must(db.begin_run(run));
+    auto trial = some_bench_trial("ext4/hp-c2447/w/" + std::to_string(i));
+    trial.phases.front().measure->elapsed_ms = 1000 * (i + 1);
+    trial.phases.front().metrics.front().value = i + 1;
+    must(db.record_trial(id, trial));
+    must_be(db.finish_run(id));
+  }
+  EXPECT_EQ(must(merge(shards)).trials, 2U);
+  auto db = must(Database::open(output(), Database::Access::read_only));
+  EXPECT_EQ(
+      *query_integer(db.handle(),
+                     "SELECT count(*) FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON "
+                     "m.phase_id = p.id JOIN metric x ON x.phase_id = p.id WHERE x.name LIKE 'hd0%' AND "
+                     "m.elapsed_ms = 1000 * x.value AND t.key LIKE '%/' || CAST(x.value - 1 AS INTEGER)"),
+      2);
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM measure"), 4);
+  EXPECT_EQ(
+      *query_integer(db.handle(), "SELECT count(*) FROM run WHERE kind = 'bench' AND digest = '77-0/1'"), 1);
+}
+
 TEST_F(MergeTest, AMissingShardLeavesARunThatResumeFinishes) {
   const auto outcome = must(merge({shard("a", 0, 3, true), shard("c", 2, 3, false)}));
   ASSERT_EQ(outcome.remarks.size(), 1U);

@@ -79,6 +79,24 @@ TEST_F(MigrationsTest, ControlsOfTheSecondSchemaAreStillControls) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
+TEST_F(MigrationsTest, TrialsOfTheThirdSchemaAreNoBenchmarks) {
+  const auto migrations = known_migrations();
+  ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1], migrations[2]}));
+  ASSERT_TRUE(execute(
+      handle_,
+      "INSERT INTO run VALUES (1, 'campaign', 'old', '', 'd', 1, 'then', NULL, 1, '{}', '{}', 'tcg');"
+      "INSERT INTO trial VALUES (3, 1, 'k', 'ext4', 'd', 'w', 1, 'real', 'c', 5, NULL, NULL, 9, 'clean', "
+      "'clean', 's', 'then', 1.5, 0, 'keep', 'prefill');"));
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::older);
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  EXPECT_EQ(*query_integer(handle_,
+                           "SELECT count(*) FROM trial WHERE variant = 'prefill' AND repetition IS NULL AND "
+                           "parameters = '' AND scale = '' AND host_busy IS NULL"),
+            1);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM measure"), 0);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
 TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
   auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), migrations));

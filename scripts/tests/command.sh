@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
-for command in doctor list serve simulate campaign query report merge; do
+for command in doctor list serve simulate campaign bench query report merge; do
   "$headcrash" $command --help | says Examples || failed "$command --help has no examples"
 done
 profiles=$("$headcrash" list profiles)
@@ -12,6 +12,10 @@ for name in hp-c2447 netra-raid5-presto raid5-5 nvme-970pro wren-iv; do
 done
 "$headcrash" list filesystems --json | says '"ext4-nobarrier"' || failed "list filesystems"
 "$headcrash" list campaigns | says demo || failed "list campaigns"
+"$headcrash" list benches | says quick || failed "list benches"
+"$headcrash" list timed | says lfs-small-file || failed "list timed"
+"$headcrash" bench quick --plan --db no-such.db | says 'ext4/hp-c2447/lfs-small-file.scaled' || failed "bench --plan"
+[[ ! -e no-such.db ]] || failed "bench --plan made a database"
 "$headcrash" list workloads | says small-files || failed "list workloads"
 
 refuses 2 "subcommand is required" -- "$headcrash"

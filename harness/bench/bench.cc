@@ -1,0 +1,242 @@
+// Rounds of trials (bench.h, plan.h).
+//
+// One trial at a time: what runs beside a timed one would be measured with it.
+#include "harness/bench/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/bench/bench_trial.h"
+#include "harness/bench/samples.h"
+#include "harness/campaign/time_left.h"
+#include "harness/process/scratch_folder.h"
+
+namespace headcrash::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BenchRunner {
+ public:
+  BenchRunner(const Bench& bench, const BenchOptions& options, db::Database database)
+      : bench_(bench),
+        options_(options),
+        database_(std::move(database)),
+        cells_(cells_of(bench, options.shard)) {}
+
+  Result<BenchOutcome> run() {
+    if (cells_.empty())
+      return fail("--shard",
+                  fmt::format("shard {}/{} of {} has no trial: a shard has whole groups of file systems",
+                              options_.shard.index + 1, options_.shard.count, bench_.name),
+                  "use fewer shards");
+    if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
+    process::sweep_scratch_folders();
+    for (std::int64_t round = 0; round < bench_.most && !interrupted(); ++round) {
+      if (const auto done = run_round(round); !done) return pass_on(done);
+    }
+    outcome_.interrupted = interrupted();
+    if (!outcome_.interrupted) {
+      if (const auto finished = database_.finish_run(outcome_.run); !finished) return pass_on(finished);
+    }
+    conclude();
+    return std::move(outcome_);
+  }
+
+ private:
+  Result<void> prepare() {
+    std::set<std::string> programs;
+    for (const Cell& cell : cells_) {
+      if (!cell.workload->tool) continue;
+      auto program = tool_program(*cell.workload->tool);
+      if (!program) return pass_on(program);
+      programs.insert(std::move(*program));
+    }
+    for (const Cell& cell : cells_) {
+      if (images_.contains(cell.filesystem->name)) continue;
+      adapters::GuestParts parts = cell.filesystem->guest;
+      parts.tools.insert(parts.tools.end(), programs.begin(), programs.end());
+      auto image = vm::guest_image(options_.cache, parts);
+      if (!image) return pass_on(image);
+      images_[cell.filesystem->name] = std::move(*image);
+    }
+    accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
+    auto kept =
+        campaign::open_run(database_, {.kind = "bench",
+                                       .name = bench_.name,
+                                       .configuration = bench_.text,
+                                       .seed = bench_.seed,
+                                       .digest = bench_digest(bench_),
+                                       .shard = options_.shard,
+                                       .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
+                                       .guest_kernel = images_.begin()->second.kernel_version,
+                                       .accelerator = accelerator_,
+                                       .resume = options_.resume});
+    if (!kept) return pass_on(kept);
+    kept_ = std::move(*kept);
+    outcome_.run = kept_.id;
+    outcome_.done_before = kept_.finished.size();
+    auto known = samples_of(database_, kept_.id);
+    if (!known) return pass_on(known);
+    samples_ = std::move(*known);
+    return plan_anew();
+  }
+
+  /// How many trials there will be, by what is known now.
+  Result<void> plan_anew() {
+    std::size_t planned = 0;
+    for (const Cell& cell : cells_) {
+      const CellSamples& samples = samples_[cell.key];
+      const auto wanted =
+          static_cast<std::size_t>(std::max(repetitions_wanted(samples, bench_), samples.trials));
+      planned += wanted;
+      left_.plan(cell.key, wanted - static_cast<std::size_t>(samples.trials));
+    }
+    if (planned == outcome_.planned) return {};
+    outcome_.planned = planned;
+    return database_.resume_run(outcome_.run, static_cast<std::int64_t>(planned));
+  }
+
+  Result<void> run_round(std::int64_t round) {
+    for (const std::size_t index : round_order(cells_.size(), bench_.seed, round)) {
+      const Cell& cell = cells_[index];
+      if (interrupted()) return {};
+      const BenchTrialPlan plan = trial_of(bench_, cell, round);
+      if (kept_.finished.contains(plan.key)) continue;
+      if (round >= repetitions_wanted(samples_[cell.key], bench_)) continue;
+      if (const auto done = run_one(plan); !done && !interrupted()) return done;
+    }
+    return {};
+  }
+
+  Result<void> run_one(const BenchTrialPlan& plan) {
+    const auto scratch = process::ScratchFolder::make();
+    if (!scratch) return pass_on(scratch);
+    std::string leaf = plan.key;
+    std::replace(leaf.begin(), leaf.end(), '/', '.');
+    const BenchTrialContext context{
+        .bench = &bench_,
+        .image = images_.at(plan.cell->filesystem->name),
+        .accelerator = accelerator_,
+        .cache = options_.cache,
+        .scratch = scratch->path(),
+        .artefacts = kept_.folder / leaf,
+        .database_folder = kept_.database_folder,
+        .interrupted = options_.interrupted,
+        .on_phase = [&](const std::string& phase) { report({.running = plan.key, .phase = phase}); }};
+    const auto record = run_bench_trial(plan, context);
+    if (!record) return pass_on(record);
+    if (const auto kept = database_.record_trial(outcome_.run, *record); !kept) return pass_on(kept);
+    ++outcome_.done_now;
+    samples_[plan.cell->key].add(*record);
+    if (record->verdict == kFailed) failures_[plan.cell->key] = record->summary;
+    left_.done(plan.cell->key, record->wall_ms);
+    if (const auto planned = plan_anew(); !planned) return planned;
+    report({.trial = &*record, .running = plan.key});
+    return {};
+  }
+
+  bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
+
+  void report(campaign::CampaignProgress progress) const {
+    if (!options_.on_progress) return;
+    progress.done = outcome_.done_before + outcome_.done_now;
+    progress.planned = outcome_.planned;
+    progress.left_s = left_.seconds();
+    options_.on_progress(progress);
+  }
+
+  void conclude() {
+    for (const Cell& cell : cells_) {
+      const CellSamples& samples = samples_[cell.key];
+      CellOutcome told{.key = cell.key,
+                       .trials = samples.trials,
+                       .failed = samples.failed,
+                       .failure = failures_[cell.key]};
+      for (const std::string& label : samples.labels)
+        told.phases.push_back({label, statistics::summarise(samples.times_ms.at(label))});
+      outcome_.cells.push_back(std::move(told));
+    }
+  }
+
+  const Bench& bench_;
+  const BenchOptions& options_;
+  db::Database database_;
+  std::vector<Cell> cells_;
+  std::map<std::string, vm::GuestImage> images_;  ///< by file system; most share one
+  vm::Accelerator accelerator_ = vm::Accelerator::tcg;
+  campaign::KeptRun kept_;
+  std::map<std::string, CellSamples> samples_;   ///< by cell
+  std::map<std::string, std::string> failures_;  ///< by cell
+  campaign::TimeLeft<std::string> left_;
+  BenchOutcome outcome_;
+};
+
+Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {
+  BenchForecast::CellForecast told{
+      .key = cell.key, .parameters = parameters_text(*cell.workload), .scale = cell.workload->scale};
+  if (database != nullptr) {
+    const auto same = experience_with(*database, cell);
+    if (!same) return pass_on(same);
+    const auto like = experience_with_like(*database, cell);
+    if (!like) return pass_on(like);
+    if (const auto& known = *same ? *same : *like) {
+      told.trial_s = known->mean_s;
+      told.origin = fmt::format("{} trials {}", known->trials, *same ? "of it" : "like it");
+      return told;
+    }
+  }
+  if (cell.workload->expected_s > 0) {
+    told.trial_s = cell.workload->expected_s;
+    told.origin = "the file";
+  }
+  return told;
+}
+
+}  // namespace
+
+Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options) {
+  auto database = db::Database::open(options.database, db::Database::Access::read_write);
+  if (!database) return pass_on(database);
+  return BenchRunner(bench, options, std::move(*database)).run();
+}
+
+Result<BenchForecast> forecast(const Bench& bench, const campaign::Shard& shard, const fs::path& database) {
+  std::optional<db::Database> earlier;
+  std::error_code error;
+  if (fs::exists(database, error)) {
+    auto opened = db::Database::open(database, db::Database::Access::read_only);
+    if (!opened) return pass_on(opened);
+    earlier.emplace(std::move(*opened));
+  }
+  BenchForecast told;
+  double known_s = 0;
+  std::size_t known = 0;
+  for (const Cell& cell : cells_of(bench, shard)) {
+    auto each = forecast_cell(cell, earlier ? &*earlier : nullptr);
+    if (!each) return pass_on(each);
+    if (each->trial_s) {
+      known_s += *each->trial_s;
+      ++known;
+    }
+    told.each.push_back(std::move(*each));
+  }
+  told.cells = told.each.size();
+  told.least = told.cells * static_cast<std::size_t>(bench.least);
+  told.most = told.cells * static_cast<std::size_t>(bench.most);
+  if (known == 0) return told;
+  for (auto& each : told.each) {
+    if (each.trial_s) continue;
+    each.trial_s = known_s / static_cast<double>(known);
+    each.origin = "the others";
+  }
+  const double round_s = known_s / static_cast<double>(known) * static_cast<double>(told.cells);
+  told.least_s = round_s * static_cast<double>(bench.least);
+  told.most_s = round_s * static_cast<double>(bench.most);
+  return told;
+}
+
+}  // namespace headcrash::bench

@@ -1,0 +1,356 @@
+// Reads benchmark files (bench_file.h).
+#include "harness/bench/bench_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "harness/campaign/text_hash.h"
+#include "headcrash_bench_embedded.h"
+#include "plugin/config/nearest.h"
+#include "plugin/config/strict_table.h"
+#include "plugin/config/text_file.h"
+#include "plugin/model/store.h"
+#include "plugin/profiles/profile.h"
+
+namespace headcrash::bench {
+namespace {
+
+using config::StrictTable;
+using model::kSectorBytes;
+
+constexpr std::size_t kWorkloadsMost = 1000;  // lists of parameters multiply
+constexpr double kNarrowest = 0.001, kWidest = 1;
+
+/// An error of something that the file names, told with the key that names it.
+tl::unexpected<Error> within(const std::string& subject, const Error& error) {
+  return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.remedy});
+}
+
+// ---- devices
+
+Result<void> read_one_device(const StrictTable& table, Bench& bench) {
+  if (const auto known = table.only({"name", "profiles", "size", "write-cache"}); !known) return known;
+  BenchDevice like{.size_bytes = std::uint64_t{512} << 20};
+  std::vector<std::string> profiles;
+  for (const auto& read : {table.take("name", like.name), table.take("profiles", profiles),
+                           table.take_size("size", like.size_bytes)}) {
+    if (!read) return read;
+  }
+  if (profiles.empty())
+    return fail(table.subject("profiles"), "is missing", "write profiles = [\"hp-c2447\"]");
+  if (!like.name.empty() && profiles.size() > 1)
+    return fail(table.subject("name"), "stands for one profile only", "write a [[device]] for each");
+  if (like.name.find('/') != std::string::npos)
+    return fail(table.subject("name"), "holds a '/', which parts the places of a trial's key");
+  if (table.has("write-cache")) {
+    bool on = false;
+    if (const auto taken = table.take("write-cache", on); !taken) return taken;
+    like.write_cache = on;
+  }
+  for (const std::string& profile : profiles) {
+    const auto summary = profiles::summarise_profile(profile);
+    if (!summary) return within(table.subject("profiles"), summary.error());
+    if (like.size_bytes / kSectorBytes > summary->capacity_sectors) {
+      return fail(table.subject("size"), fmt::format("{} holds only {} MiB", profile,
+                                                     summary->capacity_sectors * kSectorBytes >> 20));
+    }
+    BenchDevice device = like;
+    device.profile = profile;
+    if (device.name.empty()) device.name = std::filesystem::path(profile).stem();
+    for (const BenchDevice& other : bench.devices) {
+      if (other.name == device.name)
+        return fail(table.subject("profiles"), fmt::format("two devices are called \"{}\"", device.name),
+                    "give one of them another name = \"...\"");
+    }
+    bench.devices.push_back(std::move(device));
+  }
+  return {};
+}
+
+Result<void> read_devices(const StrictTable& root, Bench& bench) {
+  const auto tables = root.tables("device");
+  if (!tables) return pass_on(tables);
+  if (tables->empty())
+    return fail(root.subject("device"), "is missing", "write [[device]] and profiles = [\"hp-c2447\"]");
+  for (const StrictTable& table : *tables) {
+    if (const auto read = read_one_device(table, bench); !read) return read;
+  }
+  return {};
+}
+
+// ---- workloads
+
+/// `files = 100` and `files = [100, 200]` alike.
+Result<std::vector<std::int64_t>> take_values(const StrictTable& table, const std::string& key) {
+  std::int64_t one = 0;
+  if (table.take(key, one, {.least = INT64_MIN, .most = INT64_MAX})) return std::vector{one};
+  std::vector<double> many;
+  std::vector<std::int64_t> values;
+  if (table.take(key, many)) {
+    for (const double value : many) {
+      if (value != std::floor(value) || std::abs(value) > 1e15) break;
+      values.push_back(static_cast<std::int64_t>(value));
+    }
+    const std::set<std::int64_t> different(values.begin(), values.end());
+    if (values.size() == many.size() && different.size() == values.size()) return values;
+  }
+  return fail(table.subject(key), "must be a whole number or a list of different ones",
+              fmt::format("write {0} = 100 or {0} = [100, 200]", key));
+}
+
+/// Every combination of the parameters' values.
+Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
+                                                   const std::vector<std::string>& parameters) {
+  std::vector<timed::Arguments> all{{}};
+  for (const std::string& key : parameters) {
+    if (!table.has(key)) continue;
+    const auto values = take_values(table, key);
+    if (!values) return pass_on(values);
+    std::vector<timed::Arguments> longer;
+    for (const timed::Arguments& so_far : all) {
+      for (const std::int64_t value : *values) {
+        longer.push_back(so_far);
+        longer.back()[key] = value;
+      }
+    }
+    if (longer.size() > kWorkloadsMost)
+      return fail(table.subject(key), fmt::format("makes more than {} workloads", kWorkloadsMost));
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Result<void> read_timed(const StrictTable& table, Bench& bench) {
+  BenchWorkload like{.scale = "exact"};
+  for (const auto& read : {table.take("name", like.name), table.take("scale", like.scale),
+                           table.take("takes-s", like.expected_s)}) {
+    if (!read) return read;
+  }
+  if (like.name.empty())
+    return fail(table.subject("name"), "is missing",
+                "name a timed workload (headcrash list timed), or a tool");
+  const auto found = timed::find_timed_workload(like.name);
+  if (!found) return within(table.subject("name"), found.error());
+  like.timed = *found;
+  if (like.scale != "exact" && like.scale != "scaled")
+    return fail(table.subject("scale"), fmt::format("\"{}\" is unknown", like.scale),
+                "write scale = \"exact\" or \"scaled\"");
+  const bool scaled = like.scale == "scaled";
+  std::vector<std::string> parameters, allowed{"name", "scale", "takes-s"};
+  for (const timed::Parameter& each : like.timed->parameters) parameters.emplace_back(each.name);
+  allowed.insert(allowed.end(), parameters.begin(), parameters.end());
+  if (const auto known = table.only(allowed); !known) return known;
+  const auto usual = timed::arguments_of(*like.timed, scaled, {}, table.subject("name"));
+  if (!usual) return pass_on(usual);
+  const auto all = combinations(table, parameters);
+  if (!all) return pass_on(all);
+  for (const timed::Arguments& replaced : *all) {
+    BenchWorkload workload = like;
+    auto arguments = timed::arguments_of(*like.timed, scaled, replaced, table.subject(like.name));
+    if (!arguments) return pass_on(arguments);
+    workload.arguments = std::move(*arguments);
+    workload.label = like.name + "." + like.scale;
+    for (const auto& [key, value] : workload.arguments) {
+      if (usual->at(key) == value) continue;
+      workload.label += fmt::format(".{}={}", key, value);
+      workload.scale = "custom";
+    }
+    bench.workloads.push_back(std::move(workload));
+  }
+  return {};
+}
+
+Result<void> read_tool(const StrictTable& table, Bench& bench) {
+  std::vector<std::string> allowed{"name", "takes-s"};
+  const std::vector<std::string> keys = tool_keys();
+  allowed.insert(allowed.end(), keys.begin(), keys.end());
+  if (const auto known = table.only(allowed); !known) return known;
+  auto job = take_tool(table);
+  if (!job) return pass_on(job);
+  BenchWorkload workload{.scale = "custom"};
+  for (const auto& read : {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
+    if (!read) return read;
+  }
+  if (workload.name.find_first_of("/ ") != std::string::npos)
+    return fail(table.subject("name"), "holds a '/' or a blank", "write it with '-' instead");
+  workload.name = workload.name.empty() ? job->tool : job->tool + "-" + workload.name;
+  workload.label = workload.name;
+  workload.tool = std::move(*job);
+  bench.workloads.push_back(std::move(workload));
+  return {};
+}
+
+Result<void> read_workloads(const StrictTable& root, Bench& bench) {
+  const auto tables = root.tables("workload");
+  if (!tables) return pass_on(tables);
+  if (tables->empty())
+    return fail(root.subject("workload"), "is missing", "write [[workload]] and name = \"lfs-small-file\"");
+  for (const StrictTable& table : *tables) {
+    const std::size_t before = bench.workloads.size();
+    const auto read = table.has("tool") ? read_tool(table, bench) : read_timed(table, bench);
+    if (!read) return read;
+    if (bench.workloads.size() > kWorkloadsMost)
+      return fail(root.subject("workload"), fmt::format("makes more than {} workloads", kWorkloadsMost));
+    for (std::size_t i = before; i < bench.workloads.size(); ++i) {
+      for (std::size_t j = 0; j < before; ++j) {
+        if (bench.workloads[i].label == bench.workloads[j].label)
+          return fail(table.subject("name"),
+                      fmt::format("\"{}\" stands there twice", bench.workloads[i].label),
+                      "leave one out, or tell them apart by a parameter or a tool's name = \"...\"");
+      }
+    }
+  }
+  return {};
+}
+
+// ---- the rest
+
+Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
+  std::vector<std::string> names;
+  if (const auto taken = root.take("filesystems", names); !taken) return taken;
+  if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
+  for (const std::string& name : names) {
+    auto adapter = adapters::load_adapter(name);
+    if (!adapter) return within(root.subject("filesystems"), adapter.error());
+    for (const BenchDevice& device : bench.devices) {
+      if (adapter->minimum_size_bytes > device.size_bytes)
+        return fail(root.subject("device.size"),
+                    fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
+                    fmt::format("make {} larger or leave the file system out", device.name));
+    }
+    if (adapter->log_size_bytes != 0)
+      return fail(root.subject("filesystems") + ": " + name,
+                  "needs a second device for its log, which no trial attaches yet", "leave it out");
+    for (const auto& other : bench.filesystems) {
+      if (other.name == adapter->name)
+        return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));
+    }
+    bench.filesystems.push_back(std::move(*adapter));
+  }
+  return {};
+}
+
+Result<void> read_repetitions(const StrictTable& root, Bench& bench) {
+  const auto table = root.table("repetitions");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  for (const auto& read : {(*table)->only({"least", "most", "interval"}),
+                           (*table)->take("least", bench.least, {.least = 1, .most = 1000}),
+                           (*table)->take("most", bench.most, {.least = 1, .most = 1000}),
+                           (*table)->take("interval", bench.interval)}) {
+    if (!read) return read;
+  }
+  if (!(*table)->has("most")) bench.most = std::max(bench.least, bench.most);
+  if (bench.most < bench.least)
+    return fail((*table)->subject("most"), fmt::format("is less than least, which is {}", bench.least));
+  if (bench.interval < kNarrowest || bench.interval > kWidest)
+    return fail((*table)->subject("interval"), fmt::format("must be from {} to {}", kNarrowest, kWidest),
+                "write interval = 0.05 for a mean known to 5 %");
+  return {};
+}
+
+Result<void> read_guest(const StrictTable& root, Bench& bench) {
+  const auto table = root.table("guest");
+  if (!table) return pass_on(table);
+  if (!*table) return {};
+  for (const auto& read :
+       {(*table)->only({"memory-mib", "step-timeout-s"}),
+        (*table)->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
+        (*table)->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
+    if (!read) return read;
+  }
+  return {};
+}
+
+Result<void> read_clocks(const StrictTable& root, Bench& bench) {
+  for (const auto& [key, clock] :
+       {std::pair<const char*, std::string&>{"clock", bench.clock}, {"setup-clock", bench.setup_clock}}) {
+    if (const auto taken = root.take(key, clock); !taken) return taken;
+    const bool timed = clock == "real" || clock.starts_with("real:");
+    if (!timed && clock != "off")
+      return fail(root.subject(key), fmt::format("unknown clock \"{}\"", clock), "use real, real:K or off");
+  }
+  if (bench.clock == "off")
+    return fail(root.subject("clock"), "nothing can be timed with the clock off",
+                "use real, or real:K for devices that the host cannot keep up with");
+  return {};
+}
+
+}  // namespace
+
+std::string parameters_text(const BenchWorkload& workload) {
+  if (workload.tool) {
+    return fmt::format("job={:016x}", campaign::hash_text(fmt::format("{} {}", workload.tool->job,
+                                                                      fmt::join(workload.tool->options, " ")),
+                                                          0));
+  }
+  std::string text;
+  for (const auto& [key, value] : workload.arguments)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  return text;
+}
+
+Result<Bench> parse_bench(const std::string& text, const std::string& file_name) {
+  const auto root = StrictTable::parse(text, file_name);
+  if (!root) return pass_on(root);
+  Bench bench{.name = std::filesystem::path(file_name).stem(), .text = text};
+  std::int64_t seed = 1;
+  for (const auto& read :
+       {root->only({"title", "takes", "seed", "filesystems", "clock", "setup-clock", "quiescence", "device",
+                    "workload", "repetitions", "guest"}),
+        root->take("title", bench.title), root->take("takes", bench.takes),
+        root->take("seed", seed, {.least = 0, .most = INT64_MAX}), root->take("quiescence", bench.quiescence),
+        read_clocks(*root, bench), read_devices(*root, bench), read_filesystems(*root, bench),
+        read_workloads(*root, bench), read_repetitions(*root, bench), read_guest(*root, bench)}) {
+    if (!read) return pass_on(read);
+  }
+  bench.seed = static_cast<std::uint64_t>(seed);
+  if (bench.title.empty()) bench.title = bench.name;
+  return bench;
+}
+
+Result<Bench> load_bench(const std::string& name_or_path) {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name == name_or_path + ".toml")
+      return parse_bench(std::string(file.text), std::string(file.name));
+    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  }
+  if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
+    return fail("benchmark \"" + name_or_path + "\"", "unknown",
+                config::suggest(name_or_path, names) + "; or give the path of a .toml file");
+  }
+  const auto text = config::read_text_file(name_or_path);
+  if (!text) return pass_on(text);
+  return parse_bench(*text, name_or_path);
+}
+
+std::vector<BenchSummary> built_in_benches() {
+  std::vector<BenchSummary> summaries;
+  for (const EmbeddedFile& file : embedded_files()) {
+    const auto bench = parse_bench(std::string(file.text), std::string(file.name));
+    if (!bench) continue;
+    const std::size_t cells = bench->filesystems.size() * bench->devices.size() * bench->workloads.size();
+    summaries.push_back({bench->name, bench->title, bench->takes, cells,
+                         cells * static_cast<std::size_t>(bench->least),
+                         cells * static_cast<std::size_t>(bench->most)});
+  }
+  return summaries;
+}
+
+std::string bench_digest(const Bench& bench) {
+  std::string shape = bench.name + "\n" + bench.text;
+  for (const adapters::LinuxAdapter& each : bench.filesystems)
+    shape += fmt::format("\n{} {} {} {} {}", each.name, each.type, each.mount_options,
+                         fmt::join(each.mkfs.argv, " "), fmt::join(each.mount.argv, " "));
+  for (const BenchWorkload& each : bench.workloads)
+    shape += fmt::format("\n{} {}", each.label, parameters_text(each));
+  return fmt::format("{:016x}", campaign::hash_text(shape, bench.seed));
+}
+
+}  // namespace headcrash::bench

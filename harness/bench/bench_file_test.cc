@@ -1,0 +1,121 @@
+#include "harness/bench/bench_file.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace headcrash::bench {
+namespace {
+
+const std::string kGood = R"(
+filesystems = ["ext4", "xfs"]
+[[device]]
+profiles = ["hp-c2447", "sata-7200"]
+size = "320M"
+[[workload]]
+name = "lfs-small-file"
+scale = "scaled"
+files = [200, 400]
+[repetitions]
+least = 2
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+void expect_refused(const std::string& text, const std::vector<std::string>& words) {
+  const auto refused = parse_bench(text, "mine.toml");
+  ASSERT_FALSE(refused) << text;
+  for (const std::string& word : words)
+    EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
+}
+
+TEST(BenchFile, ListsAreCellsOfTheMatrix) {
+  const auto bench = parse_bench(kGood, "mine.toml");
+  ASSERT_TRUE(bench) << bench.error().message();
+  EXPECT_EQ(bench->name, "mine");
+  EXPECT_EQ(bench->devices.size(), 2U);
+  EXPECT_EQ(bench->devices[1].name, "sata-7200");
+  EXPECT_EQ(bench->least, 2);
+  ASSERT_EQ(bench->workloads.size(), 2U);
+  EXPECT_EQ(bench->workloads[0].label, "lfs-small-file.scaled.files=200");
+  EXPECT_EQ(bench->workloads[0].scale, "custom");
+  EXPECT_EQ(bench->workloads[1].arguments.at("files"), 400);
+  EXPECT_NE(parameters_text(bench->workloads[1]).find("files=400"), std::string::npos);
+}
+
+TEST(BenchFile, ScaleIsWhatTheValuesAre) {
+  const auto exact = parse_bench(replaced(kGood, "scale = \"scaled\"\nfiles = [200, 400]", ""), "mine.toml");
+  ASSERT_TRUE(exact) << exact.error().message();
+  EXPECT_EQ(exact->workloads[0].scale, "exact");
+  const auto scaled = parse_bench(replaced(kGood, "files = [200, 400]", ""), "mine.toml");
+  ASSERT_TRUE(scaled) << scaled.error().message();
+  EXPECT_EQ(scaled->workloads[0].scale, "scaled");
+  EXPECT_NE(parameters_text(exact->workloads[0]), parameters_text(scaled->workloads[0]));
+}
+
+TEST(BenchFile, UnknownWordsNameTheNearest) {
+  expect_refused(replaced(kGood, "[repetitions]\nleast", "[repetition]\nleast"),
+                 {"repetition", "did you mean \"repetitions\""});
+  expect_refused(replaced(kGood, "lfs-small-file", "lfs-smal-file"),
+                 {"workload.0.name", "did you mean \"lfs-small-file\""});
+  expect_refused(replaced(kGood, "files = ", "file = "), {"workload.0.file", "did you mean \"files\""});
+  expect_refused(replaced(kGood, "\"xfs\"", "\"xfss\""), {"filesystems", "xfs"});
+  expect_refused(replaced(kGood, "sata-7200", "sata-720"), {"device.0.profiles", "sata-7200"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n", {"workload.1.tool", "\"fio\""});
+}
+
+TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
+  expect_refused(replaced(kGood, "[[device]]", "clock = \"off\"\n[[device]]"), {"clock", "off"});
+  expect_refused(replaced(kGood, "\"320M\"", "\"100M\""), {"size", "300 MiB"});
+  expect_refused(replaced(kGood, "\"320M\"", "\"9000G\""), {"size", "holds only"});
+  expect_refused(replaced(kGood, "[200, 400]", "[200, 200]"), {"files", "different"});
+  expect_refused(replaced(kGood, "[200, 400]", "\"many\""), {"files", "whole number"});
+  expect_refused(replaced(kGood, "[200, 400]", "[200, 2.5]"), {"files", "whole number"});
+  expect_refused(replaced(kGood, "[200, 400]", "-1"), {"files", "out of range"});
+  expect_refused(replaced(kGood, "least = 2", "least = 5\nmost = 4"), {"most"});
+  expect_refused(replaced(kGood, "least = 2", "interval = 0"), {"interval"});
+  expect_refused(replaced(kGood, "filesystems = [\"ext4\", \"xfs\"]", ""), {"filesystems", "missing"});
+  expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
+                 {"workload.1.name", "stands there twice"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fio\"\n", {"workload.1.job", "missing"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
+}
+
+TEST(BenchFile, DevicesOfOneProfileNeedNames) {
+  const std::string second = "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
+  expect_refused(kGood + second, {"device.1.profiles", "two devices are called \"hp-c2447\""});
+  const auto bench = parse_bench(kGood + second + "name = \"cached\"\n", "mine.toml");
+  ASSERT_TRUE(bench) << bench.error().message();
+  EXPECT_EQ(bench->devices.back().name, "cached");
+  EXPECT_EQ(bench->devices.back().write_cache, true);
+}
+
+TEST(BenchFile, TheDigestFollowsTheFileAndNothingElse) {
+  const auto one = parse_bench(kGood, "mine.toml"), again = parse_bench(kGood, "mine.toml"),
+             other = parse_bench(replaced(kGood, "least = 2", "least = 4"), "mine.toml");
+  ASSERT_TRUE(one && again && other);
+  EXPECT_EQ(bench_digest(*one), bench_digest(*again));
+  EXPECT_NE(bench_digest(*one), bench_digest(*other));
+}
+
+TEST(BenchFile, BuiltInBenchesAreGood) {
+  std::set<std::string> names;
+  for (const BenchSummary& summary : built_in_benches()) {
+    names.insert(summary.name);
+    EXPECT_FALSE(summary.takes.empty()) << summary.name;
+    const auto bench = load_bench(summary.name);
+    EXPECT_TRUE(bench) << bench.error().message();
+  }
+  EXPECT_TRUE(names.contains("quick"));
+  EXPECT_TRUE(names.contains("reference")) << "a built-in benchmark that is refused is not listed";
+  const auto unknown = load_bench("quik");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("did you mean \"quick\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headcrash::bench

@@ -1,0 +1,26 @@
+#pragma once
+// What earlier trials of a database say: of a run that is gone on with, and of others for an estimate.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harness/bench/plan.h"
+#include "results/db/database.h"
+
+namespace headcrash::bench {
+
+/// Of the run's cells, by key without the repetition.
+Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, std::int64_t run);
+
+/// Mean wall time of trials.
+struct Experience {
+  std::int64_t trials = 0;
+  double mean_s = 0;
+};
+/// Of the same cell in any run: file system, device, workload and parameters.
+Result<std::optional<Experience>> experience_with(db::Database& database, const Cell& cell);
+/// The same on any file system.
+Result<std::optional<Experience>> experience_with_like(db::Database& database, const Cell& cell);
+
+}  // namespace headcrash::bench

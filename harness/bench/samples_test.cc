@@ -1,0 +1,71 @@
+#include "harness/bench/samples.h"
+
+#include <gtest/gtest.h>
+
+#include "results/db/database_fixture.h"
+
+namespace headcrash::bench {
+namespace {
+
+class SamplesTest : public db::ScratchFolder {
+ protected:
+  void SetUp() override {
+    db::ScratchFolder::SetUp();
+    database_.emplace(db::must(db::Database::open(file(), db::Database::Access::read_write)));
+  }
+  void record(std::int64_t run, const std::string& filesystem, std::int64_t repetition, const char* verdict,
+              double create_ms) {
+    db::TrialRecord trial = db::some_bench_trial(filesystem + "/d/w.scaled/" + std::to_string(repetition));
+    trial.filesystem = filesystem;
+    trial.device = "d";
+    trial.workload = "w";
+    trial.parameters = "files=7";
+    trial.repetition = repetition;
+    trial.verdict = verdict;
+    trial.wall_ms = create_ms * 10;
+    trial.phases.front().measure->quiescent_ms = create_ms;
+    if (trial.verdict == kFailed) trial.phases.front().measure.reset();
+    db::must(database_->record_trial(run, trial));
+  }
+  std::optional<db::Database> database_;
+};
+
+TEST_F(SamplesTest, ARunThatIsGoneOnWithKnowsWhatItMeasured) {
+  const auto run = db::must(database_->begin_run(db::some_run()));
+  const auto other = db::must(database_->begin_run(db::some_run()));
+  record(run, "ext4", 1, kMeasured, 110);  // not in the order of the repetitions
+  record(run, "ext4", 0, kMeasured, 100);
+  record(run, "xfs", 0, kFailed, 0);
+  record(other, "ext4", 0, kMeasured, 999);
+  const auto samples = db::must(samples_of(*database_, run));
+  ASSERT_EQ(samples.size(), 2U);
+  const CellSamples& ext4 = samples.at("ext4/d/w.scaled");
+  EXPECT_EQ(ext4.trials, 2);
+  EXPECT_EQ(ext4.failed, 0);
+  EXPECT_EQ(ext4.labels, std::vector<std::string>{"create"}) << "what is only verified is no sample";
+  EXPECT_EQ(ext4.times_ms.at("create"), (std::vector<double>{100, 110}));
+  EXPECT_EQ(samples.at("xfs/d/w.scaled").failed, 1);
+}
+
+TEST_F(SamplesTest, ExperienceIsOfMeasuredTrialsOfAllRuns) {
+  const auto run = db::must(database_->begin_run(db::some_run()));
+  record(run, "ext4", 0, kMeasured, 100);
+  record(run, "ext4", 1, kMeasured, 300);
+  record(run, "ext4", 2, kFailed, 9000);
+  const adapters::LinuxAdapter ext4{.name = "ext4"}, xfs{.name = "xfs"};
+  const BenchDevice device{.name = "d"};
+  BenchWorkload workload{.name = "w", .arguments = {{"files", 7}}};
+  Cell cell{.filesystem = &ext4, .device = &device, .workload = &workload};
+  const auto same = db::must(experience_with(*database_, cell));
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->trials, 2);
+  EXPECT_DOUBLE_EQ(same->mean_s, 2);
+  cell.filesystem = &xfs;
+  EXPECT_FALSE(db::must(experience_with(*database_, cell)));
+  EXPECT_TRUE(db::must(experience_with_like(*database_, cell)));
+  workload.arguments = {{"files", 8}};
+  EXPECT_FALSE(db::must(experience_with_like(*database_, cell)));
+}
+
+}  // namespace
+}  // namespace headcrash::bench

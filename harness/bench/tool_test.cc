@@ -1,0 +1,101 @@
+#include "harness/bench/tool.h"
+
+#include <gtest/gtest.h>
+
+namespace headcrash::bench {
+namespace {
+
+double metric(const ToolReport& report, const std::string& name) {
+  for (const db::MetricRecord& each : report.metrics) {
+    if (each.name == name) return each.value;
+  }
+  ADD_FAILURE() << "no " << name;
+  return -1;
+}
+
+TEST(Tool, FioIsReadByJobAndDirection) {
+  const ToolJob job{.tool = "fio", .job = "[a]"};
+  const auto report = parse_report(job, R"(fio: a warning
+{"fio version":"fio-3.33","jobs":[
+ {"jobname":"a","error":0,
+  "read":{"io_bytes":4096,"bw_bytes":8192,"iops":2.0,"total_ios":1,
+          "clat_ns":{"mean":5000000.0,"max":6000000,"percentile":{"50.000000":5000000,"99.000000":6000000}}},
+  "write":{"io_bytes":0,"total_ios":0}},
+ {"jobname":"a","error":0,"write":{"io_bytes":8192,"bw_bytes":100,"iops":7.5,"total_ios":2,"clat_ns":{"mean":1.0}}}]})");
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->operations, 3);
+  EXPECT_EQ(report->bytes_read, 4096);
+  EXPECT_EQ(report->bytes_written, 8192);
+  EXPECT_EQ(metric(*report, "fio.a.read.iops"), 2);
+  EXPECT_EQ(metric(*report, "fio.a.read.latency.p99"), 6);
+  EXPECT_EQ(metric(*report, "fio.a#1.write.iops"), 7.5);
+}
+
+TEST(Tool, AFioJobThatFailedIsNoNumber) {
+  const auto report = parse_report({.tool = "fio"}, R"({"jobs":[{"jobname":"a","error":28,"write":{}}]})");
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message().find("error 28"), std::string::npos) << report.error().message();
+}
+
+TEST(Tool, PostmarksOwnUnits) {
+  const auto report = parse_report({.tool = "postmark"}, R"(Time:
+	5 seconds total
+	4 seconds of transactions (1250 per second)
+Files:
+	5064 created (1012 per second)
+		Creation alone: 2500 files (2500 per second)
+	5064 deleted (1013 per second)
+Data:
+	27.50 megabytes read (5.55 megabytes per second)
+	512.00 kilobytes written (1.00 kilobytes per second)
+)");
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->operations, 5000);
+  EXPECT_EQ(report->bytes_read, 28'835'840);
+  EXPECT_EQ(report->bytes_written, 524'288);
+  EXPECT_EQ(metric(*report, "postmark.transactions"), 1250);
+  EXPECT_EQ(metric(*report, "postmark.deleted"), 1013);
+}
+
+TEST(Tool, DbenchAndFsMark) {
+  const auto dbench = parse_report({.tool = "dbench"}, R"( Operation      Count    AvgLat    MaxLat
+ ----------------------------------------
+ NTCreateX       1234     0.012     1.500
+ Close            900     0.002     0.100
+
+Throughput 25.5 MB/sec  4 clients  4 procs  max_latency=61.250 ms
+)");
+  ASSERT_TRUE(dbench) << dbench.error().message();
+  EXPECT_EQ(dbench->operations, 2134);
+  EXPECT_EQ(metric(*dbench, "dbench.throughput"), 25.5e6);
+  const auto fs_mark = parse_report({.tool = "fs_mark"}, R"(#	Version 3.3, 1 thread(s)
+FSUse%        Count         Size    Files/sec     App Overhead
+     1         1000        10240        120.0            23456
+     2         2000        10240        100.0            23456
+)");
+  ASSERT_TRUE(fs_mark) << fs_mark.error().message();
+  EXPECT_EQ(fs_mark->operations, 2000);
+  EXPECT_EQ(metric(*fs_mark, "fs_mark.files"), 110);
+}
+
+TEST(Tool, WhatIsNoReportIsAnErrorWithItsWords) {
+  for (const char* tool : {"fio", "postmark", "dbench", "fs_mark"}) {
+    const auto report = parse_report({.tool = tool}, "open failed: no space");
+    ASSERT_FALSE(report) << tool;
+    EXPECT_NE(report.error().message().find("no space"), std::string::npos) << report.error().message();
+  }
+}
+
+TEST(Tool, CommandsNameRootAndJob) {
+  const auto command =
+      tool_command({.tool = "fio", .job = "[a]", .options = {"--eta=never", "x={root}/y"}}, "/mnt");
+  EXPECT_EQ(command.argv.front(), "fio");
+  EXPECT_EQ(command.argv[3], "--directory=/mnt");
+  EXPECT_EQ(command.argv[4], command.job_path);
+  EXPECT_EQ(command.argv.back(), "x=/mnt/y");
+  EXPECT_EQ(command.argv[2], "--output=" + command.report_path);
+  EXPECT_TRUE(tool_command({.tool = "fs_mark"}, "/mnt").job_path.empty());
+}
+
+}  // namespace
+}  // namespace headcrash::bench

@@ -1,0 +1,43 @@
+#pragma once
+// The run that campaigns and benchmarks keep their trials under: found again for --resume, or begun.
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "harness/vm/guest.h"
+#include "results/db/database.h"
+
+namespace headcrash::campaign {
+
+struct Shard {
+  std::size_t index = 0;  ///< from 0
+  std::size_t count = 1;
+};
+
+struct RunPlan {
+  std::string kind;  ///< "campaign", "bench"
+  std::string name, configuration;
+  std::uint64_t seed = 0;
+  std::string digest;  ///< of all that shapes the trials, the shard left out
+  Shard shard;
+  std::size_t trials = 0;
+  std::string guest_kernel;
+  vm::Accelerator accelerator = vm::Accelerator::tcg;
+  bool resume = false;
+};
+
+struct KeptRun {
+  std::int64_t id = 0;
+  std::set<std::string> finished;  ///< keys of the trials that are there
+  std::filesystem::path database_folder;
+  std::filesystem::path folder;  ///< where this run keeps its artefacts; made with the first of them
+};
+
+/// With `resume` the newest unfinished run of the same digest, if there is one; else a new one.
+Result<KeptRun> open_run(db::Database& database, const RunPlan& plan);
+
+/// A folder of its own for what a trial leaves, empty also after one of the same key that was cut off.
+Result<std::filesystem::path> artefact_folder(const KeptRun& run, const std::string& key);
+
+}  // namespace headcrash::campaign

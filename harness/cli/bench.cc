@@ -1,0 +1,180 @@
+// headcrash bench: runs timed comparisons in guests and tells what they measured.
+#include "harness/bench/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "harness/cli/command.h"
+#include "harness/cli/run_progress.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kMsPerS = 1000;
+
+struct BenchArguments {
+  std::string bench, database = "headcrash.db", shard;
+  bool plan = false, resume = false, as_json = false;
+};
+
+json or_null(const std::optional<double>& value) {
+  return value ? json(*value) : json();
+}
+
+json describe(const bench::BenchForecast& forecast) {
+  json cells = json::array();
+  for (const auto& cell : forecast.each)
+    cells.push_back({{"cell", cell.key},
+                     {"parameters", cell.parameters},
+                     {"scale", cell.scale},
+                     {"trial_s", or_null(cell.trial_s)},
+                     {"estimate_from", cell.origin}});
+  return {{"cells", cells},
+          {"trials_least", forecast.least},
+          {"trials_most", forecast.most},
+          {"least_s", or_null(forecast.least_s)},
+          {"most_s", or_null(forecast.most_s)}};
+}
+
+void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast) {
+  fmt::print(
+      "{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), one at a time, clock {}\n",
+      bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100, bench.clock);
+  std::size_t width = 0;
+  for (const auto& cell : forecast.each) width = std::max(width, cell.key.size());
+  for (const auto& cell : forecast.each) {
+    fmt::print("  {:<{}}  {}  {}\n", cell.key, width,
+               cell.trial_s ? fmt::format("{:>7} a trial ({})", duration_text(*cell.trial_s), cell.origin)
+                            : std::string("    how long is not known"),
+               cell.parameters);
+  }
+  if (forecast.least_s)
+    fmt::print("{} to {} in all, by these estimates\n", duration_text(*forecast.least_s),
+               duration_text(*forecast.most_s));
+  else
+    fmt::print("how long in all is not known before the first trials are over\n");
+}
+
+json describe(const bench::BenchOutcome& outcome) {
+  json cells = json::array();
+  for (const bench::CellOutcome& cell : outcome.cells) {
+    json phases = json::array();
+    for (const auto& [label, time] : cell.phases) {
+      phases.push_back(
+          {{"phase", label},
+           {"repetitions", time.count},
+           {"median_s", time.median / kMsPerS},
+           {"mean_s", time.mean / kMsPerS},
+           {"mean_low_s", time.mean_interval ? json(time.mean_interval->low / kMsPerS) : json()},
+           {"mean_high_s", time.mean_interval ? json(time.mean_interval->high / kMsPerS) : json()},
+           {"least_s", time.least / kMsPerS},
+           {"greatest_s", time.greatest / kMsPerS}});
+    }
+    cells.push_back({{"cell", cell.key},
+                     {"trials", cell.trials},
+                     {"failed", cell.failed},
+                     {"failure", cell.failure.empty() ? json() : json(cell.failure)},
+                     {"phases", phases}});
+  }
+  return {{"run", outcome.run},
+          {"trials_planned", outcome.planned},
+          {"trials_done_before", outcome.done_before},
+          {"trials_done_now", outcome.done_now},
+          {"interrupted", outcome.interrupted},
+          {"cells", cells}};
+}
+
+void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench) {
+  fmt::print("run {}: {} of {} trials{}; seconds {}: median (mean's 95 % interval; n)\n", outcome.run,
+             outcome.done_before + outcome.done_now, outcome.planned,
+             outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
+             bench.quiescence ? "until nothing was left to write" : "until the last call returned");
+  std::size_t width = 0;
+  for (const bench::CellOutcome& cell : outcome.cells) width = std::max(width, cell.key.size());
+  for (const bench::CellOutcome& cell : outcome.cells) {
+    std::string text;
+    for (const auto& [label, time] : cell.phases) {
+      text += fmt::format("  {} {:.2f}", label, time.median / kMsPerS);
+      if (time.mean_interval)
+        text += fmt::format(" ({:.2f}-{:.2f}; {})", time.mean_interval->low / kMsPerS,
+                            time.mean_interval->high / kMsPerS, time.count);
+      else
+        text += fmt::format(" (n={})", time.count);
+    }
+    if (cell.failed > 0) {
+      text += fmt::format("  {} of {} trials failed", cell.failed, cell.trials);
+      if (!cell.failure.empty()) text += ": " + cell.failure;
+    }
+    fmt::print("{:<{}}{}\n", cell.key, width, text);
+  }
+}
+
+int plan_only(const bench::Bench& bench, const campaign::Shard& shard, const BenchArguments& arguments) {
+  const auto forecast = bench::forecast(bench, shard, arguments.database);
+  if (!forecast) return tell(forecast.error(), arguments.as_json);
+  if (arguments.as_json)
+    print(describe(*forecast));
+  else
+    print_forecast(bench, *forecast);
+  return kFine;
+}
+
+int run(const BenchArguments& arguments) {
+  const auto shard = parse_shard(arguments.shard);
+  if (!shard) return tell(shard.error(), arguments.as_json);
+  const auto loaded = bench::load_bench(arguments.bench);
+  if (!loaded) return tell(loaded.error(), arguments.as_json);
+  if (arguments.plan) return plan_only(*loaded, *shard, arguments);
+  catch_interrupts();
+  const auto outcome = bench::run_bench(*loaded, {.database = arguments.database,
+                                                  .cache = campaign::default_cache(),
+                                                  .resume = arguments.resume,
+                                                  .shard = *shard,
+                                                  .on_progress = show_progress,
+                                                  .interrupted = &interrupted()});
+  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (arguments.as_json)
+    print(describe(*outcome));
+  else
+    print_outcome(*outcome, *loaded);
+  if (outcome->interrupted) {
+    fmt::print(stderr, "headcrash: interrupted; go on with: headcrash bench {} --db {}{} --resume\n",
+               arguments.bench, arguments.database,
+               arguments.shard.empty() ? "" : " --shard " + arguments.shard);
+    return kInterrupted;
+  }
+  const bool failed = std::any_of(outcome->cells.begin(), outcome->cells.end(),
+                                  [](const bench::CellOutcome& cell) { return cell.failed > 0; });
+  return failed ? kFound : kFine;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("bench", "Times workloads on file systems and emulated devices, in guests");
+  const auto arguments = std::make_shared<BenchArguments>();
+  command
+      ->add_option("BENCH", arguments->bench, "A built-in benchmark (headcrash list benches) or a .toml file")
+      ->required();
+  command->add_option("--db", arguments->database, "Results database; made if missing")
+      ->capture_default_str();
+  command->add_flag("--plan", arguments->plan,
+                    "Show what would be done and how long it takes; start nothing");
+  command->add_flag("--resume", arguments->resume,
+                    "Go on with the newest unfinished run of this benchmark, if there is one");
+  command->add_option("--shard", arguments->shard,
+                      "i/n: only every n-th group of file systems, beginning with the i-th");
+  command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
+  command->footer(
+      "Examples:\n  headcrash bench quick --plan\n  headcrash bench quick --db bench.db\n"
+      "  headcrash bench mine.toml --db bench.db --resume\n  headcrash report --db bench.db\n\n"
+      "Exit code 1: a trial failed; its reason is in the database.");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli

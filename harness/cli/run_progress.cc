@@ -1,0 +1,45 @@
+// Shards and progress (run_progress.h).
+#include "harness/cli/run_progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace headcrash::cli {
+
+Result<campaign::Shard> parse_shard(const std::string& text) {
+  campaign::Shard shard;
+  if (text.empty()) return shard;
+  unsigned index = 0, count = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 || index > count ||
+      count > 100'000) {
+    return fail("--shard", "\"" + text + "\" is not a shard",
+                "write i/n with i from 1 to n, for example 2/8");
+  }
+  return campaign::Shard{index - 1, count};
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+void show_progress(const campaign::CampaignProgress& progress) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  const std::string left = progress.left_s ? ", " + duration_text(*progress.left_s) + " left" : "";
+  if (progress.trial == nullptr) {
+    if (terminal)
+      fmt::print(stderr, "\r\033[K[{}/{}{}] {}: {}", progress.done, progress.planned, left, progress.running,
+                 progress.phase);
+    return;
+  }
+  const db::TrialRecord& trial = *progress.trial;
+  const std::string told = trial.repetition ? ": " + trial.summary : "";  // a benchmark's times, or why not
+  fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s){}\n", terminal ? "\r\033[K" : "", progress.done,
+             progress.planned, left, progress.running, trial.verdict, trial.wall_ms / 1000, told);
+}
+
+}  // namespace headcrash::cli
