@@ -67,14 +67,17 @@ std::string paragraph_of(const Benchmark& bench) {
   std::vector<std::string> words;
   for (const auto& [name, n] : order) words.push_back(fmt::format("{} {}", name, times(n)));
   std::string text;
-  if (decided + open > 0) {
-    text = words.empty()
-               ? fmt::format("In none of {} one file system can be told to be the fastest.",
-                             comparisons(decided + open))
-               : fmt::format("Of {}, the fastest was {}.", comparisons(decided + open), named(words));
-    if (open > 0 && !words.empty())
+  if (decided + open == 1) {
+    text = words.empty() ? "No file system can be told to be the fastest."
+                         : fmt::format("{} was the fastest.", order.front().first);
+  } else if (words.empty() && open > 0) {
+    text = fmt::format("In none of {} one file system can be told to be the fastest.", comparisons(open));
+  } else if (decided > 0) {
+    text = fmt::format("Of {}, the fastest was {}.", comparisons(decided + open), named(words));
+    if (open > 0) {
       text += fmt::format(" In {} the first cannot be told apart.",
-                          counted(static_cast<std::int64_t>(open), "one", "others"));
+                          open == 1 ? "the other one" : fmt::format("the other {}", open));
+    }
   }
   if (alone > 0)
     text += fmt::format(" {} only one file system that could be ranked.",

@@ -47,11 +47,11 @@ const Entrant& entrant(const Contest& contest, const std::string& name) {
 TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
   const Benchmark bench = gathered(four_filesystems());
   const BenchAnswer answer = answer_of(bench);
-  EXPECT_EQ(answer.paragraph, "Of 1 comparison, the fastest was xfs once.");
+  EXPECT_EQ(answer.paragraph, "xfs was the fastest.");
   ASSERT_EQ(answer.standings.size(), 1U);
   EXPECT_EQ(answer.standings[0],
-            "copy users=4, phase copy, on hp-c2447: xfs 10.0\u00a0s, ext4 12.0\u00a0s (+20.0 %, 19.4 to "
-            "20.6), btrfs "
+            "copy users=4, phase copy, on hp-c2447: xfs 10.0\u00a0s, ext4 12.0\u00a0s (+20.0 %, 19.9 to "
+            "20.1), btrfs "
             "20.0\u00a0s (+100.0 %, 100.0 to 100.0). Not ranked: f2fs (CPU-bound: the device was busy "
             "30.0\u00a0% of the "
             "time; 8.00\u00a0s).");
@@ -70,7 +70,7 @@ TEST_F(BenchReportTest, CpuBoundCellsHaveNoRankHoweverFast) {
   shape.contests[0].entrants[3].busy = 0.6;
   const Contest busy = gathered(shape).contests.at(0);
   EXPECT_EQ(busy.entrants.front().name(), "f2fs");
-  EXPECT_DOUBLE_EQ(entrant(busy, "xfs").standing.to_best.ratio, 1.25);
+  EXPECT_NEAR(entrant(busy, "xfs").standing.to_best.ratio, 1.25, 1e-3);
 }
 
 TEST_F(BenchReportTest, AFailedTrialIsNeverANumber) {
@@ -97,8 +97,7 @@ TEST_F(BenchReportTest, WhatCannotBeToldApartSharesARank) {
   const Benchmark bench = gathered(shape);
   EXPECT_EQ(entrant(bench.contests[0], "ext4").standing.rank, 1);
   EXPECT_EQ(entrant(bench.contests[0], "btrfs").standing.rank, 3);
-  EXPECT_EQ(answer_of(bench).paragraph,
-            "In none of 1 comparison one file system can be told to be the fastest.");
+  EXPECT_EQ(answer_of(bench).paragraph, "No file system can be told to be the fastest.");
 }
 
 TEST_F(BenchReportTest, EqualRepetitionsPair) {
