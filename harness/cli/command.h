@@ -28,6 +28,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_query(CLI::App& app, int& exit_code);
 void add_merge(CLI::App& app, int& exit_code);
+void add_gc(CLI::App& app, int& exit_code);
 void add_recording(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);

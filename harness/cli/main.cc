@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
     add_report(app, exit_code);
     add_query(app, exit_code);
     add_merge(app, exit_code);
+    add_gc(app, exit_code);
     add_recording(app, exit_code);
     add_explore(app, exit_code);
     add_replay(app, exit_code);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "results/db/migrations.h"
 #include "results/report/sql.h"
 
 namespace headcrash::cli {
@@ -15,7 +16,7 @@ struct QueryArguments {
   std::string database = "headcrash.db", question;
   std::int64_t run = 0;
   std::size_t rows = 1000;
-  bool as_json = false, as_csv = false;
+  bool as_json = false, as_csv = false, schema = false;
 };
 
 std::string formatted(const report::SqlAnswer& answer, const QueryArguments& arguments) {
@@ -82,7 +83,14 @@ int answer_input(db::Database& database, const QueryArguments& arguments) {
   return exit_code;
 }
 
+/// The files that made the tables, with the meaning and unit of each column.
+int tell_schema() {
+  for (const db::Migration& migration : db::known_migrations()) fmt::print("{}\n", migration.sql);
+  return kFine;
+}
+
 int query(const QueryArguments& arguments) {
+  if (arguments.schema) return tell_schema();
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return tell(database.error(), arguments.as_json);
   if (arguments.question == "-") return answer_input(*database, arguments);
@@ -104,6 +112,8 @@ void add_query(CLI::App& app, int& exit_code) {
   command->add_option("--rows", arguments->rows, "Rows at most")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "A list of objects");
   command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
+  command->add_flag("--schema", arguments->schema,
+                    "Print the schema, with the meaning and unit of each column; needs no database");
   command->footer(
       "Examples:\n  headcrash query --db demo.db\n  headcrash query --db demo.db cells --csv\n"
       "  headcrash query --db demo.db \"SELECT key, verdict FROM trial WHERE run_id = :run\"\n"

@@ -11,27 +11,31 @@ namespace headcrash::cli {
 namespace {
 
 struct ReportArguments {
-  std::string database = "headcrash.db", output = "headcrash-report";
-  std::int64_t run = 0;
+  std::string database = "headcrash.db", output = "headcrash-report", baseline, csv, junit;
+  std::int64_t run = 0, baseline_run = 0;
+  double tolerance_percent = 5;
   bool as_json = false;
 };
 
 int run_report(const ReportArguments& arguments) {
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return tell(database.error(), arguments.as_json);
-  report::ReportOptions options{.output = arguments.output};
+  report::ReportOptions options{.output = arguments.output, .csv = arguments.csv, .junit = arguments.junit};
   if (arguments.run != 0) options.run = arguments.run;
-  const Result<report::ReportResult> written = report::write_report(*database, options);
+  if (!arguments.baseline.empty()) {
+    options.baseline = report::BaselineOptions{.database = arguments.baseline,
+                                               .tolerance = arguments.tolerance_percent / 100};
+    if (arguments.baseline_run != 0) options.baseline->run = arguments.baseline_run;
+  }
+  Result<report::ReportResult> written = report::write_report(*database, options);
   if (!written) return tell(written.error(), arguments.as_json);
   if (arguments.as_json) {
-    Result<nlohmann::json> summary = report::report_summary(*database, options.run);
-    if (!summary) return tell(summary.error(), true);
-    (*summary)["page"] = written->page.string();
-    print(*summary);
+    written->summary["page"] = written->page.string();
+    print(written->summary);
   } else {
-    fmt::print("{}\n", written->page.string());
+    fmt::print("{}{}\n", written->text.empty() ? "" : written->text + "\n", written->page.string());
   }
-  return written->unexpected == 0 ? kFine : kFound;
+  return written->unexpected == 0 && written->regressions == 0 ? kFine : kFound;
 }
 
 }  // namespace
@@ -45,10 +49,25 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", arguments->as_json, "Print the report's figures as JSON");
+  CLI::Option* baseline = command->add_option("--baseline", arguments->baseline,
+                                              "Results database of an earlier benchmark to compare with");
+  command
+      ->add_option("--baseline-run", arguments->baseline_run,
+                   "Number of its run; default: its newest benchmark")
+      ->check(CLI::PositiveNumber)
+      ->needs(baseline);
+  command->add_option("--tolerance", arguments->tolerance_percent, "Percent; a change of less is none")
+      ->check(CLI::Range(0.1, 100.0))
+      ->needs(baseline)
+      ->capture_default_str();
+  command->add_option("--csv", arguments->csv, "Folder for one CSV file a table of a benchmark");
+  command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json | "
-      "jq .cells\n\n"
-      "Exit code 1: a trial did not come out as its file system promises.");
+      "jq .cells\n"
+      "  headcrash report --db now.db --baseline last-week.db --junit bench.xml --csv tables\n\n"
+      "Exit code 1: a trial did not come out as its file system promises, or a cell became slower than the "
+      "baseline.");
   command->callback([arguments, &exit_code] { exit_code = run_report(*arguments); });
 }
 

@@ -101,6 +101,22 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   return ordered;
 }
 
+/// What the shards were made with and where: a member that they do not agree about becomes the list of its
+/// values, so that a report of the merged run can name it.
+Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
+  auto update = Statement::prepare(
+      output,
+      fmt::format("UPDATE run SET {0} = (SELECT json_group_object(key, iif(n = 1, one, json(many))) FROM ("
+                  "SELECT key, count(*) AS n, min(value) AS one, json_group_array(value) AS many FROM ("
+                  "SELECT DISTINCT key, value FROM (SELECT m.key, e.value FROM json_each(run.{0}) m, "
+                  "json_each(iif(m.type = 'array', m.value, json_array(m.value))) e "
+                  "UNION ALL SELECT key, value FROM json_each(?1)) ORDER BY value) GROUP BY key)) "
+                  "WHERE id = ?2 AND {0} <> ?1 AND json_valid({0}) AND json_valid(?1)",
+                  column));
+  if (!update) return pass_on(update);
+  return update->bind(text, run).run();
+}
+
 class Merge {
  public:
   Merge(Database output, fs::path folder) : output_(std::move(output)), folder_(std::move(folder)) {}
@@ -158,6 +174,10 @@ class Merge {
                                          "UPDATE run SET started_at = min(started_at, ?) WHERE id = ?");
         if (!update) return pass_on(update);
         if (auto done = update->bind(select->text(6), run->id).run(); !done) return done;
+        for (const auto& [column, text] :
+             {std::pair("versions", select->text(10)), std::pair("host", select->text(9))}) {
+          if (auto done = blend(output_.handle(), run->id, column, text); !done) return done;
+        }
       }
       run->from[place] = true;
       run->same_count = run->same_count && run->count == digest.count;

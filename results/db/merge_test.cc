@@ -104,6 +104,22 @@ TEST_F(MergeTest, WhatWasMeasuredFollowsItsPhase) {
       *query_integer(db.handle(), "SELECT count(*) FROM run WHERE kind = 'bench' AND digest = '77-0/1'"), 1);
 }
 
+TEST_F(MergeTest, WhatTheShardsDoNotAgreeAboutBecomesAList) {
+  std::vector<std::filesystem::path> shards;
+  for (unsigned i = 0; i < 3; ++i) {
+    shards.push_back(shard(std::string(1, static_cast<char>('a' + i)), i, 3, true));
+    auto db = must(Database::open(shards.back(), Database::Access::read_write));
+    must_be(execute(db.handle(), std::string("UPDATE run SET host = 'no json', versions = '{\"qemu\":\"") +
+                                     (i == 1 ? "8.0" : "7.2") + "\",\"kernel\":\"6.1\"}'"));
+  }
+  ASSERT_EQ(must(merge(shards)).remarks.size(), 1U);
+  auto db = must(Database::open(output(), Database::Access::read_only));
+  auto run = must(Statement::prepare(db.handle(), "SELECT versions, host FROM run"));
+  ASSERT_TRUE(*run.step());
+  EXPECT_EQ(run.text(0), R"({"kernel":"6.1","qemu":["7.2","8.0"]})");
+  EXPECT_EQ(run.text(1), "no json");
+}
+
 TEST_F(MergeTest, AMissingShardLeavesARunThatResumeFinishes) {
   const auto outcome = must(merge({shard("a", 0, 3, true), shard("c", 2, 3, false)}));
   ASSERT_EQ(outcome.remarks.size(), 1U);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -23,6 +24,7 @@ Run run_of(const Row& row) {
   run.seed = row.integer("seed");
   run.planned = row.integer("trials_planned");
   run.recorded = row.integer("recorded");
+  run.late = row.integer("late");
   run.started_at = row.text("started_at");
   if (const auto end = row.text("finished_at"); !end.empty()) run.finished_at = end;
   run.seconds = row.integer("seconds");
@@ -262,15 +264,29 @@ Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_
   return *id;
 }
 
-Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
+/// The run itself and what is true of any kind of run.
+Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) {
   Facts facts;
   facts.database = database.path().string();
-  Reader reader(database, run);
   reader.each("run", [&](const Row& row) { facts.run = run_of(row); });
   if (!reader.error() && facts.run.id == 0) {
     return fail(database.path().string(), fmt::format("has no run {}", run),
                 "leave --run out to take the newest");
   }
+  reader.each("filesystems", [&](const Row& row) { facts.filesystems.push_back(row.text("filesystem")); });
+  reader.each("lateness", [&](const Row& row) { facts.lateness.push_back(lateness_of(row)); });
+  reader.each("clocks", [&](const Row& row) {
+    facts.unclocked.push_back({row.text("phase"), row.text("clock"), row.integer("phases")});
+  });
+  if (reader.error()) return tl::unexpected(*reader.error());
+  return facts;
+}
+
+Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
+  Reader reader(database, run);
+  auto gathered = outline(reader, database, run);
+  if (!gathered) return gathered;
+  Facts facts = std::move(*gathered);
   reader.each("cells", [&](const Row& row) { facts.cells.push_back(cell_of(row)); });
   reader.each("trials", [&](const Row& row) { facts.trials.push_back(trial_of(row)); });
   attach_details(reader, facts.trials);
@@ -281,15 +297,8 @@ Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   reader.each("recovery", [&](const Row& row) { facts.recovery.push_back(recovery_of(row)); });
   reader.each("latency", [&](const Row& row) { add_to_curves(facts.latency, row); });
   reader.each("io", [&](const Row& row) { add_to_panels(facts.io, row); });
-  reader.each("lateness", [&](const Row& row) { facts.lateness.push_back(lateness_of(row)); });
-  reader.each("clocks", [&](const Row& row) {
-    facts.unclocked.push_back({row.text("phase"), row.text("clock"), row.integer("phases")});
-  });
   gather_exploration(reader, facts);
   if (reader.error()) return tl::unexpected(*reader.error());
-  std::set<std::string> filesystems;
-  for (const auto& cell : facts.cells) filesystems.insert(cell.filesystem);
-  facts.filesystems.assign(filesystems.begin(), filesystems.end());
   return facts;
 }
 
@@ -303,6 +312,11 @@ std::int64_t Facts::unexpected() const {
 
 std::size_t Facts::colour_of(const std::string& filesystem) const {
   return static_cast<std::size_t>(std::ranges::find(filesystems, filesystem) - filesystems.begin());
+}
+
+Result<Facts> gather_outline(db::Database& database, std::int64_t run) {
+  Reader reader(database, run);
+  return outline(reader, database, run);
 }
 
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run) {

@@ -14,7 +14,7 @@ namespace headcrash::report {
 struct Run {
   std::int64_t id = 0;
   std::string kind, name, configuration, digest;
-  std::int64_t seed = 0, planned = 0, recorded = 0;
+  std::int64_t seed = 0, planned = 0, recorded = 0, late = 0;
   std::string started_at;
   std::optional<std::string> finished_at;
   std::int64_t seconds = 0;                 ///< from start to end; 0 without an end
@@ -161,5 +161,9 @@ struct Facts {
 
 /// Errors: an empty database, no such run. All queries see one state, even while a campaign writes.
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run);
+
+/// The run, its file systems and how late its requests were; nothing of verdicts. In the caller's
+/// transaction.
+Result<Facts> gather_outline(db::Database& database, std::int64_t run);
 
 }  // namespace headcrash::report

@@ -11,6 +11,17 @@
 
 namespace headcrash::report {
 
+std::string whole_page(const std::string& title, const std::string& content) {
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>headcrash: {}</title>\n<style>\n",
+      escape(title));
+  out += palette_css();
+  out += embedded_text("style.css");
+  return out + "</style>\n</head>\n<body>\n<main>\n" + content + "</main>\n</body>\n</html>\n";
+}
+
 Result<std::string> page(const Facts& facts) {
   const auto recovery = recovery_plots(facts);
   if (!recovery) return pass_on(recovery);
@@ -19,15 +30,7 @@ Result<std::string> page(const Facts& facts) {
   const auto io = io_plots(facts);
   if (!io) return pass_on(io);
 
-  std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>headcrash: {}</title>\n<style>\n",
-      escape(facts.run.name));
-  out += palette_css();
-  out += embedded_text("style.css");
-  out += "</style>\n</head>\n<body>\n<main>\n";
-  out += opening(facts, answer(facts));
+  std::string out = opening(facts, answer(facts));
   out += exploration_section(facts);
   out += verdict_section(facts);
   const bool timed = facts.explored.empty() || std::ranges::any_of(facts.cells, [](const Cell& cell) {
@@ -40,7 +43,7 @@ Result<std::string> page(const Facts& facts) {
     out += lateness_section(facts);
   }
   out += environment_section(facts);
-  return out + "</main>\n</body>\n</html>\n";
+  return whole_page(facts.run.name, out);
 }
 
 }  // namespace headcrash::report

@@ -6,10 +6,10 @@
 
 namespace headcrash::report {
 
-std::array<Tone, kFilesystemColours.size() + 6> all_tones() {
-  std::array<Tone, kFilesystemColours.size() + 6> all;
+std::array<Tone, kFilesystemColours.size() + 7> all_tones() {
+  std::array<Tone, kFilesystemColours.size() + 7> all;
   auto* next = std::ranges::copy(kFilesystemColours, all.begin()).out;
-  for (const auto& tone : {kRead, kWrite, kMedia, kAxis, kGrid, kCut}) *next++ = tone;
+  for (const auto& tone : {kRead, kWrite, kMedia, kAxis, kGrid, kCut, kMark}) *next++ = tone;
   return all;
 }
 

@@ -32,9 +32,10 @@ inline constexpr Tone kMedia = {"--media", "#7f868c", "#868e94"};
 inline constexpr Tone kAxis = {"--axis", "#808081", "#808081"};
 inline constexpr Tone kGrid = {"--grid", "#dcdfe1", "#343a3f"};
 inline constexpr Tone kCut = {"--cut", "#b3261e", "#ff7a70"};
+inline constexpr Tone kMark = {"--mark", "#23292d", "#e0e5e7"};
 
 /// Every tone, file systems first.
-std::array<Tone, kFilesystemColours.size() + 6> all_tones();
+std::array<Tone, kFilesystemColours.size() + 7> all_tones();
 
 /// The custom properties of the page, light, and dark under prefers-color-scheme.
 std::string palette_css();

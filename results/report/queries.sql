@@ -7,8 +7,12 @@ SELECT max(id) AS id FROM run;
 
 -- name: run
 SELECT r.*, (SELECT count(*) FROM trial WHERE run_id = r.id) AS recorded,
+  (SELECT count(*) FROM trial WHERE run_id = r.id AND late) AS late,
   CAST(round((julianday(r.finished_at) - julianday(r.started_at)) * 86400) AS INTEGER) AS seconds
 FROM run r WHERE r.id = :run;
+
+-- name: filesystems
+SELECT DISTINCT filesystem FROM trial WHERE run_id = :run ORDER BY filesystem;
 
 -- name: judged
 -- What a verdict says about the data. `other` is neither kept nor lost: repaired by fsck, hang, oops, a recovery
@@ -175,3 +179,117 @@ FROM timed GROUP BY filesystem, device, workload, phase ORDER BY filesystem, dev
 SELECT p.name AS phase, p.clock, count(*) AS phases FROM trial t JOIN phase p ON p.trial_id = t.id
 WHERE t.run_id = :run AND p.achieved_mean_us IS NULL AND p.reads + p.writes + p.flushes > 0 AND p.clock IN ('off', 'virtual')
 GROUP BY p.name, p.clock ORDER BY min(p.ordinal), p.clock;
+
+-- name: bench
+-- What was measured, a phase a row. A failed trial has no numbers, whatever rows it left. `busy_ms` is of the busiest
+-- device of the machine until quiescence, `device_busy_ms` until the last call returned; seeks and cache hits are of all of them; `leaf_bytes_written` is what reached the media behind
+-- every array and cache.
+WITH timed AS (
+  SELECT t.id AS trial_id, t.key, t.device, t.workload, t.parameters, t.scale, t.filesystem, t.variant, t.repetition,
+    t.seed, t.clock, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
+    m.elapsed_ms, m.quiescent_ms, coalesce(m.quiescent_ms, m.elapsed_ms) AS window_ms, m.user_ms, m.system_ms,
+    m.device_busy_ms, m.operation, m.operations, m.app_bytes_read, m.app_bytes_written, m.guest_reads, m.guest_writes, m.guest_flushes,
+    m.guest_bytes_read, m.guest_bytes_written, m.guest_merges, m.guest_busy_ms,
+    p.reads, p.writes, p.flushes, p.bytes_read, p.bytes_written, p.media_writes, p.target_mean_us, p.target_p99_us,
+    p.achieved_mean_us, d.members,
+    p.seeks + coalesce(d.seeks, 0) AS seeks, p.cache_hits + coalesce(d.cache_hits, 0) AS cache_hits,
+    max(p.busy_ms, coalesce(d.busy_ms, 0)) AS busy_ms,
+    iif(d.covers_first, 0, p.media_bytes_written) + coalesce(d.leaf_bytes, 0) AS leaf_bytes_written
+  FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON m.phase_id = p.id
+  LEFT JOIN (
+    SELECT dp.phase_id, count(*) AS members, sum(dp.seeks) AS seeks, sum(dp.cache_hits) AS cache_hits,
+      max(dp.busy_ms) AS busy_ms, max(v.parent = 0) AS covers_first,
+      sum(iif(EXISTS (SELECT 1 FROM device c WHERE c.trial_id = v.trial_id AND c.parent = v.ordinal), 0,
+              dp.media_bytes_written)) AS leaf_bytes
+    FROM trial x JOIN phase y ON y.trial_id = x.id JOIN device_phase dp ON dp.phase_id = y.id
+    LEFT JOIN device v ON v.trial_id = x.id AND v.name = dp.name
+    WHERE x.run_id = :run AND x.verdict = 'measured' GROUP BY dp.phase_id) d ON d.phase_id = p.id
+  WHERE t.run_id = :run AND t.verdict = 'measured')
+
+-- name: bench_measures
+-- after: bench
+-- Every measurement with all that was counted. `queue_length` follows from Little's law: requests in the device on the
+-- average; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
+-- device's own counters.
+SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, late, host_busy,
+  phase, measured, operation, elapsed_ms, quiescent_ms, operations * 1000 / nullif(elapsed_ms, 0) AS rate,
+  operations, user_ms, system_ms, busy_ms, min(1.0, busy_ms / nullif(window_ms, 0)) AS busy_share,
+  device_busy_ms, min(1.0, device_busy_ms / nullif(elapsed_ms, 0)) AS elapsed_busy_share,
+  target_mean_us AS response_us, target_p99_us AS response_p99_us, achieved_mean_us AS achieved_us,
+  busy_ms * 1000 / nullif(reads + writes + flushes, 0) AS busy_per_request_us,
+  target_mean_us * (reads + writes + flushes) / 1000 / nullif(window_ms, 0) AS queue_length,
+  reads, writes, flushes, guest_merges AS merges, bytes_read, bytes_written, app_bytes_read, app_bytes_written,
+  bytes_written * 1.0 / nullif(app_bytes_written, 0) AS write_amplification,
+  leaf_bytes_written, leaf_bytes_written * 1.0 / nullif(app_bytes_written, 0) AS media_amplification,
+  media_writes, seeks, cache_hits,
+  (SELECT sum(value) FROM metric WHERE phase_id = timed.phase_id AND name LIKE '%nvram.%hits') AS nvram_hits,
+  (SELECT sum(value) FROM metric WHERE phase_id = timed.phase_id AND name LIKE '%read_modify_writes') AS read_modify_writes,
+  guest_reads, guest_writes, guest_flushes, guest_bytes_read, guest_bytes_written, guest_busy_ms,
+  guest_reads * 1.0 / nullif(reads, 0) - 1 AS reads_deviation, guest_writes * 1.0 / nullif(writes, 0) - 1 AS writes_deviation,
+  guest_bytes_read * 1.0 / nullif(bytes_read, 0) - 1 AS bytes_read_deviation,
+  guest_bytes_written * 1.0 / nullif(bytes_written, 0) - 1 AS bytes_written_deviation
+FROM timed ORDER BY device, workload, parameters, scale, ordinal, phase, filesystem, variant, repetition, trial_id;
+
+-- name: bench_cells
+-- after: bench
+-- A cell is file system x device x workload x parameters x phase. `busy_share` is the median, until quiescence (where
+-- that was waited for); below a half the cell is CPU-bound. Intervals are not here: they are drawn by the bootstrap from
+-- the rows of bench_measures.
+, ranked AS (
+  SELECT *, count(*) OVER cell AS n, row_number() OVER (cell ORDER BY window_ms) AS window_rank,
+    row_number() OVER (cell ORDER BY elapsed_ms) AS elapsed_rank,
+    row_number() OVER (cell ORDER BY busy_ms / nullif(window_ms, 0)) AS busy_rank
+  FROM timed WHERE measured
+  WINDOW cell AS (PARTITION BY device, workload, parameters, scale, phase, filesystem, variant))
+SELECT device, workload, parameters, scale, phase, filesystem, variant, n AS repetitions,
+  avg(window_ms) FILTER (WHERE window_rank IN ((n + 1) / 2, (n + 2) / 2)) AS quiescent_median_ms,
+  avg(window_ms) AS quiescent_mean_ms, min(window_ms) AS quiescent_min_ms, max(window_ms) AS quiescent_max_ms,
+  avg(elapsed_ms) FILTER (WHERE elapsed_rank IN ((n + 1) / 2, (n + 2) / 2)) AS elapsed_median_ms,
+  avg(elapsed_ms) AS elapsed_mean_ms, count(quiescent_ms) AS waited_for_quiescence,
+  avg(busy_ms / nullif(window_ms, 0)) FILTER (WHERE busy_rank IN ((n + 1) / 2, (n + 2) / 2)) AS busy_share,
+  sum(late) AS late, max(host_busy) AS host_busy_most
+FROM ranked GROUP BY device, workload, parameters, scale, phase, filesystem, variant
+ORDER BY device, workload, parameters, scale, min(ordinal), phase, quiescent_mean_ms;
+
+-- name: bench_trials
+-- Every trial of a benchmark; of a failed one, why.
+SELECT id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, verdict, summary, late,
+  host_busy, started_at, wall_ms
+FROM trial WHERE run_id = :run ORDER BY device, workload, parameters, scale, filesystem, variant, repetition, id;
+
+-- name: bench_metrics
+-- Means over the repetitions of what else was counted or reported.
+SELECT t.device, t.workload, t.parameters, t.scale, m.label AS phase, t.filesystem, t.variant, x.name, x.unit,
+  count(*) AS repetitions, avg(x.value) AS mean, min(x.value) AS least, max(x.value) AS greatest
+FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON m.phase_id = p.id JOIN metric x ON x.phase_id = p.id
+WHERE t.run_id = :run AND t.verdict = 'measured' AND m.measured
+GROUP BY t.device, t.workload, t.parameters, t.scale, m.label, x.name, x.unit, t.filesystem, t.variant
+ORDER BY t.device, t.workload, t.parameters, t.scale, min(p.ordinal), m.label, x.name, t.filesystem, t.variant;
+
+-- name: bench_latency
+-- Cumulative share of the requests of a workload's measured phases that took at most upper_us, by the model.
+SELECT t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us, sum(l.count) AS requests,
+  sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant ORDER BY l.upper_us) * 1.0 /
+    sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant) AS share
+FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON m.phase_id = p.id
+  JOIN latency l ON l.phase_id = p.id AND l.kind = 'target'
+WHERE t.run_id = :run AND t.verdict = 'measured' AND m.measured
+GROUP BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us HAVING sum(l.count) > 0
+ORDER BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us;
+
+-- name: bench_io
+-- One trial of each file system under the first workload of each device (the first that has a sample), every n-th
+-- request of each kind so that the page holds at most 20 000. Times count from the first one.
+WITH candidate AS (
+  SELECT id, device, workload, parameters, filesystem, key,
+    row_number() OVER (PARTITION BY device, filesystem, variant ORDER BY workload, parameters, repetition, id) AS turn
+  FROM trial WHERE run_id = :run AND verdict = 'measured' AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
+chosen AS (SELECT * FROM candidate WHERE turn = 1 ORDER BY device, workload, parameters, filesystem, key LIMIT 24),
+numbered AS (
+  SELECT c.device, c.workload, c.parameters, c.filesystem, c.key, io.at_ms, io.lba, io.op,
+    min(io.at_ms) OVER (PARTITION BY c.id) AS first_ms,
+    row_number() OVER (PARTITION BY c.id, io.op ORDER BY io.rowid) AS number, count(*) OVER () AS total
+  FROM chosen c JOIN io ON io.trial_id = c.id WHERE io.op <> 'flush')
+SELECT device, workload, parameters, filesystem, key, at_ms - first_ms AS at_ms, lba, op FROM numbered
+WHERE (number - 1) % ((total + 19899) / 19900) = 0
+ORDER BY device, workload, parameters, filesystem, key, op, number LIMIT 20000;

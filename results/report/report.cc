@@ -1,50 +1,117 @@
-// The page is written beside its place and then renamed, so that a reader never sees half of one and a
-// failure leaves the report before it.
+// Which kind of run it is decides which page is written (report.h).
 #include "results/report/report.h"
 
-#include <cerrno>
-#include <fstream>
-#include <system_error>
+#include <fmt/format.h>
 
+#include "results/db/statement.h"
+#include "results/report/bench_export.h"
+#include "results/report/bench_page.h"
 #include "results/report/facts.h"
 #include "results/report/page.h"
+#include "results/report/whole_file.h"
 
 namespace headcrash::report {
 namespace {
 
-Result<void> write_whole(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path draft = path.string() + ".new";
-  std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  std::error_code problem;
-  if (!out) {
-    problem = std::error_code(errno, std::generic_category());
-  } else {
-    std::filesystem::rename(draft, path, problem);
+constexpr const char* kOtherFolder = "choose another folder with -o";
+
+Result<std::filesystem::path> write_page(const ReportOptions& options, const std::string& html) {
+  if (auto made = make_folder(options.output, kOtherFolder); !made) return pass_on(made);
+  const auto path = options.output / "report.html";
+  if (auto written = write_whole(path, html); !written) return pass_on(written);
+  return path;
+}
+
+/// One state of a database for all that is read from it.
+class Snapshot {
+ public:
+  static Result<Snapshot> begin(db::Database& database) {
+    if (auto begun = db::execute(database.handle(), "BEGIN"); !begun) return pass_on(begun);
+    return Snapshot(database);
   }
-  if (!problem) return {};
-  std::error_code ignored;
-  std::filesystem::remove(draft, ignored);
-  return fail(path.string(), "cannot be written: " + problem.message(), "choose another folder with -o");
+  Snapshot(Snapshot&& other) noexcept : database_(other.database_) { other.database_ = nullptr; }
+  Snapshot& operator=(Snapshot&&) = delete;
+  ~Snapshot() {
+    if (database_ != nullptr) static_cast<void>(db::execute(database_->handle(), "COMMIT"));
+  }
+
+ private:
+  explicit Snapshot(db::Database& database) : database_(&database) {}
+  db::Database* database_;
+};
+
+Result<Benchmark> benchmark_of(db::Database& database, std::optional<std::int64_t> run) {
+  const auto snapshot = Snapshot::begin(database);
+  if (!snapshot) return pass_on(snapshot);
+  return gather_benchmark(database, run);
+}
+
+Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now, const ReportOptions& options) {
+  if (!options.baseline) return std::nullopt;
+  auto database = db::Database::open(options.baseline->database, db::Database::Access::read_only);
+  if (!database) return pass_on(database);
+  const auto then = benchmark_of(*database, options.baseline->run);
+  if (!then) return pass_on(then);
+  return compare_with_baseline(now, *then, options.baseline->tolerance);
+}
+
+Result<ReportResult> write_bench_report(db::Database& database, const ReportOptions& options) {
+  const auto snapshot = Snapshot::begin(database);
+  if (!snapshot) return pass_on(snapshot);
+  const auto bench = gather_benchmark(database, options.run);
+  if (!bench) return pass_on(bench);
+  const auto compared = baseline_of(*bench, options);
+  if (!compared) return pass_on(compared);
+  const BaselineComparison* baseline = *compared ? &**compared : nullptr;
+  const auto html = bench_page(*bench, baseline);
+  if (!html) return pass_on(html);
+  const auto page = write_page(options, *html);
+  if (!page) return pass_on(page);
+  if (!options.csv.empty()) {
+    if (auto written = write_csv(database, *bench, baseline, options.csv); !written) return pass_on(written);
+  }
+  if (!options.junit.empty()) {
+    if (auto made = make_folder(options.junit.parent_path(), "choose another place with --junit"); !made)
+      return pass_on(made);
+    if (auto written = write_whole(options.junit, bench_junit(*bench, baseline)); !written)
+      return pass_on(written);
+  }
+  ReportResult result;
+  result.page = *page;
+  result.run = bench->facts.run.id;
+  result.trials = bench->facts.run.recorded;
+  result.failed = bench->failed();
+  result.regressions = baseline == nullptr ? 0 : baseline->regressions();
+  result.text = bench_text(*bench, baseline);
+  result.summary = bench_json(*bench, baseline);
+  return result;
 }
 
 }  // namespace
 
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options) {
+  const auto kind = kind_of_run(database, options.run);
+  if (!kind) return pass_on(kind);
+  const bool only_bench = options.baseline || !options.csv.empty() || !options.junit.empty();
+  if (*kind == "bench" || (only_bench && !options.run)) return write_bench_report(database, options);
   const auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);
+  if (only_bench) {
+    return fail(database.path().string(),
+                fmt::format("run {} is a {}, not a benchmark", facts->run.id, facts->run.kind),
+                "leave --baseline, --csv and --junit out, or name a run of headcrash bench with --run");
+  }
   const auto html = page(*facts);
   if (!html) return pass_on(html);
-  std::error_code problem;
-  std::filesystem::create_directories(options.output, problem);
-  if (problem) {
-    return fail(options.output.string(), "cannot be made: " + problem.message(),
-                "choose another folder with -o");
-  }
-  const auto path = options.output / "report.html";
-  if (auto written = write_whole(path, *html); !written) return pass_on(written);
-  return ReportResult{path, facts->run.id, facts->run.recorded, facts->unexpected()};
+  const auto path = write_page(options, *html);
+  if (!path) return pass_on(path);
+  auto summary = report_summary(database, facts->run.id);
+  if (!summary) return pass_on(summary);
+  return ReportResult{.page = *path,
+                      .run = facts->run.id,
+                      .trials = facts->run.recorded,
+                      .unexpected = facts->unexpected(),
+                      .summary = std::move(*summary)};
 }
 
 }  // namespace headcrash::report

@@ -131,8 +131,7 @@ std::string io_section(const Facts& facts, const std::vector<Plot>& plots) {
 
 std::string lateness_section(const Facts& facts) {
   std::string out = "<section>\n<h2>Was the drive&#39;s latency really delivered?</h2>\n";
-  std::int64_t late = 0;
-  for (const auto& cell : facts.cells) late += cell.late;
+  const std::int64_t late = facts.run.late;
   if (facts.lateness.empty()) {
     return out + nothing("No phase was served under a real-time clock.") + unclocked_note(facts) +
            "</section>\n";

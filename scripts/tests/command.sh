@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
-for command in doctor list serve simulate campaign bench query report merge; do
+for command in doctor list serve simulate campaign bench query report merge gc; do
   "$headcrash" $command --help | says Examples || failed "$command --help has no examples"
 done
 profiles=$("$headcrash" list profiles)
@@ -98,6 +98,13 @@ refuses 2 missing.db -- "$headcrash" merge missing.db -o merged.db
 refuses 2 newer.db newer -- "$headcrash" merge newer.db -o merged.db
 refuses 2 "there already" -- "$headcrash" merge newer.db -o text.db
 [ ! -e merged.db ] || failed "merge left a database behind"
+
+# gc makes no database; the schema needs none
+refuses 2 missing.db -- "$headcrash" gc --db missing.db
+[ ! -e missing.db ] || failed "gc made a database"
+refuses 2 text.db -- "$headcrash" gc --db text.db --older-than 0
+refuses 2 "--older-than" -- "$headcrash" gc --db text.db --older-than -1
+"$headcrash" query --schema | says "^CREATE TABLE measure" || failed "query --schema"
 
 # stores and sockets
 refuses 2 store -- "$headcrash" serve --size 64M --store /proc/nowhere

@@ -1,0 +1,75 @@
+// headcrash gc: old artefacts of a results database.
+#include "results/db/gc.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <memory>
+
+#include "harness/cli/command.h"
+
+namespace headcrash::cli {
+namespace {
+
+struct GcArguments {
+  std::string database = "headcrash.db";
+  db::GcOptions options;
+  bool as_json = false;
+};
+
+int run_gc(GcArguments arguments) {
+  const bool dry = arguments.options.dry_run;
+  // For writing, a database that is not there would be made.
+  const bool reading = dry || !std::filesystem::exists(arguments.database);
+  Result<db::Database> database = db::Database::open(
+      arguments.database, reading ? db::Database::Access::read_only : db::Database::Access::read_write);
+  if (!database) return tell(database.error(), arguments.as_json);
+  arguments.options.now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const auto outcome = db::collect_garbage(*database, arguments.options);
+  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (arguments.as_json) {
+    nlohmann::json refused = nlohmann::json::array();
+    for (const auto& each : outcome->refused) refused.push_back({{"path", each.path}, {"why", each.why}});
+    print({{"removed", outcome->removed},
+           {"missing", outcome->missing},
+           {"kept", outcome->kept},
+           {"bytes", outcome->bytes},
+           {"dry_run", dry},
+           {"refused", refused}});
+  } else {
+    fmt::print("{}{} artefacts, {:.1f} MiB; {} kept\n", dry ? "would remove " : "removed ", outcome->removed,
+               static_cast<double>(outcome->bytes) / (1 << 20), outcome->kept);
+    if (outcome->missing > 0) fmt::print("{} of them had no file any more\n", outcome->missing);
+    for (const auto& each : outcome->refused)
+      fmt::print(stderr, "headcrash gc: \"{}\" {}; left alone\n", each.path, each.why);
+  }
+  return outcome->refused.empty() ? kFine : kUsage;
+}
+
+}  // namespace
+
+void add_gc(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("gc", "Removes old artefacts (recordings, consoles) of a results database");
+  const auto arguments = std::make_shared<GcArguments>();
+  command->add_option("--db", arguments->database, "Results database")->capture_default_str();
+  command
+      ->add_option("--older-than", arguments->options.older_than_days,
+                   "Days since the trial began; 0 for all artefacts")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{100'000}))
+      ->capture_default_str();
+  command->add_flag("--keep-failures", arguments->options.keep_failures,
+                    "Keep those of trials that did not come out clean, so that they can be replayed");
+  command->add_flag("--dry-run", arguments->options.dry_run, "Only tell what would be removed");
+  command->add_flag("--json", arguments->as_json, "Print what was removed as JSON");
+  command->footer(
+      "Examples:\n  headcrash gc --db demo.db --dry-run\n  headcrash gc --db demo.db --older-than 7 "
+      "--keep-failures\n\n"
+      "Verdicts and timings stay; only files below the folders *.artefacts beside the database are removed, "
+      "and with "
+      "them\nthe way to replay their trials. Exit code 2: a path was refused and left alone.");
+  command->callback([arguments, &exit_code] { exit_code = run_gc(*arguments); });
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,301 @@
+// Sentences about a benchmark (bench_answer.h).
+#include "results/report/bench_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "results/report/figures.h"
+#include "results/report/ranking.h"
+
+namespace headcrash::report {
+namespace {
+
+using Kind = Standing::Kind;
+
+constexpr std::size_t kNamesMost = 6;
+/// Guest and device count the same requests; what differs by more is told.
+constexpr double kDeviation = 0.01;
+
+/// "a", "a and b", "a, b and 3 more"
+std::string named(const std::vector<std::string>& names) {
+  std::string text;
+  const std::size_t shown = std::min(names.size(), kNamesMost);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == shown && shown == names.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
+  }
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
+std::string times(std::size_t n) {
+  return n == 1 ? "once" : n == 2 ? "twice" : fmt::format("{} times", n);
+}
+
+std::string comparisons(std::size_t n) {
+  return counted(static_cast<std::int64_t>(n), "comparison", "comparisons");
+}
+
+/// Who shares the first rank.
+std::size_t winners(const Contest& contest) {
+  return static_cast<std::size_t>(std::ranges::count_if(contest.entrants, [](const Entrant& e) {
+    return e.standing.kind == Kind::ranked && e.standing.rank == 1;
+  }));
+}
+
+std::string paragraph_of(const Benchmark& bench) {
+  if (bench.trials.empty()) return "No trial of this run has finished, so there is nothing to tell yet.";
+  std::map<std::string, std::size_t> wins;
+  std::size_t decided = 0, open = 0, alone = 0, none = 0;
+  for (const Contest& contest : bench.contests) {
+    if (contest.ranked == 0) {
+      ++none;
+    } else if (contest.ranked == 1) {
+      ++alone;
+    } else if (winners(contest) == 1) {
+      ++decided;
+      ++wins[contest.entrants.front().name()];
+    } else {
+      ++open;
+    }
+  }
+  std::vector<std::pair<std::string, std::size_t>> order(wins.begin(), wins.end());
+  std::ranges::stable_sort(order, std::greater<>(), &std::pair<std::string, std::size_t>::second);
+  std::vector<std::string> words;
+  for (const auto& [name, n] : order) words.push_back(fmt::format("{} {}", name, times(n)));
+  std::string text;
+  if (decided + open == 1) {
+    text = words.empty() ? "No file system can be told to be the fastest."
+                         : fmt::format("{} was the fastest.", order.front().first);
+  } else if (words.empty() && open > 0) {
+    text = fmt::format("In none of {} one file system can be told to be the fastest.", comparisons(open));
+  } else if (decided > 0) {
+    text = fmt::format("Of {}, the fastest was {}.", comparisons(decided + open), named(words));
+    if (open > 0) {
+      text += fmt::format(" In {} the first cannot be told apart.",
+                          open == 1 ? "the other one" : fmt::format("the other {}", open));
+    }
+  }
+  if (alone > 0)
+    text += fmt::format(" {} only one file system that could be ranked.",
+                        alone == 1 ? "One comparison has" : fmt::format("{} comparisons have", alone));
+  if (none > 0)
+    text += fmt::format(" {} no ranking: everything in {} was CPU-bound or failed.",
+                        none == 1 ? "One comparison has" : fmt::format("{} comparisons have", none),
+                        none == 1 ? "it" : "them");
+  return text.starts_with(' ') ? text.substr(1) : text;
+}
+
+std::string standing_of(const Contest& contest) {
+  std::string ranked;
+  std::vector<std::string> others;
+  for (const Entrant& entrant : contest.entrants) {
+    const Standing& s = entrant.standing;
+    if (s.kind != Kind::ranked) {
+      others.push_back(fmt::format("{} ({})", entrant.name(), unranked_because(entrant)));
+      continue;
+    }
+    ranked +=
+        fmt::format("{}{} {}", ranked.empty() ? "" : ", ", entrant.name(), milliseconds(s.ranking.mean));
+    if (&entrant != &contest.entrants.front()) ranked += fmt::format(" ({})", difference(s));
+  }
+  std::string text = title_of(contest) + ": ";
+  text += ranked.empty() ? "no ranking"
+                         : (contest.to_quiescence ? "" : "until the last call returned, ") + ranked;
+  if (!others.empty()) text += fmt::format(". Not ranked: {}", fmt::join(others, ", "));
+  return text + ".";
+}
+
+/// Versions that differ between merged shards stand as a list of their values.
+std::vector<std::string> mixed_versions(const Run& run) {
+  std::vector<std::string> mixed;
+  for (const std::string& text : {run.versions, run.host}) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object()) continue;
+    for (const auto& [name, value] : json.items())
+      if (value.is_array()) mixed.push_back(name);
+  }
+  return mixed;
+}
+
+/// The largest deviation of the guest's own counters from the device's, of a cell.
+double deviation_of(const Entrant& entrant) {
+  double most = 0;
+  for (const Measurement& m : entrant.measurements) {
+    for (std::size_t i = 0; i < measures().size(); ++i) {
+      if (measures()[i].column.ends_with("_deviation") && m.values[i])
+        most = std::max(most, std::abs(*m.values[i]));
+    }
+  }
+  return most;
+}
+
+class Cautions {
+ public:
+  explicit Cautions(const Benchmark& bench) : bench_(bench) {}
+
+  std::vector<std::string> all() {
+    about_the_run();
+    about_marked_trials();
+    about_cells();
+    return std::move(said_);
+  }
+
+ private:
+  void about_the_run() {
+    const Run& run = bench_.facts.run;
+    if (run.interrupted()) {
+      say("interrupted: {} of {}. The run has no end (it may still be going on); what follows is about the "
+          "finished "
+          "trials only.",
+          run.recorded, counted(run.planned, "trial", "trials"));
+    } else if (run.recorded < run.planned) {
+      say("{} of {} planned trials were recorded.", run.recorded, run.planned);
+    }
+    if (bench_.failed() > 0) {
+      say("{} of {} failed and have no number; they are listed with their reasons.", bench_.failed(),
+          counted(static_cast<std::int64_t>(bench_.trials.size()), "trial", "trials"));
+    }
+    const bool scaled =
+        std::ranges::any_of(bench_.contests, [](const Contest& c) { return c.scale == "scaled"; });
+    if (scaled) say("Workloads marked as scaled are smaller than their sources define them.");
+    if (const auto mixed = mixed_versions(run); !mixed.empty())
+      say("The shards of this run were made with different {}.", named(mixed));
+    if (run.accelerator == "tcg")
+      say("The guests ran under software emulation: their CPU times say nothing about real machines.");
+  }
+
+  void about_marked_trials() {
+    std::size_t late = 0, busy = 0;
+    for (const BenchTrial& trial : bench_.trials) {
+      if (trial.failed()) continue;
+      late += trial.late ? 1 : 0;
+      busy += trial.host_busy.value_or(0) > kBusyHost ? 1 : 0;
+    }
+    const std::size_t measured = bench_.trials.size() - bench_.failed();
+    if (late > 0) {
+      say("{} of {} had late completions: requests took over 5 % longer than the modelled drive. Their times "
+          "are partly "
+          "the host's.",
+          late, counted(static_cast<std::int64_t>(measured), "trial", "trials"));
+    }
+    if (busy > 0) {
+      say("The host was busy during {} of {}: others used more than {:.0f} % of its CPU.", busy,
+          counted(static_cast<std::int64_t>(measured), "trial", "trials"), kBusyHost * 100);
+    }
+  }
+
+  void about_cells() {
+    std::vector<std::string> wide, few, deviating;
+    std::size_t outliers = 0, idle = 0;
+    for (const Contest& contest : bench_.contests) {
+      for (const Entrant& entrant : contest.entrants) {
+        if (entrant.standing.kind == Kind::unmeasured) continue;
+        const std::string name = entrant.name() + " (" + title_of(contest) + ")";
+        outliers += entrant.standing.ranking.outliers.size();
+        if (entrant.standing.kind == Kind::cpu_bound) ++idle;
+        if (entrant.standing.spread() > kWideSpread) wide.push_back(name);
+        if (!entrant.standing.ranking.mean_interval) few.push_back(name);
+        if (deviation_of(entrant) > kDeviation) deviating.push_back(name);
+      }
+    }
+    if (idle > 0)
+      say("{} CPU-bound and left out of the rankings: the device was busy less than half of the time.",
+          idle == 1 ? "One cell is" : fmt::format("{} cells are", idle));
+    if (!few.empty())
+      say("Fewer than three repetitions, and so no interval and nothing certain: {}.", named(few));
+    if (!wide.empty())
+      say("The repetitions spread by more than 5 % (standard deviation by mean): {}.", named(wide));
+    if (outliers > 0)
+      say("{} beyond the quartiles by more than 1.5 times their distance; {} shown, not dropped.",
+          counted(static_cast<std::int64_t>(outliers), "measurement lies", "measurements lie"),
+          outliers == 1 ? "it is" : "they are");
+    if (!deviating.empty())
+      say("The guest's own counters deviate by more than 1 % from the device's: {}.", named(deviating));
+  }
+
+  template <typename... Values>
+  void say(fmt::format_string<Values...> text, Values&&... values) {
+    said_.push_back(fmt::format(text, std::forward<Values>(values)...));
+  }
+
+  const Benchmark& bench_;
+  std::vector<std::string> said_;
+};
+
+}  // namespace
+
+std::string title_of(const Contest& contest) {
+  std::string text = contest.setting();
+  if (!contest.phase.empty()) text += ", phase " + contest.phase;
+  text += ", on " + contest.device;
+  return contest.scale == "scaled" ? text + " (scaled)" : text;
+}
+
+std::string difference(const Standing& s) {
+  const auto points = [](double ratio) { return (ratio - 1) * 100; };
+  const double change = points(s.to_best.ratio);
+  if (!s.to_best.interval) {
+    return fmt::format(
+        "{:+.1f} %, from {}", change,
+        s.pairs == 0 ? "unpaired repetitions" : counted(static_cast<std::int64_t>(s.pairs), "pair", "pairs"));
+  }
+  const double low = points(s.to_best.interval->low), high = points(s.to_best.interval->high);
+  const bool apart =
+      s.to_best.change == statistics::Change::worse || s.to_best.change == statistics::Change::better;
+  return fmt::format("{:+.1f} %, {:.1f} to {:.1f}{}", change, low, high, apart ? "" : ": not told apart");
+}
+
+std::string unranked_because(const Entrant& entrant) {
+  const Standing& s = entrant.standing;
+  if (s.kind == Kind::cpu_bound) {
+    return fmt::format("CPU-bound: the device was busy {} of the time; {}", percent(s.busy_share),
+                       milliseconds(s.ranking.mean));
+  }
+  if (entrant.failed > 0)
+    return fmt::format(
+        "failed in {} of {}", entrant.failed,
+        counted(static_cast<std::int64_t>(entrant.failed + entrant.measurements.size()), "trial", "trials"));
+  return "no time was measured";
+}
+
+std::vector<std::string> marks_of(const Entrant& entrant) {
+  std::vector<std::string> marks;
+  const auto of = [&](std::size_t n) { return fmt::format("{} of {}", n, entrant.measurements.size()); };
+  if (entrant.failed > 0 && entrant.standing.kind != Kind::unmeasured)
+    marks.push_back(fmt::format("{} failed", entrant.failed));
+  if (entrant.late > 0) marks.push_back(of(entrant.late) + " late");
+  if (entrant.busy_host > 0) marks.push_back(of(entrant.busy_host) + " on a busy host");
+  if (entrant.standing.spread() > kWideSpread)
+    marks.push_back("spread " + percent(entrant.standing.spread()));
+  if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
+    marks.push_back(counted(static_cast<std::int64_t>(n), "outlier", "outliers"));
+  if (entrant.standing.kind == Kind::ranked && entrant.standing.elapsed_busy_share < kCpuBound)
+    marks.push_back("elapsed is CPU-bound");
+  return marks;
+}
+
+std::string verdict_line(const BaselineComparison& comparison) {
+  using statistics::Change;
+  std::string text;
+  for (const Change change : {Change::worse, Change::better, Change::same, Change::cannot_tell}) {
+    const std::size_t n = comparison.count(change);
+    if (n > 0)
+      text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", change_name(change),
+                          counted(static_cast<std::int64_t>(n), "cell", "cells"));
+  }
+  return text.empty() ? "nothing to compare" : text;
+}
+
+BenchAnswer answer_of(const Benchmark& bench) {
+  BenchAnswer answer;
+  answer.paragraph = paragraph_of(bench);
+  for (const Contest& contest : bench.contests) answer.standings.push_back(standing_of(contest));
+  answer.cautions = Cautions(bench).all();
+  return answer;
+}
+
+}  // namespace headcrash::report

@@ -1,0 +1,129 @@
+#pragma once
+// Everything the report says about one benchmark, read by the named queries; ranking.cc adds the statistics.
+//
+//   run -> contest: device x workload x parameters x phase     what can be compared
+//            -> entrant: a file system (and variant) in it     what is compared
+//                 -> measurement: one repetition               equal repetitions were interleaved, and pair
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/report/facts.h"
+#include "results/statistics/sample.h"
+
+namespace headcrash::report {
+
+/// Below this share of its time the device was not what the workload waited for.
+inline constexpr double kCpuBound = 0.5;
+/// Of the host's CPU, used by others.
+inline constexpr double kBusyHost = 0.1;
+/// Standard deviation by mean: more is told.
+inline constexpr double kWideSpread = 0.05;
+
+/// A column of the query bench_measures.
+struct Measure {
+  enum class Unit : std::uint8_t { milliseconds, microseconds, count, bytes, share, ratio, rate };
+  std::string_view column, title;
+  Unit unit = Unit::count;
+};
+std::span<const Measure> measures();
+/// "12.3 ms", "4.1 MiB", "31.0 %"
+std::string figure(double value, Measure::Unit unit);
+
+struct Measurement {
+  std::int64_t trial = 0, repetition = 0;
+  std::string key;
+  double elapsed_ms = 0;
+  std::optional<double> quiescent_ms, host_busy;
+  /// Of the busiest device: until quiescence (or the last call, where that was not waited for); until the
+  /// last call.
+  std::optional<double> busy_share, elapsed_busy_share;
+  bool late = false;
+  std::vector<std::optional<double>> values;  ///< in the order of measures()
+  bool host_was_busy() const { return host_busy.value_or(0) > kBusyHost; }
+};
+
+/// What repeated measurements of an entrant say (ranking.h).
+struct Standing {
+  enum class Kind : std::uint8_t { ranked, cpu_bound, unmeasured };
+  Kind kind = Kind::unmeasured;
+  int rank = 0;                   ///< from 1; entrants that cannot be told apart share one
+  statistics::Summary ranking;    ///< milliseconds: to quiescence, or elapsed where the contest is by that
+  statistics::Summary elapsed;    ///< milliseconds
+  double busy_share = 0;          ///< median, over the time that is ranked by
+  double elapsed_busy_share = 0;  ///< median, until the last call returned
+  /// To the best one, over equal repetitions where there are any (else of the means). Of the best: 1.
+  statistics::Comparison to_best;
+  std::size_t pairs = 0;
+  double spread() const { return ranking.mean > 0 ? ranking.deviation / ranking.mean : 0; }
+};
+
+struct Entrant {
+  std::string filesystem, variant;
+  std::vector<Measurement> measurements;  ///< by repetition
+  std::size_t failed = 0, late = 0, busy_host = 0;
+  Standing standing;
+  std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
+};
+
+struct Contest {
+  std::string device, workload, parameters, scale, phase, operation;
+  bool to_quiescence = true;      ///< ranked by; false: some measurement did not wait for it
+  std::vector<Entrant> entrants;  ///< ranked ones first, in order; then those that are not
+  std::size_t ranked = 0;
+
+  std::string setting() const;  ///< "copy files=535 users=4"
+  /// The same contest in another run.
+  std::string identity() const;
+};
+
+struct BenchTrial {
+  std::int64_t id = 0, repetition = 0, seed = 0;
+  std::string key, device, workload, parameters, scale, filesystem, variant, clock, verdict, summary,
+      started_at;
+  bool late = false;
+  std::optional<double> host_busy;
+  bool failed() const { return verdict != "measured"; }
+};
+
+/// Mean of a counter or of a tool's figure, per entrant.
+struct MetricRow {
+  std::string name, unit;
+  std::map<std::string, double> means;  ///< by the entrant's name
+};
+
+struct BenchCurve {
+  std::string device, workload, parameters, filesystem, variant;
+  std::int64_t requests = 0;
+  std::vector<std::pair<double, double>> points;  ///< (microseconds, share that took at most that)
+};
+
+struct BenchPanel {
+  std::string device, setting, filesystem, key;
+  std::vector<IoPoint> points;
+};
+
+struct Benchmark {
+  Facts facts;  ///< of the run as such: run, file systems, lateness; nothing of verdicts
+  std::vector<Contest> contests;
+  std::vector<BenchTrial> trials;
+  std::map<std::string, std::vector<MetricRow>> metrics;  ///< by the contest's identity
+  std::vector<BenchCurve> latency;
+  std::vector<BenchPanel> io;
+
+  std::size_t failed() const;
+};
+
+/// In the caller's transaction, so that all queries see one state even while the benchmark goes on. `run`: by
+/// default the newest of the benchmarks. Errors: no benchmark, no such run, a run that is none.
+Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
+
+/// What kind of run that is, by default the newest; empty if there is none.
+Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run);
+
+}  // namespace headcrash::report

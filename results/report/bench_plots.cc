@@ -1,0 +1,222 @@
+// Bars, response against throughput, latencies, requests over time (bench_plots.h).
+#include "results/report/bench_plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <tuple>
+
+#include "results/report/bench_answer.h"
+#include "results/report/drawing.h"
+#include "results/report/html.h"
+#include "results/report/ranking.h"
+
+namespace headcrash::report {
+namespace {
+
+constexpr std::size_t kBarsMost = 60;
+constexpr std::size_t kOthersMost = 24;
+constexpr std::size_t kValuesMost = 200;  // dots of a row
+
+Drawing bars_of(const Facts& facts, const Contest& contest) {
+  std::string data, values;
+  std::size_t margin = 4;
+  int row = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < contest.ranked; ++i) {
+    const Entrant& entrant = contest.entrants[i];
+    const statistics::Summary& s = entrant.standing.ranking;
+    const statistics::Interval interval = s.mean_interval.value_or(statistics::Interval{s.mean, s.mean});
+    const std::string name = plot_label(entrant.name());
+    margin = std::max(margin, characters_in(name));
+    largest = std::max({largest, s.greatest, interval.high});
+    data += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", s.mean / 1e3, std::max(interval.low, 0.0) / 1e3,
+                        interval.high / 1e3, ++row, rgb_number(plot_colour(facts, entrant.filesystem)), name);
+    auto times = times_of(entrant, contest.to_quiescence);
+    times.resize(std::min(times.size(), kValuesMost));
+    for (const double time : times) values += fmt::format("{}\t{}\n", time / 1e3, row);
+  }
+  const bool seconds = largest >= 1000;
+  const double scale = seconds ? 1 : 1000, most = largest / 1e3 * scale;
+  return {44 + 26 * row,
+          fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = {}\nstep = {}\nmost = {}\n{}{}",
+                      row, static_cast<double>(margin) * 0.92 + 2, seconds ? "s" : "ms", scale,
+                      tick_step(most), most * 1.04, data_block("data", data), data_block("values", values)),
+          "bars.gp", "time of each file system: " + title_of(contest)};
+}
+
+/// Contests that differ only in their number of users.
+struct Series {
+  const Contest* first = nullptr;
+  std::string rest;
+  std::map<std::int64_t, const Contest*> by_users;
+};
+
+std::vector<Series> series_of(const Benchmark& bench) {
+  std::vector<Series> all;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::size_t> places;
+  for (const Contest& contest : bench.contests) {
+    const auto count = users_in(contest.parameters);
+    if (!count || contest.phase.empty()) continue;
+    const auto [place, added] = places.emplace(
+        std::tuple(contest.device, contest.workload, count->rest, contest.scale, contest.phase), all.size());
+    if (added) all.push_back({&contest, count->rest, {}});
+    all[place->second].by_users[count->users] = &contest;
+  }
+  std::erase_if(all, [](const Series& each) { return each.by_users.size() < 2; });
+  return all;
+}
+
+/// A closed system: each user waits for its operation before the next one, so that the response time is users
+/// by throughput.
+std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts, const Series& series) {
+  std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
+  for (const auto& [users, contest] : series.by_users) {
+    for (const Entrant& entrant : contest->entrants) {
+      if (entrant.standing.kind != Standing::Kind::ranked || entrant.measurements.empty()) continue;
+      const auto rate =
+          std::ranges::find(measures(), std::string_view("rate"), &Measure::column) - measures().begin();
+      double sum = 0;
+      std::size_t n = 0;
+      for (const Measurement& m : entrant.measurements) {
+        if (!m.values[static_cast<std::size_t>(rate)]) continue;
+        sum += *m.values[static_cast<std::size_t>(rate)];
+        ++n;
+      }
+      if (n == 0 || sum <= 0) continue;
+      const double mean = sum / static_cast<double>(n);
+      auto& line = lines[entrant.name()];
+      line.first = entrant.filesystem;
+      line.second += fmt::format("{}\t{}\t{}\n", mean, static_cast<double>(users) / mean, users);
+    }
+  }
+  if (lines.empty()) return std::nullopt;
+  std::string data, colours;
+  for (const auto& [name, line] : lines) {
+    data += line.second + "\n\n";
+    colours += fmt::format("{} ", plot_colour(facts, line.first));
+  }
+  const Contest& contest = *series.first;
+  Drawing drawing{
+      270, fmt::format("series = {}\ncolours = \"{}\"\n{}", lines.size(), colours, data_block("data", data)),
+      "throughput.gp",
+      fmt::format("response time against throughput of {} on {}", contest.workload, contest.device)};
+  const std::string title = fmt::format(
+      "<b>{}</b> {} <small>{} &middot; {} &middot; per {}</small>", escape(contest.workload),
+      escape(contest.phase), escape(contest.device), escape(series.rest), escape(contest.operation));
+  return std::pair(drawing, title);
+}
+
+std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench) {
+  std::vector<std::pair<Drawing, std::string>> out;
+  const auto& all = bench.latency;
+  for (std::size_t i = 0; i < all.size() && out.size() < kOthersMost;) {
+    const std::string device = all[i].device, workload = all[i].workload, parameters = all[i].parameters;
+    std::string data, colours, dashes, widths;
+    int series = 0;
+    for (; i < all.size() && all[i].device == device && all[i].workload == workload &&
+           all[i].parameters == parameters;
+         ++i) {
+      data += fmt::format("{}\t0\n", all[i].points.front().first / 1e6);
+      for (const auto& [us, share] : all[i].points) data += fmt::format("{}\t{}\n", us / 1e6, share);
+      data += "\n\n";
+      colours += fmt::format("{} ", plot_colour(bench.facts, all[i].filesystem));
+      dashes += all[i].variant.empty() ? "1 " : "11 ";
+      widths += "2 ";
+      ++series;
+    }
+    out.emplace_back(
+        Drawing{290,
+                fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nwidths = \"{}\"\n{}", series,
+                            colours, dashes, widths, data_block("data", data)),
+                "latency.gp", fmt::format("distribution of response times of {} on {}", workload, device)},
+        fmt::format("<b>{}</b> <small>{} &middot; {}</small>", escape(device), escape(workload),
+                    escape(parameters)));
+  }
+  return out;
+}
+
+std::vector<std::pair<Drawing, std::string>> panels(const Benchmark& bench) {
+  std::map<std::string, std::pair<double, std::int64_t>> axes;  // by device
+  for (const BenchPanel& panel : bench.io) {
+    auto& [last_ms, last_lba] = axes[panel.device];
+    for (const IoPoint& point : panel.points) {
+      last_ms = std::max(last_ms, point.at_ms);
+      last_lba = std::max(last_lba, point.lba);
+    }
+  }
+  std::vector<std::pair<Drawing, std::string>> out;
+  for (const BenchPanel& panel : bench.io) {
+    const auto& [last_ms, last_lba] = axes[panel.device];
+    std::string reads = "-1\t-1\n", writes = reads, media = reads;
+    for (const IoPoint& point : panel.points) {
+      std::string& lines = point.op == "read" ? reads : point.op == "write" ? writes : media;
+      lines += fmt::format("{}\t{}\n", point.at_ms / 1e3, point.lba);
+    }
+    out.emplace_back(
+        Drawing{
+            260,
+            fmt::format("x_max = {}\ny_max = {}\ncut = -1\n{}{}{}", std::max(last_ms * 1.02, 1.0) / 1e3,
+                        std::max(static_cast<double>(last_lba) * 1.03, 1.0) / 1e6, data_block("reads", reads),
+                        data_block("writes", writes), data_block("media", media)),
+            "io.gp", "requests of " + panel.key + " over time"},
+        fmt::format("{} <small>{} &middot; {}</small>", filesystem_name(bench.facts, panel.filesystem),
+                    escape(panel.device), escape(panel.setting)));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<UserCount> users_in(const std::string& parameters) {
+  std::istringstream words(parameters);
+  UserCount found;
+  bool there = false;
+  constexpr std::string_view kName = "users=";
+  for (std::string word; words >> word;) {
+    if (!there && word.starts_with(kName)) {
+      const char* end = word.data() + word.size();
+      const auto [stop, problem] = std::from_chars(word.data() + kName.size(), end, found.users);
+      there = problem == std::errc{} && stop == end && found.users > 0;
+      if (there) continue;
+    }
+    found.rest += (found.rest.empty() ? "" : " ") + word;
+  }
+  return there ? std::optional(found) : std::nullopt;
+}
+
+Result<BenchPlots> bench_plots(const Benchmark& bench) {
+  std::vector<Drawing> drawings;
+  std::vector<std::string> identities;
+  for (const Contest& contest : bench.contests) {
+    if (contest.ranked == 0 || identities.size() == kBarsMost) continue;
+    drawings.push_back(bars_of(bench.facts, contest));
+    identities.push_back(contest.identity());
+  }
+  BenchPlots plots;
+  std::vector<std::pair<std::vector<Plot>*, std::string>> places;
+  const auto add = [&](const std::pair<Drawing, std::string>& titled, std::vector<Plot>& to) {
+    drawings.push_back(titled.first);
+    places.emplace_back(&to, titled.second);
+  };
+  std::size_t throughputs = 0;
+  for (const Series& series : series_of(bench)) {
+    if (throughputs == kOthersMost) break;
+    if (const auto drawing = throughput_of(bench.facts, series)) {
+      add(*drawing, plots.throughput);
+      ++throughputs;
+    }
+  }
+  for (const auto& each : latencies(bench)) add(each, plots.latency);
+  for (const auto& each : panels(bench)) add(each, plots.io);
+  auto drawn = draw_all(drawings);
+  if (!drawn) return pass_on(drawn);
+  for (std::size_t i = 0; i < identities.size(); ++i) plots.bars[identities[i]] = std::move((*drawn)[i]);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    places[i].first->push_back({places[i].second, std::move((*drawn)[identities.size() + i])});
+  return plots;
+}
+
+}  // namespace headcrash::report

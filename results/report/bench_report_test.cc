@@ -1,0 +1,330 @@
+// The report of benchmarks: known numbers in, known sentences out. With HEADCRASH_SHOW_REPORT=FOLDER a
+// realistic page is left there for a look; with HEADCRASH_LARGE_REPORT=TRIALS the time of a large one is
+// told.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "results/db/database_fixture.h"
+#include "results/db/statement.h"
+#include "results/report/bench_answer.h"
+#include "results/report/bench_export.h"
+#include "results/report/bench_plots.h"
+#include "results/report/report.h"
+#include "results/report/synthetic_bench.h"
+
+namespace headcrash::report {
+namespace {
+
+using db::must;
+using statistics::Change;
+
+class BenchReportTest : public db::ScratchFolder {
+ protected:
+  db::Database database(const std::string& name = "results.db") {
+    return must(db::Database::open(folder() / name, db::Database::Access::read_write));
+  }
+  Benchmark gathered(const SyntheticBench& shape) {
+    auto db = database(fmt::format("{}.db", ++databases_));
+    fill(db, shape);
+    return must(gather_benchmark(db, std::nullopt));
+  }
+  int databases_ = 0;
+};
+
+bool holds(const std::string& text, const std::string& what) {
+  return text.find(what) != std::string::npos;
+}
+
+const Entrant& entrant(const Contest& contest, const std::string& name) {
+  for (const Entrant& each : contest.entrants)
+    if (each.name() == name) return each;
+  throw std::runtime_error("no entrant " + name);
+}
+
+TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
+  const Benchmark bench = gathered(four_filesystems());
+  const BenchAnswer answer = answer_of(bench);
+  EXPECT_EQ(answer.paragraph, "xfs was the fastest.");
+  ASSERT_EQ(answer.standings.size(), 1U);
+  EXPECT_EQ(answer.standings[0],
+            "copy users=4, phase copy, on hp-c2447: xfs 10.0\u00a0s, ext4 12.0\u00a0s (+20.0 %, 19.9 to "
+            "20.1), btrfs "
+            "20.0\u00a0s (+100.0 %, 100.0 to 100.0). Not ranked: f2fs (CPU-bound: the device was busy "
+            "30.0\u00a0% of the "
+            "time; 8.00\u00a0s).");
+  ASSERT_EQ(answer.cautions.size(), 1U);
+  EXPECT_EQ(
+      answer.cautions[0],
+      "One cell is CPU-bound and left out of the rankings: the device was busy less than half of the time.");
+}
+
+TEST_F(BenchReportTest, CpuBoundCellsHaveNoRankHoweverFast) {
+  auto shape = four_filesystems();
+  const Contest contest = gathered(shape).contests.at(0);
+  EXPECT_EQ(contest.ranked, 3U);
+  EXPECT_EQ(contest.entrants.front().name(), "xfs");
+  EXPECT_EQ(entrant(contest, "f2fs").standing.kind, Standing::Kind::cpu_bound);
+  shape.contests[0].entrants[3].busy = 0.6;
+  const Contest busy = gathered(shape).contests.at(0);
+  EXPECT_EQ(busy.entrants.front().name(), "f2fs");
+  EXPECT_NEAR(entrant(busy, "xfs").standing.to_best.ratio, 1.25, 1e-3);
+}
+
+TEST_F(BenchReportTest, AFailedTrialIsNeverANumber) {
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[0].failed = 2;
+  shape.contests[0].entrants[2].seconds.clear();
+  shape.contests[0].entrants[2].failed = 3;
+  const Benchmark bench = gathered(shape);
+  const Contest& contest = bench.contests.at(0);
+  EXPECT_EQ(bench.failed(), 5U);
+  EXPECT_EQ(entrant(contest, "ext4").failed, 2U);
+  EXPECT_EQ(entrant(contest, "ext4").measurements.size(), 5U);
+  EXPECT_DOUBLE_EQ(entrant(contest, "ext4").standing.ranking.mean, 12'000);
+  EXPECT_EQ(entrant(contest, "btrfs").standing.kind, Standing::Kind::unmeasured);
+  EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 0);
+  const std::string text = bench_text(bench, nullptr);
+  EXPECT_TRUE(holds(text, "failed in 3 of 3 trials")) << text;
+  EXPECT_TRUE(holds(text, "no space left on device")) << text;
+}
+
+TEST_F(BenchReportTest, WhatCannotBeToldApartSharesARank) {
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
+  const Benchmark bench = gathered(shape);
+  EXPECT_EQ(entrant(bench.contests[0], "ext4").standing.rank, 1);
+  EXPECT_EQ(entrant(bench.contests[0], "btrfs").standing.rank, 3);
+  EXPECT_EQ(answer_of(bench).paragraph, "No file system can be told to be the fastest.");
+}
+
+TEST_F(BenchReportTest, EqualRepetitionsPair) {
+  // Both drift by half over the run: the means hardly differ by their spread, the pairs do.
+  auto shape = four_filesystems();
+  shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}}, {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
+  const Contest contest = gathered(shape).contests.at(0);
+  const Standing& second = entrant(contest, "xfs").standing;
+  EXPECT_EQ(second.rank, 2);
+  EXPECT_EQ(second.pairs, 5U);
+  EXPECT_NEAR(second.to_best.ratio, 1.05, 1e-9);
+  EXPECT_GT(second.spread(), kWideSpread) << "and the spread is told";
+}
+
+TEST_F(BenchReportTest, OneRepetitionIsNoCertainty) {
+  auto shape = four_filesystems();
+  for (auto& each : shape.contests[0].entrants) each.seconds.resize(1);
+  const Benchmark bench = gathered(shape);
+  EXPECT_EQ(entrant(bench.contests[0], "btrfs").standing.rank, 1) << "nothing can be told apart";
+  const auto cautions = fmt::format("{}", fmt::join(answer_of(bench).cautions, "\n"));
+  EXPECT_TRUE(holds(cautions, "Fewer than three repetitions")) << cautions;
+  EXPECT_TRUE(holds(bench_text(bench, nullptr), "from 1 pair"));
+}
+
+TEST_F(BenchReportTest, OutliersLateTrialsAndABusyHostAreShown) {
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[1].seconds = {10.0, 10.0, 10.1, 9.9, 10.0, 15.0};
+  shape.late_every = 5;
+  auto db = database();
+  fill(db, shape);
+  must(db::execute(db.handle(),
+                   "UPDATE trial SET host_busy = 0.4 WHERE filesystem = 'btrfs' AND repetition = 0")
+           .map([] { return true; }));
+  const auto result = must(write_report(db, {.output = folder() / "out"}));
+  const std::string page = db::contents(result.page);
+  EXPECT_TRUE(holds(result.text, "1 outlier")) << result.text;
+  EXPECT_TRUE(holds(result.text, "spread"));
+  EXPECT_TRUE(holds(result.text, "4 of 21 trials had late completions")) << result.text;
+  EXPECT_TRUE(holds(result.text, "The host was busy during 1 of 21 trials")) << result.text;
+  EXPECT_TRUE(holds(page, "15.0\u00a0s <b class=\"warn\">(outlier")) << "shown where it stands";
+  EXPECT_TRUE(holds(page, "busy host)"));
+}
+
+TEST_F(BenchReportTest, WithoutQuiescenceElapsedIsRanked) {
+  auto shape = four_filesystems();
+  shape.quiescence = false;
+  const Contest contest = gathered(shape).contests.at(0);
+  EXPECT_FALSE(contest.to_quiescence);
+  EXPECT_DOUBLE_EQ(entrant(contest, "xfs").standing.ranking.mean, 9'000);
+}
+
+TEST_F(BenchReportTest, RegressionsAreFoundAndNothingElse) {
+  const Benchmark then = gathered(four_filesystems());
+  auto shape = four_filesystems();
+  auto& entrants = shape.contests[0].entrants;
+  for (double& s : entrants[0].seconds) s *= 1.2;   // ext4: worse
+  for (double& s : entrants[1].seconds) s *= 0.8;   // xfs: better
+  for (double& s : entrants[2].seconds) s *= 1.01;  // btrfs: within the tolerance
+  shape.qemu = "8.0";
+  const auto compared = compare_with_baseline(gathered(shape), then, kBaselineTolerance);
+  ASSERT_EQ(compared.changes.size(), 4U);
+  std::map<std::string, Change> verdicts;
+  for (const CellChange& change : compared.changes) verdicts[change.entrant] = change.change;
+  EXPECT_EQ(verdicts["ext4"], Change::worse);
+  EXPECT_EQ(verdicts["xfs"], Change::better);
+  EXPECT_EQ(verdicts["btrfs"], Change::same);
+  EXPECT_EQ(verdicts["f2fs"], Change::cannot_tell) << "CPU-bound";
+  EXPECT_EQ(compared.regressions(), 1U);
+  ASSERT_EQ(compared.differences.size(), 1U);
+  EXPECT_EQ(compared.differences[0], "qemu: 7.2 then, 8.0 now");
+  EXPECT_EQ(verdict_line(compared),
+            "worse in 1 cell, better in 1 cell, same in 1 cell, cannot tell in 1 cell");
+  EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
+}
+
+TEST_F(BenchReportTest, AWorkloadThatFailsNowIsARegressionAndAMissingOneIsNone) {
+  const Benchmark then = gathered(four_filesystems());
+  auto shape = four_filesystems();
+  auto& entrants = shape.contests[0].entrants;
+  entrants[0].failed = 1;
+  entrants[1].seconds.clear();
+  entrants[1].failed = 5;
+  entrants.erase(entrants.begin() + 2);
+  const auto compared = compare_with_baseline(gathered(shape), then, kBaselineTolerance);
+  std::map<std::string, CellChange> changes;
+  for (const CellChange& change : compared.changes) changes[change.entrant] = change;
+  EXPECT_TRUE(changes["ext4"].regression);
+  EXPECT_EQ(changes["ext4"].reason, "1 of 6 trials failed, none did then");
+  EXPECT_TRUE(changes["xfs"].regression);
+  EXPECT_FALSE(changes["btrfs"].regression);
+  EXPECT_EQ(changes["btrfs"].reason, "not measured now");
+
+  for (auto& each : entrants) {
+    each.seconds.clear();
+    each.failed = 2;
+  }
+  EXPECT_EQ(compare_with_baseline(gathered(shape), then, kBaselineTolerance).regressions(), 3U)
+      << "nothing was measured, and so no phase is known";
+}
+
+TEST_F(BenchReportTest, TheReportWritesAllItsFiles) {
+  auto old = database("old.db"), now = database("now.db");
+  fill(old, four_filesystems());
+  auto shape = four_filesystems();
+  for (double& s : shape.contests[0].entrants[0].seconds) s *= 1.5;
+  shape.contests[0].entrants[0].filesystem = "ext4";
+  const auto run = fill(now, shape);
+  const auto result = must(write_report(now, {.output = folder() / "out",
+                                              .baseline = BaselineOptions{.database = folder() / "old.db"},
+                                              .csv = folder() / "tables",
+                                              .junit = folder() / "ci" / "bench.xml"}));
+  EXPECT_EQ(result.run, run);
+  EXPECT_EQ(result.trials, 20);
+  EXPECT_EQ(result.regressions, 1U);
+  for (const char* name : {"measures", "cells", "trials", "metrics", "rankings", "baseline"})
+    EXPECT_TRUE(holds(db::contents(folder() / "tables" / fmt::format("{}.csv", name)), "\r\n")) << name;
+  const std::string xml = db::contents(folder() / "ci" / "bench.xml");
+  EXPECT_TRUE(holds(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\"")) << xml;
+  EXPECT_TRUE(holds(
+      xml, "name=\"ext4\" time=\"18.000000\"><failure message=\"slower by 50.0 % than the baseline\"/>"))
+      << xml;
+  const auto& json = result.summary;
+  EXPECT_EQ(json["contests"][0]["entrants"][0]["filesystem"], "xfs");
+  EXPECT_EQ(json["contests"][0]["entrants"][0]["rank"], 1);
+  EXPECT_EQ(json["contests"][0]["entrants"][0]["measurements"].size(), 5U);
+  EXPECT_EQ(json["baseline"]["regressions"], 1);
+  const std::string page = db::contents(result.page);
+  EXPECT_LT(page.find("Slower than the baseline"), page.find("<h1>"));
+  for (const char* unwanted : {"http:", "https:", "src=", "<script", "<link", "@import", "url("})
+    EXPECT_FALSE(holds(page, unwanted)) << unwanted;
+}
+
+TEST_F(BenchReportTest, EmptyInterruptedAndOtherRuns) {
+  auto db = database();
+  EXPECT_FALSE(write_report(db, {.output = folder() / "out"}));
+  SyntheticBench none;
+  none.finished = false;
+  fill(db, none);
+  const auto result = must(
+      write_report(db, {.output = folder() / "out", .csv = folder() / "csv", .junit = folder() / "x.xml"}));
+  EXPECT_TRUE(holds(result.text, "No trial of this run has finished")) << result.text;
+  EXPECT_TRUE(holds(result.text, "interrupted"));
+  must(db.begin_run(db::some_run()));
+  const auto campaign = write_report(db, {.output = folder() / "out", .run = 2, .junit = folder() / "x.xml"});
+  ASSERT_FALSE(campaign);
+  EXPECT_TRUE(holds(campaign.error().message(), "is a campaign, not a benchmark"))
+      << campaign.error().message();
+  EXPECT_TRUE(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}))
+      << "the newest benchmark";
+}
+
+TEST_F(BenchReportTest, StrangeNamesAreShownAsTheyAre) {
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[0].filesystem =
+      "<script>alert('x')</script>\"&\\ {_^@} \xff\n\t$d << END_OF_DATA";
+  shape.contests[0].device =
+      "a device whose name is so long that no margin of any plot could ever hold all of it";
+  shape.contests[0].workload = "na\xc3\xafve \x1b[31m \xef\xbf\xbe";
+  auto db = database();
+  fill(db, shape);
+  const auto result = must(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}));
+  const std::string page = db::contents(result.page), xml = db::contents(folder() / "x.xml");
+  for (const std::string& text : {page, xml, result.text}) {
+    EXPECT_FALSE(holds(text, "\xff"));
+    EXPECT_FALSE(holds(text, "\x1b"));
+  }
+  EXPECT_FALSE(holds(page, "<script"));
+  EXPECT_FALSE(holds(xml, "<script"));
+  EXPECT_FALSE(holds(xml, "\xef\xbf\xbe"));
+  EXPECT_NO_THROW(result.summary.dump());
+}
+
+TEST_F(BenchReportTest, TimesThatAreNoneAreNotCompared) {
+  auto db = database();
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[1].seconds[0] = 0;
+  fill(db, shape);
+  must(db::execute(db.handle(), "UPDATE measure SET quiescent_ms = 9e999, elapsed_ms = -1 WHERE phase_id = 1")
+           .map([] { return true; }));
+  const auto result = must(write_report(db, {.output = folder() / "out"}));
+  EXPECT_FALSE(holds(result.text, "inf"));
+  EXPECT_FALSE(holds(result.text, "nan"));
+  EXPECT_TRUE(holds(result.text, "xfs"));
+}
+
+TEST(UsersOf, AreFoundAmongTheParameters) {
+  EXPECT_EQ(users_in("files=10 users=4 wide=1")->users, 4);
+  EXPECT_EQ(users_in("files=10 users=4 wide=1")->rest, "files=10 wide=1");
+  for (const char* none :
+       {"", "files=10", "superusers=3", "users=", "users=x", "users=0", "users=99999999999999999999"})
+    EXPECT_FALSE(users_in(none)) << none;
+}
+
+TEST_F(BenchReportTest, ForALook) {
+  const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
+  if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
+  auto old = database("old.db"), now = database("now.db");
+  auto before = a_real_bench();
+  for (auto& contest : before.contests)
+    for (auto& each : contest.entrants)
+      if (each.filesystem == "f2fs" && contest.device == "hp-c2447")
+        for (double& s : each.seconds) s *= 0.8;
+  before.qemu = "7.1";
+  fill(old, before);
+  fill(now, a_real_bench());
+  const std::filesystem::path folder_there = std::filesystem::path(where) / "bench";
+  const auto result = must(write_report(now, {.output = folder_there,
+                                              .baseline = BaselineOptions{.database = folder() / "old.db"},
+                                              .csv = folder_there / "csv",
+                                              .junit = folder_there / "junit.xml"}));
+  std::ofstream(folder_there / "report.txt") << result.text;
+  std::ofstream(folder_there / "report.json") << result.summary.dump(2);
+  EXPECT_TRUE(write_report(now, {.output = folder_there / "alone"}));
+}
+
+TEST_F(BenchReportTest, TimeOfALargeOne) {
+  const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
+  if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
+  auto db = database();
+  must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
+  fill(db, a_large_bench(std::atoi(trials)));
+  const auto before = std::chrono::steady_clock::now();
+  const auto result = must(write_report(db, {.output = folder() / "out", .csv = folder() / "csv"}));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  fmt::print("{} trials: {:.2f} s, {} bytes of HTML\n", result.trials, took.count(),
+             std::filesystem::file_size(result.page));
+}
+
+}  // namespace
+}  // namespace headcrash::report

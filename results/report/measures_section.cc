@@ -1,0 +1,184 @@
+// All that was counted, per contest, and every single measurement.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "results/report/bench_page.h"
+#include "results/report/figures.h"
+#include "results/report/html.h"
+#include "results/report/ranking.h"
+
+namespace headcrash::report {
+namespace {
+
+using Kind = Column::Kind;
+
+/// A page of thousands of tables is of no use; CSV and JSON have them all.
+constexpr std::size_t kTablesMost = 120;
+constexpr std::size_t kTrialRowsMost = 1000;
+constexpr std::size_t kFailedRowsMost = 500;
+/// Guest and device count the same requests; what differs by more is set strong.
+constexpr double kDeviationTold = 0.01;
+
+std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {
+  double sum = 0;
+  std::size_t n = 0;
+  for (const Measurement& m : entrant.measurements) {
+    if (!m.values[measure]) continue;
+    sum += *m.values[measure];
+    ++n;
+  }
+  return n == 0 ? std::nullopt : std::optional(sum / static_cast<double>(n));
+}
+
+std::string metric_value(double value, const std::string& unit) {
+  if (unit == "ms") return milliseconds(value);
+  if (unit == "us") return microseconds(value);
+  if (unit == "bytes") return bytes(value);
+  const std::string text =
+      fmt::format("{:.{}f}", value, value == static_cast<double>(static_cast<std::int64_t>(value)) ? 0 : 2);
+  return unit.empty() ? text : text + " " + escape(unit);
+}
+
+std::vector<const Entrant*> measured_ones(const Contest& contest) {
+  std::vector<const Entrant*> found;
+  for (const Entrant& entrant : contest.entrants)
+    if (!entrant.measurements.empty()) found.push_back(&entrant);
+  return found;
+}
+
+std::string measures_table(const Benchmark& bench, const Contest& contest) {
+  const auto entrants = measured_ones(contest);
+  std::vector<Column> columns = {{"mean of the repetitions"}};
+  for (const Entrant* entrant : entrants) columns.push_back({entrant->name(), Kind::number});
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < measures().size(); ++i) {
+    const Measure& measure = measures()[i];
+    std::vector<std::string> row = {escape(measure.title)};
+    bool any = false;
+    for (const Entrant* entrant : entrants) {
+      const auto mean = mean_of_measure(*entrant, i);
+      any = any || mean.has_value();
+      std::string text = mean ? figure(*mean, measure.unit) : "<span class=\"muted\">&ndash;</span>";
+      if (mean && measure.column.ends_with("_deviation") && std::abs(*mean) > kDeviationTold)
+        text = "<b class=\"warn\">" + text + "</b>";
+      row.push_back(std::move(text));
+    }
+    if (any) rows.push_back(std::move(row));
+  }
+  const auto metrics = bench.metrics.find(contest.identity());
+  if (metrics != bench.metrics.end()) {
+    for (const MetricRow& metric : metrics->second) {
+      std::vector<std::string> row = {"<code>" + escape(metric.name) + "</code>"};
+      for (const Entrant* entrant : entrants) {
+        const auto mean = metric.means.find(entrant->name());
+        row.push_back(mean == metric.means.end() ? "<span class=\"muted\">&ndash;</span>"
+                                                 : metric_value(mean->second, metric.unit));
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return html_table(columns, rows, "cards measures");
+}
+
+/// "12.3 s · 12.4 s · 14.9 s (outlier, late)"
+std::string every_value(const Entrant& entrant, bool to_quiescence) {
+  const statistics::Summary& s = entrant.standing.ranking;
+  std::vector<double> outside;
+  const auto times = times_of(entrant, to_quiescence);
+  for (const std::size_t i : s.outliers) outside.push_back(times[i]);
+  std::string text;
+  for (const Measurement& m : entrant.measurements) {
+    const double time = to_quiescence ? m.quiescent_ms.value_or(m.elapsed_ms) : m.elapsed_ms;
+    std::string marks;
+    const auto mark = [&](const char* word) { marks += (marks.empty() ? "" : ", ") + std::string(word); };
+    if (std::ranges::find(outside, time) != outside.end()) mark("outlier");
+    if (m.late) mark("late");
+    if (m.host_was_busy()) mark("busy host");
+    text += fmt::format("{}{}{}", text.empty() ? "" : " &middot; ", milliseconds(time),
+                        marks.empty() ? "" : " <b class=\"warn\">(" + marks + ")</b>");
+  }
+  return text;
+}
+
+std::string values_table(const Benchmark& bench, const Contest& contest) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Entrant& entrant : contest.entrants) {
+    if (entrant.measurements.empty()) continue;
+    rows.push_back({entrant_name(bench, entrant.filesystem, entrant.variant),
+                    every_value(entrant, contest.to_quiescence)});
+  }
+  return html_table(
+      {{"file system"},
+       {contest.to_quiescence ? "time to quiescence, by repetition" : "elapsed time, by repetition"}},
+      rows, "cards values");
+}
+
+std::string more_note(std::size_t all, std::size_t shown, const char* what) {
+  if (all <= shown) return {};
+  return fmt::format(
+      "<p class=\"note\">{} more {} are in CSV and JSON (<code>--csv</code>, <code>--json</code>) and in the "
+      "database.</p>\n",
+      all - shown, what);
+}
+
+std::string failed_trials(const Benchmark& bench) {
+  std::vector<std::vector<std::string>> rows;
+  for (const BenchTrial& t : bench.trials)
+    if (t.failed() && rows.size() < kFailedRowsMost)
+      rows.push_back({entrant_name(bench, t.filesystem, t.variant), escape(t.key), escape(t.summary)});
+  if (rows.empty()) return {};
+  return "<h3>Failed</h3>\n" + html_table({{"file system"}, {"trial"}, {"why"}}, rows, "cards") +
+         more_note(bench.failed(), rows.size(), "failed trials");
+}
+
+std::string trial_table(const Benchmark& bench) {
+  std::vector<std::vector<std::string>> rows;
+  for (const BenchTrial& t : bench.trials) {
+    if (rows.size() == kTrialRowsMost) break;
+    std::string marks = t.failed() ? "failed" : "";
+    if (t.late) marks += marks.empty() ? "late" : ", late";
+    rows.push_back({escape(t.key), fmt::format("{}", t.repetition), fmt::format("{}", t.seed),
+                    escape(t.clock), t.host_busy ? percent(*t.host_busy) : "", escape(t.started_at),
+                    escape(marks)});
+  }
+  return html_table({{"trial"},
+                     {"repetition", Kind::number},
+                     {"seed", Kind::number},
+                     {"clock"},
+                     {"host used by others", Kind::number},
+                     {"started"},
+                     {"marks"}},
+                    rows, "cards") +
+         more_note(bench.trials.size(), rows.size(), "trials");
+}
+
+}  // namespace
+
+std::string measures_section(const Benchmark& bench) {
+  if (bench.contests.empty()) return {};
+  std::string out =
+      "<section>\n<h2>All measures</h2>\n<p class=\"note\">Write amplification is what the guest&#39;s disk "
+      "was given by what "
+      "the application wrote; at the media, what reached the platters or cells behind arrays and caches. "
+      "What the guest "
+      "says is its /proc/diskstats, beside the device&#39;s own counters, with the deviation.</p>\n";
+  std::size_t shown = 0;
+  for (const Contest& contest : bench.contests) {
+    if (shown == kTablesMost) break;
+    if (measured_ones(contest).empty()) continue;
+    out += details(title_of(contest), values_table(bench, contest) + measures_table(bench, contest), "cell");
+    ++shown;
+  }
+  out += more_note(bench.contests.size(), kTablesMost, "comparisons");
+  return out + query_note("bench_measures", bench.facts.run.id) +
+         query_note("bench_metrics", bench.facts.run.id) + "</section>\n";
+}
+
+std::string trials_section(const Benchmark& bench) {
+  std::string out = "<section>\n<h2>Trials</h2>\n" + failed_trials(bench);
+  out += details(fmt::format("all trials: seeds, clocks, when"), trial_table(bench), "numbers");
+  return out + query_note("bench_trials", bench.facts.run.id) + "</section>\n";
+}
+
+}  // namespace headcrash::report

@@ -1,0 +1,95 @@
+// Statistics of contests (ranking.h).
+#include "results/report/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace headcrash::report {
+namespace {
+
+bool is_time(double ms) {
+  return std::isfinite(ms) && ms > 0;
+}
+
+double time_of(const Measurement& measurement, bool to_quiescence) {
+  return to_quiescence ? measurement.quiescent_ms.value_or(0) : measurement.elapsed_ms;
+}
+
+/// 0 where nothing is known.
+double median_of(const Entrant& entrant, std::optional<double> Measurement::*member) {
+  std::vector<double> values;
+  for (const Measurement& m : entrant.measurements)
+    if ((m.*member) && std::isfinite(*(m.*member))) values.push_back(*(m.*member));
+  return values.empty() ? 0 : statistics::quantile(values, 0.5);
+}
+
+void summarise(Entrant& entrant, bool to_quiescence) {
+  Standing& standing = entrant.standing;
+  const auto times = times_of(entrant, to_quiescence), elapsed = times_of(entrant, false);
+  if (times.empty() || elapsed.empty()) return;
+  standing.ranking = statistics::summarise(times);
+  standing.elapsed = statistics::summarise(elapsed);
+  standing.elapsed_busy_share = median_of(entrant, &Measurement::elapsed_busy_share);
+  standing.busy_share =
+      to_quiescence ? median_of(entrant, &Measurement::busy_share) : standing.elapsed_busy_share;
+  standing.kind = standing.busy_share < kCpuBound ? Standing::Kind::cpu_bound : Standing::Kind::ranked;
+}
+
+}  // namespace
+
+std::vector<double> times_of(const Entrant& entrant, bool to_quiescence) {
+  std::vector<double> times;
+  for (const Measurement& m : entrant.measurements)
+    if (const double time = time_of(m, to_quiescence); is_time(time)) times.push_back(time);
+  return times;
+}
+
+statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant, bool to_quiescence,
+                                        double tolerance, std::size_t* pairs) {
+  std::map<std::int64_t, double> by_repetition;
+  for (const Measurement& m : base.measurements)
+    by_repetition.emplace(m.repetition, time_of(m, to_quiescence));
+  std::vector<double> before, after;
+  for (const Measurement& m : entrant.measurements) {
+    const auto same = by_repetition.find(m.repetition);
+    if (same == by_repetition.end() || !is_time(same->second) || !is_time(time_of(m, to_quiescence)))
+      continue;
+    before.push_back(same->second);
+    after.push_back(time_of(m, to_quiescence));
+    by_repetition.erase(same);
+  }
+  if (pairs != nullptr) *pairs = before.size();
+  if (!before.empty()) return statistics::compare_pairs(before, after, tolerance);
+  statistics::Comparison of_means;
+  of_means.ratio = entrant.standing.ranking.mean / base.standing.ranking.mean;
+  return of_means;
+}
+
+void rank(Contest& contest) {
+  contest.to_quiescence = std::ranges::all_of(contest.entrants, [](const Entrant& entrant) {
+    return std::ranges::all_of(entrant.measurements,
+                               [](const Measurement& m) { return m.quiescent_ms.has_value(); });
+  });
+  for (Entrant& entrant : contest.entrants) summarise(entrant, contest.to_quiescence);
+  std::ranges::stable_sort(contest.entrants, [](const Entrant& a, const Entrant& b) {
+    if (a.standing.kind != b.standing.kind) return a.standing.kind < b.standing.kind;
+    return a.standing.ranking.mean < b.standing.ranking.mean;
+  });
+  const Entrant* leader = nullptr;  // of those that share a rank
+  contest.ranked = 0;
+  for (Entrant& entrant : contest.entrants) {
+    if (entrant.standing.kind != Standing::Kind::ranked) break;
+    ++contest.ranked;
+    const bool behind =
+        leader == nullptr ||
+        compare_entrants(*leader, entrant, contest.to_quiescence, kTie).change == statistics::Change::worse;
+    if (behind) leader = &entrant;
+    entrant.standing.rank = behind ? static_cast<int>(contest.ranked) : leader->standing.rank;
+    if (contest.ranked > 1)
+      entrant.standing.to_best = compare_entrants(contest.entrants.front(), entrant, contest.to_quiescence,
+                                                  kTie, &entrant.standing.pairs);
+  }
+}
+
+}  // namespace headcrash::report

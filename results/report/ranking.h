@@ -1,0 +1,26 @@
+#pragma once
+// Who was faster, and how sure that is.
+//
+// Entrants are put in the order of their means. One stands behind another only where the comparison over
+// equal repetitions says so (statistics::compare_pairs: the whole interval on one side of 1, and more than
+// kTie apart); else both have the same rank. One whose device was busy for less than half of the time has no
+// rank: what was measured then is the processor, and under software emulation not even a real one.
+
+#include "results/report/bench_facts.h"
+
+namespace headcrash::report {
+
+/// Means closer than this are no difference.
+inline constexpr double kTie = 0.02;
+
+/// Fills in the standings and puts the entrants into their order.
+void rank(Contest& contest);
+
+/// Ratios of `entrant` to `base` over the repetitions that both have.
+statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant, bool to_quiescence,
+                                        double tolerance, std::size_t* pairs = nullptr);
+
+/// What is ranked by; 0 or less and infinite ones are no times.
+std::vector<double> times_of(const Entrant& entrant, bool to_quiescence);
+
+}  // namespace headcrash::report

@@ -1,0 +1,12 @@
+# Response time against throughput, a line per file system, a point per number of users. Set before: series; colours (one
+# word per series), unit; $data with one index per series: operations per second, seconds, users.
+set xrange [0:*]
+set yrange [0:*]
+set format x "%g/s"
+set format y "%.0s %cs"
+set lmargin 8.5
+set rmargin 3
+set tmargin 0.8
+set offsets graph 0, graph 0.06, graph 0.1, 0
+plot for [i=1:series] $data index (i-1) using 1:2 with linespoints lc rgb word(colours, i) lw 2 pt 7 ps 0.5, \
+  for [i=1:series] $data index (i-1) using 1:2:3 with labels offset 0,0.7 tc rgb "#808081" font ",10"
