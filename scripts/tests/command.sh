@@ -13,6 +13,7 @@ done
 "$headcrash" list filesystems --json | says '"ext4-nobarrier"' || failed "list filesystems"
 "$headcrash" list campaigns | says demo || failed "list campaigns"
 "$headcrash" list workloads | says small-files || failed "list workloads"
+"$headcrash" list workloads --json | says '"files-per-folder"' || failed "list workloads: parameters of timed ones"
 
 refuses 2 "subcommand is required" -- "$headcrash"
 refuses 2 "" -- "$headcrash" fly
