@@ -17,6 +17,7 @@ done
 "$headcrash" bench quick --plan --db no-such.db | says 'ext4/hp-c2447/lfs-small-file.scaled' || failed "bench --plan"
 [[ ! -e no-such.db ]] || failed "bench --plan made a database"
 "$headcrash" list workloads | says small-files || failed "list workloads"
+"$headcrash" list workloads --json | says '"files-per-folder"' || failed "list workloads: parameters of timed ones"
 
 refuses 2 "subcommand is required" -- "$headcrash"
 refuses 2 "" -- "$headcrash" fly

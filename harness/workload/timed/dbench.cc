@@ -4,7 +4,8 @@
 // clients start together, each makes a private directory and executes all operations of the load; the
 // metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, from 4 on it is an fsync: `fsync`
 // chooses. Our choices: the load is generated (dbench_load.h); a query of an open file looks it up by its
-// name; clients are threads instead of processes; what is read is compared.
+// name, and so is a name that is not there; clients are threads instead of processes; what is read is
+// compared.
 #include <fmt/format.h>
 
 #include <memory>

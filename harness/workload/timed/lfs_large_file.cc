@@ -74,8 +74,8 @@ TimedWorkload lfs_large_file() {
           .title = "one large file: written and read in sequence, at random, and in sequence again",
           .source = "Rosenblum 1992, section 6.2.1.2, figure 6-4",
           .operation = "blocks",
-          .parameters = {{"file-bytes", 100 << 20, 10 << 20, 1, 1LL << 36, "figure 6-4: 100 megabytes"},
-                         {"unit-bytes", 8192, 8192, 512, 1 << 20, "figure 6-4: 8 kilobytes at random"}},
+          .parameters = {{"file-bytes", 100 << 20, 10 << 20, 1, 1LL << 33, "figure 6-4: 100 megabytes"},
+                         {"unit-bytes", 8192, 8192, 4096, 1 << 20, "figure 6-4: 8 kilobytes at random"}},
           .phases = large_file_phases};
 }
 

@@ -32,7 +32,7 @@ std::vector<Parameter> tree_parameters() {
   return {{"users", 4, 2, 1, 64, "1 and 4 in the paper"},
           {"files", 535, 100, 1, 100'000, "section 2: 535 in each tree"},
           {"tree-bytes", 14'300'000, 2'000'000, 0, 10'000'000'000, "section 2: 14.3 MB in each tree"},
-          {"folders", 27, 9, 1, 10'000, "our choice: 20 files in a folder, four levels"}};
+          {"folders", 27, 9, 1, 1'000, "our choice: 20 files in a folder, four levels"}};
 }
 
 Phase make_trees(std::size_t users, const std::shared_ptr<const FileTree>& tree,
