@@ -116,7 +116,7 @@ json benches() {
   return rows;
 }
 
-/// Parameters are told with their exact and their scaled-down values.
+/// Parameters as "files=10000/1000": the exact and, where it differs, the scaled-down value.
 json timed_workloads() {
   json rows = json::array();
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {
@@ -129,7 +129,7 @@ json timed_workloads() {
                     {"title", each.title},
                     {"source", each.source},
                     {"operation", each.operation},
-                    {"parameters (exact/scaled)", parameters}});
+                    {"parameters", parameters}});
   }
   return rows;
 }
