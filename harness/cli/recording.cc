@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "plugin/config/size.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/text_export.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
 namespace {
@@ -17,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 struct RecordingArguments {
-  std::string file, output, format, device;
+  std::string file, output, format, device, size;
   bool as_json = false;
 };
 
@@ -165,11 +168,42 @@ int tell_result(const Result<record::DmLogSummary>& done, const RecordingArgumen
   return kFine;
 }
 
+/// What a recording on top of another one began with; dm-log-writes' format cannot name another log.
+Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
+  const auto reader = record::RecordingReader::open(file);
+  if (!reader) return pass_on(reader);
+  if (!reader->header().base || !reader->header().devices.at(device).medium) return record::DmLogBase();
+  const auto run = states::RunHistory::load(file);
+  if (!run) return pass_on(run);
+  auto made = (*run)->image({.device = device}, device);
+  if (!made) return pass_on(made);
+  const auto image = std::make_shared<const states::StateImage>(std::move(*made));
+  return [run = *run, image](const record::DmLogPut& put) {
+    constexpr std::uint64_t kRunSectors = 2048;
+    Result<void> done;
+    std::vector<std::byte> buffer;
+    image->visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
+      while (done && sectors > 0) {
+        const std::uint64_t now = std::min(sectors, kRunSectors);
+        buffer.resize(now * model::kSectorBytes);
+        done = image->read(lba, buffer);
+        if (done) done = put(lba, buffer);
+        lba += now;
+        sectors -= now;
+      }
+    });
+    return done;
+  };
+}
+
 int run_export(const RecordingArguments& arguments) {
   if (arguments.format == "dm-log-writes") {
     const auto device = find_device(arguments);
     if (!device) return tell(device.error(), arguments.as_json);
-    return tell_result(record::export_dm_log_writes(arguments.file, *device, arguments.output), arguments);
+    const auto base = base_of(arguments.file, *device);
+    if (!base) return tell(base.error(), arguments.as_json);
+    return tell_result(record::export_dm_log_writes(arguments.file, *device, arguments.output, *base),
+                       arguments);
   }
   const auto written = arguments.format == "csv" ? record::export_csv(arguments.file, arguments.output)
                                                  : record::export_blkparse(arguments.file, arguments.output);
@@ -184,7 +218,14 @@ int run_export(const RecordingArguments& arguments) {
 }
 
 int run_import(const RecordingArguments& arguments) {
-  return tell_result(record::import_dm_log_writes(arguments.file, arguments.output), arguments);
+  std::uint64_t bytes = 0;
+  if (!arguments.size.empty()) {
+    const auto asked = config::parse_size(arguments.size, "--size");
+    if (!asked) return tell(asked.error(), arguments.as_json);
+    bytes = *asked;
+  }
+  return tell_result(
+      record::import_dm_log_writes(arguments.file, arguments.output, bytes / model::kSectorBytes), arguments);
 }
 
 }  // namespace
@@ -215,6 +256,8 @@ void add_recording(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::IsMember({"dm-log-writes"}));
   imported->add_option("-o,--output", arguments->output, "Recording to make")->required();
+  imported->add_option("--size", arguments->size,
+                       "Of the device, which the log does not tell; default: up to the last write");
   imported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
   imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
 

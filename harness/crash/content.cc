@@ -240,7 +240,9 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
                        : observed.size_bytes == 0 ? Verdict::zero_length
                                                   : Verdict::lost_synced_data;
   return Finding{kind, observed.size_bytes > most ? Tier::integrity : tier, observed.path,
-                 least == most ? fmt::format("{} bytes", least) : fmt::format("{} to {} bytes", least, most),
+                 least == most      ? fmt::format("{} bytes", least)
+                 : most == kEndless ? fmt::format("at least {} bytes", least)
+                                    : fmt::format("{} to {} bytes", least, most),
                  fmt::format("{} bytes", observed.size_bytes)};
 }
 

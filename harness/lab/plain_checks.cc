@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <set>
 
 #include "harness/workload/stamp.h"
@@ -86,6 +88,8 @@ std::string block_check(const crash::Finding& finding, std::span<const Operation
                      quoted(finding.expected.substr(0, in)), sums.text());
 }
 
+constexpr auto kLargestFileBytes = std::numeric_limits<std::int64_t>::max();  // and what a shell can count
+
 std::string size_check(const crash::Finding& finding) {
   unsigned long long least = 0, most = 0;
   int used = 0;
@@ -93,6 +97,9 @@ std::string size_check(const crash::Finding& finding) {
   const auto all_used = [&] { return used > 0 && static_cast<std::size_t>(used) == finding.expected.size(); };
   if (std::sscanf(text, "%llu to %llu bytes%n", &least, &most, &used) == 2 && all_used())
     return fmt::format("expect_size {} {} {}", quoted(finding.path), least, most);
+  used = 0;
+  if (std::sscanf(text, "at least %llu bytes%n", &least, &used) == 1 && all_used())
+    return fmt::format("expect_size {} {} {}", quoted(finding.path), least, kLargestFileBytes);
   used = 0;
   if (std::sscanf(text, "%llu bytes%n", &least, &used) == 1 && all_used())
     return fmt::format("expect_size {} {} {}", quoted(finding.path), least, least);

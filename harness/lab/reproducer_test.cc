@@ -98,6 +98,9 @@ TEST(PlainChecks, UnderstandTheOracle) {
 }
 
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
+  EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {}),
+            std::vector<std::string>{"expect_size 'f' 512 9223372036854775807"})
+      << "a shell counts no further";
   EXPECT_EQ(
       plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "it's", "one name", "also \"b\""}}, {}),
       (std::vector<std::string>{"look_yourself 'it'\\''s' 'one name' 'also \"b\"'"}));

@@ -67,6 +67,26 @@ class Exporter {
     return {};
   }
 
+  /// What was there before; its last sector tells how large the device is.
+  Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
+    const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
+      ++summary.writes;
+      return put_data({.sector = lba, .sectors = bytes.size() / kSectorBytes}, bytes);
+    };
+    std::uint64_t end = 0;
+    const auto all = base([&](std::uint64_t lba, std::span<const std::byte> bytes) {
+      end = lba + bytes.size() / kSectorBytes;
+      return put(lba, bytes);
+    });
+    if (!all) return all;
+    const std::array<std::byte, kSectorBytes> zeroes = {};
+    if (end < sectors)
+      if (const auto last = put(sectors - 1, zeroes); !last) return last;
+    ++summary.flushes;
+    put_entry({.flags = dm_log::kFlush});
+    return {};
+  }
+
   Result<void> finish() {
     summary.unacknowledged += waiting_.size();
     dm_log::Super super;
@@ -107,17 +127,23 @@ class Exporter {
     if (request.op == model::Op::write && request.payload_bytes == 0)
       return fail("recording", fmt::format("the write at offset {} was made without data", request.offset),
                   "record a run that moves bytes");
-    ++summary.writes;
+    ++summary.writes;  // however many entries it becomes
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});
       if (request.op == model::Op::write)
         if (auto got = from_.read_bytes(request, done, buffer_); !got) return got;
-      put_entry({.sector = request.lba + done, .sectors = run, .flags = fua});
-      if (!into_.append({}, buffer_)) return tl::unexpected<Error>(*into_.error());
-      summary.data_bytes += buffer_.size();
+      const auto put = put_data({.sector = request.lba + done, .sectors = run, .flags = fua}, buffer_);
+      if (!put) return put;
       done += run;
     }
+    return {};
+  }
+
+  Result<void> put_data(const dm_log::Entry& entry, std::span<const std::byte> bytes) {
+    put_entry(entry);
+    if (!into_.append({}, bytes)) return tl::unexpected<Error>(*into_.error());
+    summary.data_bytes += bytes.size();
     return {};
   }
 
@@ -143,7 +169,7 @@ Result<DmLogSummary> copy_events(RecordingReader& reader, Exporter& exporter) {
 }  // namespace
 
 Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, model::DeviceId device,
-                                          const std::filesystem::path& to) {
+                                          const std::filesystem::path& to, const DmLogBase& base) {
   auto reader = RecordingReader::open(from);
   if (!reader) return pass_on(reader);
   if (device >= reader->header().devices.size())
@@ -155,7 +181,9 @@ Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, mod
   auto into = LogFile::create(to);
   if (!into) return pass_on(into);
   Exporter exporter(*reader, **into, device, std::move(*flushes));
-  auto copied = copy_events(*reader, exporter);
+  Result<void> begun;
+  if (base) begun = exporter.add_base(base, reader->header().devices.at(device).sectors);
+  Result<DmLogSummary> copied = begun ? copy_events(*reader, exporter) : tl::unexpected(begun.error());
   if (copied) return copied;
   into->reset();
   std::error_code none;

@@ -200,11 +200,11 @@ Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
 
 }  // namespace
 
-Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
-                                          const std::filesystem::path& to) {
+Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to,
+                                          std::uint64_t sectors_min) {
   DmLog log(from.string());
   if (auto opened = log.open(); !opened) return pass_on(opened);
-  std::uint64_t sectors = 1;
+  std::uint64_t sectors = std::max<std::uint64_t>(sectors_min, 1);
   while (!log.at_end()) {
     const auto entry = log.next();
     if (!entry) return pass_on(entry);

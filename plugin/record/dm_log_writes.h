@@ -26,6 +26,8 @@
 // there, as the target cuts them.
 
 #include <filesystem>
+#include <functional>
+#include <span>
 
 #include "plugin/record/recording.h"
 
@@ -38,14 +40,20 @@ struct DmLogSummary {
   std::uint64_t marks_cut = 0;       ///< export
 };
 
-/// Makes the recording `to`. The device has as many sectors as the log needs, and the name "imported". A log
-/// that ends early or makes no sense is refused, naming the entry and its offset, and nothing is left of
-/// `to`.
-Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to);
+/// Makes the recording `to`. The device has as many sectors as the log needs, `sectors_min` at least, and the
+/// name "imported". A log that ends early or makes no sense is refused, naming the entry and its offset, and
+/// nothing is left of `to`.
+Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to,
+                                          std::uint64_t sectors_min = 1);
+
+/// What the device held before the recording began: calls back for each run of it, ascending.
+using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
+using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 
 /// Makes the log `to` from what one device of the recording `from` did. A recording with a tail that is not
-/// whole is exported up to it.
+/// whole is exported up to it. With a `base` the log begins with writes of it, and of the device's last
+/// sector, which tells its size, and a flush.
 Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, model::DeviceId device,
-                                          const std::filesystem::path& to);
+                                          const std::filesystem::path& to, const DmLogBase& base = {});
 
 }  // namespace headcrash::record

@@ -133,6 +133,34 @@ TEST_F(FormatsTest, DmLogWritesIsReadByOthers) {
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 2, folder_ / "none.log"));
 }
 
+TEST_F(FormatsTest, DmLogWritesBeginsWithWhatWasThereAndTellsTheSize) {
+  {
+    auto log = LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 900, 1}}});
+    ASSERT_TRUE(log);
+    (*log)->marked(0, "persisted 1");
+  }
+  const auto before = filled(2, 0xdd);
+  const auto exported = export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "based.log",
+                                             [&](const DmLogPut& put) { return put(7, before); });
+  ASSERT_TRUE(exported) << exported.error().message();
+  EXPECT_EQ(exported->writes, 2U);
+  const auto entries = read_independently(text_of("based.log"));
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[0].sector, 7U);
+  EXPECT_EQ(entries[0].data, std::string(1024, '\xdd'));
+  EXPECT_EQ(entries[1].sector, 899U) << "the last sector tells the size";
+  EXPECT_EQ(entries[2].flags, 1U);
+  EXPECT_EQ(entries[3].data, "persisted 1");
+
+  ASSERT_TRUE(import_dm_log_writes(folder_ / "based.log", folder_ / "as-logged.hcrec"));
+  ASSERT_TRUE(import_dm_log_writes(folder_ / "based.log", folder_ / "larger.hcrec", 2000));
+  for (const auto& [name, sectors] : {std::pair{"as-logged.hcrec", 900U}, std::pair{"larger.hcrec", 2000U}}) {
+    const auto reader = RecordingReader::open(folder_ / name);
+    ASSERT_TRUE(reader) << reader.error().message();
+    EXPECT_EQ(reader->header().devices.at(0).sectors, sectors);
+  }
+}
+
 /// What the host wrote, in the order of acknowledgement, with flushes and marks.
 std::string story_of(const std::vector<Event>& events) {
   std::string story;
