@@ -20,7 +20,6 @@
 namespace headcrash::timed {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr const char* kSource = "source";
 constexpr const char* kTarget = "target";
 
@@ -75,7 +74,7 @@ class Compiler {
   PhaseResult compile(std::size_t i) {
     if (const auto read = work_.read(source(i)); !read) return read;
     if (const auto made = work_.create(intermediate(i)); !made) return made;
-    user_.vfs.cpu(static_cast<std::int64_t>(argument(user_.arguments, "compile-cpu-ms")) * kNsPerMs);
+    work_.compute_ms(argument(user_.arguments, "compile-cpu-ms"));
     if (const auto read = work_.read(intermediate(i)); !read) return read;
     if (const auto made = work_.create(object(i)); !made) return made;
     return work_.remove(intermediate(i).path);

@@ -35,7 +35,9 @@ Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const
     arguments.emplace(each.name, scaled ? each.scaled : each.exact);
     names.emplace_back(each.name);
   }
-  for (const auto& [name, value] : replaced) {
+  for (const auto& replacement : replaced) {
+    const std::string& name = replacement.first;
+    const std::int64_t value = replacement.second;
     const auto known = std::find_if(workload.parameters.begin(), workload.parameters.end(),
                                     [&name](const Parameter& each) { return each.name == name; });
     if (known == workload.parameters.end())

@@ -50,6 +50,9 @@ class FileWork {
   PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);
 
+  /// CPU time, as a compiler takes it.
+  void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
+
   /// Of a folder: exactly so many entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);

@@ -21,17 +21,16 @@
 namespace headcrash::timed {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
 enum class Command : std::uint8_t { make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find };
 
-struct Share {
+struct Frequency {
   Command command;
   int times;  ///< in each script
 };
-constexpr Share kMix[] = {{Command::make, 2},  {Command::cc, 10},  {Command::cp, 8},    {Command::rm, 10},
-                          {Command::mkdir, 4}, {Command::diff, 6}, {Command::grep, 10}, {Command::spell, 4},
-                          {Command::nroff, 4}, {Command::ed, 14},  {Command::ls, 20},   {Command::find, 4}};
+constexpr Frequency kMix[] = {{Command::make, 2},  {Command::cc, 10},   {Command::cp, 8},
+                              {Command::rm, 10},   {Command::mkdir, 4}, {Command::diff, 6},
+                              {Command::grep, 10}, {Command::spell, 4}, {Command::nroff, 4},
+                              {Command::ed, 14},   {Command::ls, 20},   {Command::find, 4}};
 
 struct Step {
   Command command;
@@ -42,9 +41,9 @@ struct Step {
 std::vector<Step> script_of(const User& user, std::size_t files) {
   Dice dice(mixed_seed(user.seed, user.number, 1));
   std::vector<Step> steps;
-  for (const Share& share : kMix) {
-    for (int i = 0; i < share.times; ++i)
-      steps.push_back({.command = share.command, .file = dice.below(files), .other = dice.below(files)});
+  for (const Frequency& each : kMix) {
+    for (int i = 0; i < each.times; ++i)
+      steps.push_back({.command = each.command, .file = dice.below(files), .other = dice.below(files)});
   }
   dice.shuffle(steps);
   return steps;
@@ -96,9 +95,7 @@ class Developer {
             .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),
             .bytes = bytes};
   }
-  void compute() {
-    user_.vfs.cpu(static_cast<std::int64_t>(argument(user_.arguments, "command-cpu-ms")) * kNsPerMs);
-  }
+  void compute() { work_.compute_ms(argument(user_.arguments, "command-cpu-ms")); }
 
   PhaseResult run(const Step& step) {
     switch (step.command) {

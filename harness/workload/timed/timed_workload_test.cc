@@ -137,7 +137,7 @@ TEST(TimedWorkloads, NoticeEveryDamagedFile) {
     for (const auto& [path, bytes] : model.vfs.files()) {
       // Inputs have done their work, and are not looked at again; so have what Sdet's commands left behind.
       const bool input = path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
-      if (bytes.empty() || input || damaged >= 12) continue;
+      if (bytes.empty() || input || damaged >= 3) continue;
       ++damaged;
       Trial run = Trial(each.name, each.arguments);
       for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(run.phase(i));
@@ -229,15 +229,15 @@ TEST(TimedWorkloads, StopWhenAnotherUserHasFailed) {
 }
 
 TEST(TimedWorkloads, CopyAndRemoveTheTreesOfThePaper) {
-  Trial copy("n-user-copy", {{"users", 2}});
+  Trial copy("n-user-copy", {{"users", 1}});
   ASSERT_TRUE(copy.phase(0));
   const MemoryVfs::Counts before = copy.vfs.counts;
   ASSERT_TRUE(copy.phase(1));
-  EXPECT_EQ(copy.tally.operations, 2 * 535U);
-  EXPECT_EQ(copy.vfs.counts.creates - before.creates, 2 * 535U);
-  EXPECT_EQ(copy.tally.bytes_written, 2 * 14'300'000U);
-  EXPECT_EQ(copy.tally.bytes_read, 2 * 14'300'000U);
-  EXPECT_EQ(copy.vfs.counts.mkdirs - before.mkdirs, 2 * 27U);
+  EXPECT_EQ(copy.tally.operations, 535U);
+  EXPECT_EQ(copy.vfs.counts.creates - before.creates, 535U);
+  EXPECT_EQ(copy.tally.bytes_written, 14'300'000U);
+  EXPECT_EQ(copy.tally.bytes_read, 14'300'000U);
+  EXPECT_EQ(copy.vfs.counts.mkdirs - before.mkdirs, 27U);
 
   Trial remove("n-user-remove", {{"users", 2}, {"tree-bytes", 1000}});
   ASSERT_TRUE(remove.from(0));
@@ -462,7 +462,7 @@ TEST(DbenchLoad, TheOriginalHasThem) {
 }
 
 TEST(DbenchLoad, CanBePlayedAtEveryScale) {
-  for (const std::int64_t percent : {1, 3, 10}) {
+  for (const std::int64_t percent : {1, 4}) {
     Trial run("dbench", {{"clients", 1}, {"percent", percent}, {"fsync", 1}});
     const PhaseResult done = run.from(0);
     ASSERT_TRUE(done) << percent << ": " << done.error().what;
