@@ -99,10 +99,13 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // Two sides of the same requests. QEMU may join neighbouring ones, so that only bytes are equal.
-    EXPECT_EQ(count(rows + "guest_bytes_read = bytes_read AND guest_bytes_written = bytes_written"), 2)
+    // Two sides of the same requests. QEMU may join neighbouring ones, so that only bytes are equal; and ext4
+    // reads ahead its bitmaps in the background, a block of which can fall between the two counts.
+    EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
+                           "abs(guest_bytes_written - bytes_written) <= 4096"),
+              2)
         << label;
-    EXPECT_EQ(count(rows + "guest_writes >= writes AND guest_reads >= reads"), 2) << label;
+    EXPECT_EQ(count(rows + "guest_writes >= writes AND guest_reads + 4 >= reads"), 2) << label;
   }
   EXPECT_EQ(count("SELECT count(*) FROM measure JOIN phase ON id = phase_id WHERE label = 'create' AND "
                   "writes > 0 AND "

@@ -290,11 +290,13 @@ Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, b
   tell(label);
   const auto set = control({{"clock", measured ? bench_.clock : bench_.setup_clock}});
   if (!set) return tl::unexpected(set.error());
-  const auto disk = settled_ || !measured ? disk_counters() : settle();
-  if (!disk) return tl::unexpected(disk.error());
   if (measured && !settled_) {
+    if (const auto done = settle(); !done) return tl::unexpected(done.error());
     if (const auto quiet = wait_until_quiet(); !quiet) return tl::unexpected(quiet.error());
   }
+  // Right before the device's own: what file systems do in the background falls between the two counts.
+  const auto disk = disk_counters();
+  if (!disk) return tl::unexpected(disk.error());
   if (const auto taken = control({{"stats", "take"}}); !taken) return tl::unexpected(taken.error());
   return PhaseStart{steady_clock::now(), *disk};
 }
