@@ -14,9 +14,8 @@
 namespace headcrash::report {
 namespace {
 
-using Kind = Standing::Kind;
-
 constexpr std::size_t kNamesMost = 6;
+constexpr std::size_t kDevicesMost = 6;
 /// Guest and device count the same requests; what differs by more is told.
 constexpr double kDeviation = 0.01;
 
@@ -42,15 +41,16 @@ std::string comparisons(std::size_t n) {
 /// Who shares the first rank.
 std::size_t winners(const Contest& contest) {
   return static_cast<std::size_t>(std::ranges::count_if(contest.entrants, [](const Entrant& e) {
-    return e.standing.kind == Kind::ranked && e.standing.rank == 1;
+    return e.standing.kind == Standing::Kind::ranked && e.standing.rank == 1;
   }));
 }
 
-std::string paragraph_of(const Benchmark& bench) {
-  if (bench.trials.empty()) return "No trial of this run has finished, so there is nothing to tell yet.";
+/// How contests came out.
+struct Tally {
   std::map<std::string, std::size_t> wins;
   std::size_t decided = 0, open = 0, alone = 0, none = 0;
-  for (const Contest& contest : bench.contests) {
+
+  void add(const Contest& contest) {
     if (contest.ranked == 0) {
       ++none;
     } else if (contest.ranked == 1) {
@@ -62,31 +62,63 @@ std::string paragraph_of(const Benchmark& bench) {
       ++open;
     }
   }
-  std::vector<std::pair<std::string, std::size_t>> order(wins.begin(), wins.end());
+};
+
+/// "of 8 comparisons, the fastest was xfs 5 times"; empty where nothing could be compared.
+std::string fastest_of(const Tally& tally) {
+  std::vector<std::pair<std::string, std::size_t>> order(tally.wins.begin(), tally.wins.end());
   std::ranges::stable_sort(order, std::greater<>(), &std::pair<std::string, std::size_t>::second);
+  const std::size_t all = tally.decided + tally.open;
+  if (all == 0) return {};
+  if (all == 1) {
+    return order.empty() ? "no file system can be told to be the fastest"
+                         : fmt::format("{} was the fastest", order.front().first);
+  }
+  if (order.empty())
+    return fmt::format("in none of {} one file system can be told to be the fastest", comparisons(all));
   std::vector<std::string> words;
   for (const auto& [name, n] : order) words.push_back(fmt::format("{} {}", name, times(n)));
-  std::string text;
-  if (decided + open == 1) {
-    text = words.empty() ? "No file system can be told to be the fastest."
-                         : fmt::format("{} was the fastest.", order.front().first);
-  } else if (words.empty() && open > 0) {
-    text = fmt::format("In none of {} one file system can be told to be the fastest.", comparisons(open));
-  } else if (decided > 0) {
-    text = fmt::format("Of {}, the fastest was {}.", comparisons(decided + open), named(words));
-    if (open > 0) {
-      text += fmt::format(" In {} the first cannot be told apart.",
-                          open == 1 ? "the other one" : fmt::format("the other {}", open));
-    }
+  std::string text = fmt::format("of {}, the fastest was {}", comparisons(all), named(words));
+  if (tally.open > 0) {
+    text += fmt::format("; in the other {} the first cannot be told apart",
+                        tally.open == 1 ? "one" : fmt::format("{}", tally.open));
   }
-  if (alone > 0)
-    text += fmt::format(" {} only one file system that could be ranked.",
-                        alone == 1 ? "One comparison has" : fmt::format("{} comparisons have", alone));
-  if (none > 0)
-    text += fmt::format(" {} no ranking: everything in {} was CPU-bound or failed.",
-                        none == 1 ? "One comparison has" : fmt::format("{} comparisons have", none),
-                        none == 1 ? "it" : "them");
-  return text.starts_with(' ') ? text.substr(1) : text;
+  return text;
+}
+
+std::string unranked_sentences(const Tally& tally) {
+  const auto have = [](std::size_t n) {
+    return n == 1 ? std::string("One comparison has") : fmt::format("{} comparisons have", n);
+  };
+  std::string text;
+  if (tally.alone > 0)
+    text += fmt::format(" {} only one file system that could be ranked.", have(tally.alone));
+  if (tally.none > 0) text += fmt::format(" {} no ranking: all was CPU-bound or failed.", have(tally.none));
+  return text;
+}
+
+std::string paragraph_of(const Benchmark& bench) {
+  if (bench.trials.empty()) return "No trial of this run has finished, so there is nothing to tell yet.";
+  Tally all;
+  std::map<std::string, Tally> by_device;
+  for (const Contest& contest : bench.contests) {
+    all.add(contest);
+    by_device[contest.device].add(contest);
+  }
+  std::string text;
+  if (by_device.size() > 1 && by_device.size() <= kDevicesMost) {
+    for (const auto& [device, tally] : by_device) {
+      if (const std::string fastest = fastest_of(tally); !fastest.empty())
+        text += fmt::format(" On {}, {}.", device, fastest);
+    }
+  } else if (const std::string fastest = fastest_of(all); !fastest.empty()) {
+    text = " " + fastest + ".";
+    const bool sentence = all.decided + all.open > 1 || all.decided == 0;
+    if (sentence)
+      text[1] = static_cast<char>(text[1] - 'a' + 'A');  // the name of a file system stays as it is
+  }
+  text += unranked_sentences(all);
+  return text.empty() ? text : text.substr(1);
 }
 
 std::string standing_of(const Contest& contest) {
@@ -94,7 +126,7 @@ std::string standing_of(const Contest& contest) {
   std::vector<std::string> others;
   for (const Entrant& entrant : contest.entrants) {
     const Standing& s = entrant.standing;
-    if (s.kind != Kind::ranked) {
+    if (s.kind != Standing::Kind::ranked) {
       others.push_back(fmt::format("{} ({})", entrant.name(), unranked_because(entrant)));
       continue;
     }
@@ -193,10 +225,10 @@ class Cautions {
     std::size_t outliers = 0, idle = 0;
     for (const Contest& contest : bench_.contests) {
       for (const Entrant& entrant : contest.entrants) {
-        if (entrant.standing.kind == Kind::unmeasured) continue;
+        if (entrant.standing.kind == Standing::Kind::unmeasured) continue;
         const std::string name = entrant.name() + " (" + title_of(contest) + ")";
         outliers += entrant.standing.ranking.outliers.size();
-        if (entrant.standing.kind == Kind::cpu_bound) ++idle;
+        if (entrant.standing.kind == Standing::Kind::cpu_bound) ++idle;
         if (entrant.standing.spread() > kWideSpread) wide.push_back(name);
         if (!entrant.standing.ranking.mean_interval) few.push_back(name);
         if (deviation_of(entrant) > kDeviation) deviating.push_back(name);
@@ -251,7 +283,7 @@ std::string difference(const Standing& s) {
 
 std::string unranked_because(const Entrant& entrant) {
   const Standing& s = entrant.standing;
-  if (s.kind == Kind::cpu_bound) {
+  if (s.kind == Standing::Kind::cpu_bound) {
     return fmt::format("CPU-bound: the device was busy {} of the time; {}", percent(s.busy_share),
                        milliseconds(s.ranking.mean));
   }
@@ -265,7 +297,7 @@ std::string unranked_because(const Entrant& entrant) {
 std::vector<std::string> marks_of(const Entrant& entrant) {
   std::vector<std::string> marks;
   const auto of = [&](std::size_t n) { return fmt::format("{} of {}", n, entrant.measurements.size()); };
-  if (entrant.failed > 0 && entrant.standing.kind != Kind::unmeasured)
+  if (entrant.failed > 0 && entrant.standing.kind != Standing::Kind::unmeasured)
     marks.push_back(fmt::format("{} failed", entrant.failed));
   if (entrant.late > 0) marks.push_back(of(entrant.late) + " late");
   if (entrant.busy_host > 0) marks.push_back(of(entrant.busy_host) + " on a busy host");
@@ -273,7 +305,7 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(counted(static_cast<std::int64_t>(n), "outlier", "outliers"));
-  if (entrant.standing.kind == Kind::ranked && entrant.standing.elapsed_busy_share < kCpuBound)
+  if (entrant.standing.kind == Standing::Kind::ranked && entrant.standing.elapsed_busy_share < kCpuBound)
     marks.push_back("elapsed is CPU-bound");
   return marks;
 }

@@ -9,31 +9,31 @@
 namespace headcrash::report {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-json optional_json(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? json(*value) : json();
+Json optional_json(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
 }
 
-json interval_json(const std::optional<statistics::Interval>& interval) {
-  return interval ? json{interval->low, interval->high} : json();
+Json interval_json(const std::optional<statistics::Interval>& interval) {
+  return interval ? Json{interval->low, interval->high} : Json();
 }
 
-json statistics_json(const statistics::Summary& s) {
+Json statistics_json(const statistics::Summary& s) {
   return {{"count", s.count},         {"median", s.median},
           {"mean", s.mean},           {"interval", interval_json(s.mean_interval)},
           {"deviation", s.deviation}, {"least", s.least},
           {"greatest", s.greatest},   {"outliers", s.outliers.size()}};
 }
 
-json ratio_json(const statistics::Comparison& comparison) {
+Json ratio_json(const statistics::Comparison& comparison) {
   return {{"ratio", comparison.ratio},
           {"interval", interval_json(comparison.interval)},
           {"change", change_name(comparison.change)}};
 }
 
-json measurement_json(const Measurement& m) {
-  json values = {{"trial", m.trial},
+Json measurement_json(const Measurement& m) {
+  Json values = {{"trial", m.trial},
                  {"repetition", m.repetition},
                  {"late", m.late},
                  {"host_busy", optional_json(m.host_busy)}};
@@ -42,23 +42,23 @@ json measurement_json(const Measurement& m) {
   return values;
 }
 
-json texts(const std::vector<std::string>& lines) {
-  json array = json::array();
+Json plain_texts(const std::vector<std::string>& lines) {
+  Json array = Json::array();
   for (const std::string& line : lines) array.push_back(valid_utf8(line));
   return array;
 }
 
-json entrant_json(const Entrant& entrant) {
+Json entrant_json(const Entrant& entrant) {
   const Standing& s = entrant.standing;
-  json out = {{"filesystem", valid_utf8(entrant.filesystem)},
+  Json out = {{"filesystem", valid_utf8(entrant.filesystem)},
               {"variant", valid_utf8(entrant.variant)},
               {"failed", entrant.failed},
               {"late", entrant.late},
               {"busy_host", entrant.busy_host},
-              {"marks", texts(marks_of(entrant))},
+              {"marks", plain_texts(marks_of(entrant))},
               {"rank", nullptr},
               {"cpu_bound", s.kind == Standing::Kind::cpu_bound},
-              {"measurements", json::array()}};
+              {"measurements", Json::array()}};
   if (s.kind != Standing::Kind::unmeasured) {
     out["ranked_by_ms"] = statistics_json(s.ranking);
     out["elapsed_ms"] = statistics_json(s.elapsed);
@@ -75,18 +75,18 @@ json entrant_json(const Entrant& entrant) {
   return out;
 }
 
-json metrics_json(const std::vector<MetricRow>& metrics) {
-  json array = json::array();
+Json metrics_json(const std::vector<MetricRow>& metrics) {
+  Json array = Json::array();
   for (const MetricRow& metric : metrics) {
-    json means = json::object();
+    Json means = Json::object();
     for (const auto& [entrant, mean] : metric.means) means[valid_utf8(entrant)] = optional_json(mean);
     array.push_back({{"name", valid_utf8(metric.name)}, {"unit", valid_utf8(metric.unit)}, {"means", means}});
   }
   return array;
 }
 
-json contest_json(const Benchmark& bench, const Contest& contest, const std::string& sentence) {
-  json out = {{"device", valid_utf8(contest.device)},
+Json contest_json(const Benchmark& bench, const Contest& contest, const std::string& sentence) {
+  Json out = {{"device", valid_utf8(contest.device)},
               {"workload", valid_utf8(contest.workload)},
               {"parameters", valid_utf8(contest.parameters)},
               {"scale", contest.scale},
@@ -94,15 +94,15 @@ json contest_json(const Benchmark& bench, const Contest& contest, const std::str
               {"operation", valid_utf8(contest.operation)},
               {"ranked_by", contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"},
               {"answer", valid_utf8(sentence)},
-              {"entrants", json::array()}};
+              {"entrants", Json::array()}};
   for (const Entrant& entrant : contest.entrants) out["entrants"].push_back(entrant_json(entrant));
   const auto metrics = bench.metrics.find(contest.identity());
   if (metrics != bench.metrics.end()) out["metrics"] = metrics_json(metrics->second);
   return out;
 }
 
-json change_json(const CellChange& c) {
-  json out = {{"device", valid_utf8(c.device)},
+Json change_json(const CellChange& c) {
+  Json out = {{"device", valid_utf8(c.device)},
               {"setting", valid_utf8(c.setting)},
               {"scale", c.scale},
               {"phase", valid_utf8(c.phase)},
@@ -120,35 +120,35 @@ json change_json(const CellChange& c) {
   return out;
 }
 
-json baseline_json(const BaselineComparison& comparison) {
-  json changes = json::array();
+Json baseline_json(const BaselineComparison& comparison) {
+  Json changes = Json::array();
   for (const CellChange& change : comparison.changes) changes.push_back(change_json(change));
   return {{"database", valid_utf8(comparison.database)},
           {"run", comparison.run.id},
           {"tolerance", comparison.tolerance},
           {"regressions", comparison.regressions()},
-          {"differences", texts(comparison.differences)},
+          {"differences", plain_texts(comparison.differences)},
           {"cells", changes}};
 }
 
-json recorded(const std::string& text) {
-  const json parsed = json::parse(text, nullptr, false);
-  return parsed.is_discarded() ? json(valid_utf8(text)) : parsed;
+Json recorded(const std::string& text) {
+  const Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? Json(valid_utf8(text)) : parsed;
 }
 
 }  // namespace
 
-json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
+Json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
   const BenchAnswer answer = answer_of(bench);
   const Run& run = bench.facts.run;
-  json out = {{"run", run.id},
+  Json out = {{"run", run.id},
               {"kind", run.kind},
               {"name", valid_utf8(run.name)},
               {"configuration", valid_utf8(run.configuration)},
               {"digest", valid_utf8(run.digest)},
               {"seed", run.seed},
               {"started_at", run.started_at},
-              {"finished_at", run.finished_at ? json(*run.finished_at) : json()},
+              {"finished_at", run.finished_at ? Json(*run.finished_at) : Json()},
               {"interrupted", run.interrupted()},
               {"trials", run.recorded},
               {"trials_planned", run.planned},
@@ -157,9 +157,9 @@ json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
               {"versions", recorded(run.versions)},
               {"accelerator", valid_utf8(run.accelerator)},
               {"answer", valid_utf8(answer.paragraph)},
-              {"cautions", texts(answer.cautions)},
-              {"contests", json::array()},
-              {"failed_trials", json::array()}};
+              {"cautions", plain_texts(answer.cautions)},
+              {"contests", Json::array()},
+              {"failed_trials", Json::array()}};
   for (std::size_t i = 0; i < bench.contests.size(); ++i)
     out["contests"].push_back(contest_json(bench, bench.contests[i], answer.standings[i]));
   for (const BenchTrial& trial : bench.trials)

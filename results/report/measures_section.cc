@@ -14,7 +14,7 @@ namespace {
 using Kind = Column::Kind;
 
 /// A page of thousands of tables is of no use; CSV and JSON have them all.
-constexpr std::size_t kTablesMost = 120;
+constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
 /// Guest and device count the same requests; what differs by more is set strong.
@@ -165,12 +165,12 @@ std::string measures_section(const Benchmark& bench) {
       "says is its /proc/diskstats, beside the device&#39;s own counters, with the deviation.</p>\n";
   std::size_t shown = 0;
   for (const Contest& contest : bench.contests) {
-    if (shown == kTablesMost) break;
+    if (shown == kMeasureTablesMost) break;
     if (measured_ones(contest).empty()) continue;
     out += details(title_of(contest), values_table(bench, contest) + measures_table(bench, contest), "cell");
     ++shown;
   }
-  out += more_note(bench.contests.size(), kTablesMost, "comparisons");
+  out += more_note(bench.contests.size(), kMeasureTablesMost, "comparisons");
   return out + query_note("bench_measures", bench.facts.run.id) +
          query_note("bench_metrics", bench.facts.run.id) + "</section>\n";
 }

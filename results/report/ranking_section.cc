@@ -110,6 +110,27 @@ std::string bars_figure(const Contest& contest, const BenchPlots& plots) {
   return svg == plots.bars.end() ? std::string{} : "<figure>\n" + svg->second + "</figure>\n";
 }
 
+std::vector<std::string> change_row(const Benchmark& bench, const CellChange& c) {
+  using statistics::Change;
+  std::string change = kNothing;
+  if (c.now_ms) {
+    change = fmt::format("{:+.1f}&nbsp;%", (c.whole.ratio - 1) * 100);
+    if (c.whole.interval) {
+      change += fmt::format("<small>{:+.1f} &ndash; {:+.1f}</small>", (c.whole.interval->low - 1) * 100,
+                            (c.whole.interval->high - 1) * 100);
+    }
+  }
+  const char* css = c.change == Change::worse ? "no" : c.change == Change::better ? "yes" : "muted";
+  std::string place = c.setting + (c.phase.empty() ? "" : ", " + c.phase) + ", " + c.device;
+  if (c.entrant != c.filesystem) place = c.entrant + ": " + place;
+  return {fmt::format("{}<small>{}</small>", filesystem_name(bench.facts, c.filesystem), escape(place)),
+          fmt::format("<span class=\"{}\">{}</span>", css, change_name(c.change)),
+          c.before_ms ? milliseconds(*c.before_ms) : kNothing,
+          c.now_ms ? milliseconds(*c.now_ms) : kNothing,
+          change,
+          escape(c.reason)};
+}
+
 }  // namespace
 
 std::string bench_overview(const Benchmark& bench) {
@@ -144,7 +165,8 @@ std::string ranking_section(const Benchmark& bench, const BenchPlots& plots) {
       "guest and "
       "device. Bars are means, lines their intervals by the bootstrap (95&nbsp;%), dots single repetitions. "
       "Equal ranks "
-      "cannot be told apart. Spread is standard deviation by mean.</p>\n";
+      "cannot be told apart. Of the best: its time as a share of the best one&#39;s, over equal repetitions. "
+      "Elapsed is until the last call returned, spread standard deviation by mean.</p>\n";
   std::size_t shown = 0;
   for (const Contest& contest : bench.contests) {
     const std::string content = bars_figure(contest, plots) + contest_table(bench, contest);
@@ -161,10 +183,11 @@ std::string baseline_section(const Benchmark& bench, const BaselineComparison& c
   using statistics::Change;
   std::string out = fmt::format(
       "<section>\n<h2>Since the baseline</h2>\n<p>{}.</p>\n<p class=\"note\">Run {} of {}, started {}. Means "
-      "of both runs, "
-      "with intervals of their ratio; a change of less than {:.0f}&nbsp;% is none. The runs were not "
-      "interleaved: whatever "
-      "else changed between them is in the numbers, and of many cells some seem changed by chance.</p>\n",
+      "of both runs, with intervals of their ratio; a change of less than {:.0f}&nbsp;% is none. The runs "
+      "were not "
+      "interleaved: whatever else changed between them is in the numbers, and of many cells some seem "
+      "changed by "
+      "chance.</p>\n",
       escape(verdict_line(comparison)), comparison.run.id, escape(comparison.database),
       escape(comparison.run.started_at), comparison.tolerance * 100);
   if (!comparison.differences.empty()) {
@@ -172,34 +195,22 @@ std::string baseline_section(const Benchmark& bench, const BaselineComparison& c
     for (const std::string& each : comparison.differences) out += "<li>" + escape(each) + "</li>\n";
     out += "</ul>\n";
   }
-  const std::vector<Column> columns = {
-      {"cell"}, {"verdict"}, {"then", Kind::number}, {"now", Kind::number}, {"change", Kind::number},
-      {"why"}};
-  std::vector<std::vector<std::string>> rows, same;
-  for (const Change order : {Change::worse, Change::better, Change::cannot_tell, Change::same}) {
-    for (const CellChange& c : comparison.changes) {
-      if (c.change != order) continue;
-      std::string change = kNothing;
-      if (c.now_ms) {
-        change = fmt::format("{:+.1f}&nbsp;%", (c.whole.ratio - 1) * 100);
-        if (c.whole.interval)
-          change += fmt::format("<small>{:+.1f} &ndash; {:+.1f}</small>", (c.whole.interval->low - 1) * 100,
-                                (c.whole.interval->high - 1) * 100);
-      }
-      const char* css = order == Change::worse ? "no" : order == Change::better ? "yes" : "muted";
-      const std::string place = c.setting + (c.phase.empty() ? "" : ", " + c.phase) + ", " + c.device;
-      (order == Change::same ? same : rows)
-          .push_back(
-              {fmt::format("{}<small>{}</small>", filesystem_name(bench.facts, c.filesystem), escape(place)),
-               fmt::format("<span class=\"{}\">{}</span>", css, change_name(c.change)),
-               c.before_ms ? milliseconds(*c.before_ms) : kNothing,
-               c.now_ms ? milliseconds(*c.now_ms) : kNothing, change, escape(c.reason)});
-    }
-  }
-  if (!rows.empty()) out += html_table(columns, rows, "cards");
-  if (!same.empty())
-    out += details(counted(static_cast<std::int64_t>(same.size()), "cell is", "cells are") + " the same",
-                   html_table(columns, same, "cards"), "numbers");
+  const auto table = [&](const std::vector<Change>& wanted) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Change each : wanted)
+      for (const CellChange& change : comparison.changes)
+        if (change.change == each) rows.push_back(change_row(bench, change));
+    const std::vector<Column> columns = {
+        {"cell"}, {"verdict"}, {"then", Kind::number}, {"now", Kind::number}, {"change", Kind::number},
+        {"why"}};
+    return rows.empty() ? std::string{} : html_table(columns, rows, "cards changes");
+  };
+  const auto folded = [&](Change change, const char* words) {
+    const auto n = static_cast<std::int64_t>(comparison.count(change));
+    return n == 0 ? std::string{} : details(counted(n, "cell", "cells") + words, table({change}), "numbers");
+  };
+  out += table({Change::worse, Change::better});
+  out += folded(Change::cannot_tell, ": cannot tell, and why") + folded(Change::same, ": the same");
   return out + "</section>\n";
 }
 
