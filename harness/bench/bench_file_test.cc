@@ -62,7 +62,7 @@ TEST(BenchFile, UnknownWordsNameTheNearest) {
                  {"repetition", "did you mean \"repetitions\""});
   expect_refused(replaced(kGood, "lfs-small-file", "lfs-smal-file"),
                  {"workload.0.name", "did you mean \"lfs-small-file\""});
-  expect_refused(replaced(kGood, "files = ", "file = "), {"workload.0.file", "did you mean \"files\""});
+  expect_refused(replaced(kGood, "\nfiles = ", "\nfile = "), {"workload.0.file", "did you mean \"files\""});
   expect_refused(replaced(kGood, "\"xfs\"", "\"xfss\""), {"filesystems", "xfs"});
   expect_refused(replaced(kGood, "sata-7200", "sata-720"), {"device.0.profiles", "sata-7200"});
   expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n", {"workload.1.tool", "\"fio\""});

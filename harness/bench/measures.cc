@@ -145,10 +145,10 @@ std::vector<db::MetricRecord> device_metrics(const json& stats) {
   for (const json& device : stats.value("devices", json::array())) {
     for (const char* part : {"nvram", "array"}) {
       if (!device.contains(part)) continue;
-      for (const auto& [key, value] : device[part].value("counters", json::object()).items()) {
+      const json counters = device[part].value("counters", json::object());
+      for (const auto& [key, value] : counters.items())
         metrics.push_back(
             {fmt::format("{}.{}.{}", device.value("name", ""), part, key), "", value.get<double>()});
-      }
     }
     const auto trims = device.at("counters").value("trims", 0.0);
     if (trims > 0) metrics.push_back({device.value("name", "") + ".trims", "", trims});
