@@ -17,7 +17,7 @@ namespace headcrash::report {
 namespace {
 
 constexpr std::size_t kBarsMost = 60;
-constexpr std::size_t kOthersMost = 24;
+constexpr std::size_t kOthersMost = 12;   // of each kind
 constexpr std::size_t kValuesMost = 200;  // dots of a row
 
 Drawing bars_of(const Facts& facts, const Contest& contest) {
@@ -73,6 +73,7 @@ std::vector<Series> series_of(const Benchmark& bench) {
 /// by throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts, const Series& series) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
+  double most = 0;
   for (const auto& [users, contest] : series.by_users) {
     for (const Entrant& entrant : contest->entrants) {
       if (entrant.standing.kind != Standing::Kind::ranked || entrant.measurements.empty()) continue;
@@ -87,6 +88,7 @@ std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts,
       }
       if (n == 0 || sum <= 0) continue;
       const double mean = sum / static_cast<double>(n);
+      most = std::max(most, mean);
       auto& line = lines[entrant.name()];
       line.first = entrant.filesystem;
       line.second += fmt::format("{}\t{}\t{}\n", mean, static_cast<double>(users) / mean, users);
@@ -100,11 +102,13 @@ std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts,
   }
   const Contest& contest = *series.first;
   Drawing drawing{
-      270, fmt::format("series = {}\ncolours = \"{}\"\n{}", lines.size(), colours, data_block("data", data)),
+      270,
+      fmt::format("series = {}\ncolours = \"{}\"\nstep = {}\n{}", lines.size(), colours, tick_step(most),
+                  data_block("data", data)),
       "throughput.gp",
       fmt::format("response time against throughput of {} on {}", contest.workload, contest.device)};
   const std::string title = fmt::format(
-      "<b>{}</b> {} <small>{} &middot; {} &middot; per {}</small>", escape(contest.workload),
+      "<b>{}</b> {} <small>{} &middot; {} &middot; in {}</small>", escape(contest.workload),
       escape(contest.phase), escape(contest.device), escape(series.rest), escape(contest.operation));
   return std::pair(drawing, title);
 }

@@ -209,7 +209,7 @@ WITH timed AS (
 -- name: bench_measures
 -- after: bench
 -- Every measurement with all that was counted. `queue_length` follows from Little's law: requests in the device on the
--- average; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
+-- average; `nvram_hits` leaves out dirty_hits, which are write_hits as well; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
 -- device's own counters.
 SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, late, host_busy,
   phase, measured, operation, elapsed_ms, quiescent_ms, operations * 1000 / nullif(elapsed_ms, 0) AS rate,
@@ -222,7 +222,7 @@ SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, 
   bytes_written * 1.0 / nullif(app_bytes_written, 0) AS write_amplification,
   leaf_bytes_written, leaf_bytes_written * 1.0 / nullif(app_bytes_written, 0) AS media_amplification,
   media_writes, seeks, cache_hits,
-  (SELECT sum(value) FROM metric WHERE phase_id = timed.phase_id AND name LIKE '%nvram.%hits') AS nvram_hits,
+  (SELECT sum(value) FROM metric WHERE phase_id = timed.phase_id AND name GLOB '*nvram.[rw]*_hits') AS nvram_hits,
   (SELECT sum(value) FROM metric WHERE phase_id = timed.phase_id AND name LIKE '%read_modify_writes') AS read_modify_writes,
   guest_reads, guest_writes, guest_flushes, guest_bytes_read, guest_bytes_written, guest_busy_ms,
   guest_reads * 1.0 / nullif(reads, 0) - 1 AS reads_deviation, guest_writes * 1.0 / nullif(writes, 0) - 1 AS writes_deviation,
