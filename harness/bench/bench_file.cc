@@ -225,7 +225,7 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
     }
     if (adapter->log_size_bytes != 0)
       return fail(root.subject("filesystems") + ": " + name,
-                  "needs a second device for its log, which no trial attaches yet", "leave it out");
+                  "needs a second device for its log, and a benchmark measures one", "leave it out");
     for (const auto& other : bench.filesystems) {
       if (other.name == adapter->name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));

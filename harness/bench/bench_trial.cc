@@ -15,6 +15,7 @@
 #include "harness/bench/host_load.h"
 #include "harness/bench/measures.h"
 #include "harness/campaign/phases.h"
+#include "harness/campaign/trial_machine.h"
 #include "harness/device/served_device.h"
 #include "harness/lab/guest_session.h"
 #include "harness/lab/record_workload.h"
@@ -28,7 +29,6 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::uint64_t kMarkExportBytes = 4096;
 constexpr std::size_t kConsoleLines = 1000;
 constexpr milliseconds kLook{200};          // how often a long request is looked after
 constexpr milliseconds kQuietPoll{50};      // the instant itself comes from the server
@@ -151,12 +151,13 @@ void BenchTrial::describe() {
 }
 
 Result<void> BenchTrial::start_device() {
-  auto started = device::ServedDevice::start({.profile = cell_.device->profile,
-                                              .size_bytes = cell_.device->size_bytes,
-                                              .write_cache = cell_.device->write_cache,
-                                              .clock = bench_.setup_clock,
-                                              .seed = plan_.seed},
-                                             context_.scratch);
+  auto started = campaign::start_trial_machine({.disk = {.profile = cell_.device->profile,
+                                                         .size_bytes = cell_.device->size_bytes,
+                                                         .write_cache = cell_.device->write_cache,
+                                                         .clock = bench_.setup_clock,
+                                                         .seed = plan_.seed},
+                                                .log_profile = {}},
+                                               *cell_.filesystem, context_.scratch);
   if (!started) return pass_on(started);
   device_ = std::move(*started);
   setup_.emplace(device_->control(), record_.phases);
@@ -177,13 +178,12 @@ Step<void> BenchTrial::work() {
 Step<void> BenchTrial::start_guest() {
   tell("restore");
   if (const auto began = step(setup_->begin("restore")); !began) return began;
-  auto started = vm::Guest::start(
-      {.image = context_.image,
-       .accelerator = context_.accelerator,
-       .memory_mib = static_cast<std::uint32_t>(bench_.memory_mib),
-       .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = cell_.device->size_bytes},
-                 {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}}},
-      context_.cache, context_.scratch);
+  auto started =
+      vm::Guest::start({.image = context_.image,
+                        .accelerator = context_.accelerator,
+                        .memory_mib = static_cast<std::uint32_t>(bench_.memory_mib),
+                        .disks = campaign::disks_of(*device_, cell_.device->size_bytes, *cell_.filesystem)},
+                       context_.cache, context_.scratch);
   if (!started) {
     unusable_ = started.error();
     return tl::unexpected(started.error().message());
@@ -193,7 +193,9 @@ Step<void> BenchTrial::start_guest() {
   if (const auto set = step(session_->set_clock(lab::seed_digits(plan_.seed))); !set) return set;
   const auto stats = control({{"stats", "read"}});
   if (!stats) return tl::unexpected(stats.error());
-  const auto seen = step(session_->verify_disks(cell_.device->size_bytes, stats->value("instance", "-")));
+  const auto seen = step(session_->verify_disks({.bytes = cell_.device->size_bytes,
+                                                 .nonce = stats->value("instance", "-"),
+                                                 .log_bytes = cell_.filesystem->log_size_bytes}));
   return seen ? step(setup_->end()) : seen;
 }
 
@@ -201,8 +203,7 @@ Step<void> BenchTrial::format_and_mount() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   tell("mkfs");
   if (const auto began = step(setup_->begin("mkfs")); !began) return began;
-  const auto made =
-      session_->exec(adapters::fill_in(filesystem.mkfs.argv, lab::kStageDisk, lab::uuid_from(plan_.seed)));
+  const auto made = session_->exec(lab::in_guest(filesystem.mkfs.argv, lab::uuid_from(plan_.seed)));
   if (!made)
     return tl::unexpected(
         fmt::format("{}; {}", reason(made.error()), adapters::missing_tool_remedy(filesystem)));

@@ -54,17 +54,16 @@ class Runner {
       todo_.push_back(i);
     outcome_.planned = todo_.size();
     accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
-    auto kept =
-        open_run(database_, {.kind = "campaign",
-                             .name = campaign_.name,
-                             .configuration = campaign_.text,
-                             .seed = campaign_.seed,
-                             .digest = campaign_digest(campaign_),
-                             .shard = options_.shard,
-                             .trials = todo_.size(),
-                             .guest_kernel = images_.at(plans_[0].filesystem->name).kernel_version,
-                             .accelerator = accelerator_,
-                             .resume = options_.resume});
+    auto kept = open_run(database_, {.kind = "campaign",
+                                     .name = campaign_.name,
+                                     .configuration = campaign_.text,
+                                     .seed = campaign_.seed,
+                                     .digest = campaign_digest(campaign_),
+                                     .shard = options_.shard,
+                                     .trials = todo_.size(),
+                                     .guest_kernel = images_.at(plans_[0].filesystem->name).kernel_version,
+                                     .accelerator = accelerator_,
+                                     .resume = options_.resume});
     if (!kept) return pass_on(kept);
     kept_ = std::move(*kept);
     outcome_.run = kept_.id;
