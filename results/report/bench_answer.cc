@@ -77,6 +77,7 @@ std::string fastest_of(const Tally& tally) {
   if (order.empty())
     return fmt::format("in none of {} one file system can be told to be the fastest", comparisons(all));
   std::vector<std::string> words;
+  words.reserve(order.size());
   for (const auto& [name, n] : order) words.push_back(fmt::format("{} {}", name, times(n)));
   std::string text = fmt::format("of {}, the fastest was {}", comparisons(all), named(words));
   if (tally.open > 0) {

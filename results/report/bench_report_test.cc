@@ -295,7 +295,12 @@ TEST(UsersOf, AreFoundAmongTheParameters) {
 TEST_F(BenchReportTest, ForALook) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
-  auto old = database("old.db"), now = database("now.db");
+  const std::filesystem::path there = std::filesystem::path(where) / "bench";
+  std::filesystem::remove_all(there);
+  const auto made = [&](const char* name) {
+    return must(db::Database::open(there / name, db::Database::Access::read_write));
+  };
+  auto old = made("old.db"), now = made("now.db");
   auto before = a_real_bench();
   for (auto& contest : before.contests)
     for (auto& each : contest.entrants)
@@ -304,14 +309,13 @@ TEST_F(BenchReportTest, ForALook) {
   before.qemu = "7.1";
   fill(old, before);
   fill(now, a_real_bench());
-  const std::filesystem::path folder_there = std::filesystem::path(where) / "bench";
-  const auto result = must(write_report(now, {.output = folder_there,
-                                              .baseline = BaselineOptions{.database = folder() / "old.db"},
-                                              .csv = folder_there / "csv",
-                                              .junit = folder_there / "junit.xml"}));
-  std::ofstream(folder_there / "report.txt") << result.text;
-  std::ofstream(folder_there / "report.json") << result.summary.dump(2);
-  EXPECT_TRUE(write_report(now, {.output = folder_there / "alone"}));
+  const auto result = must(write_report(now, {.output = there,
+                                              .baseline = BaselineOptions{.database = there / "old.db"},
+                                              .csv = there / "csv",
+                                              .junit = there / "junit.xml"}));
+  std::ofstream(there / "report.txt") << result.text;
+  std::ofstream(there / "report.json") << result.summary.dump(2);
+  EXPECT_TRUE(write_report(now, {.output = there / "alone"}));
 }
 
 TEST_F(BenchReportTest, TimeOfALargeOne) {

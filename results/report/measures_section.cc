@@ -61,7 +61,7 @@ std::string measures_table(const Benchmark& bench, const Contest& contest) {
       any = any || mean.has_value();
       std::string text = mean ? figure(*mean, measure.unit) : "<span class=\"muted\">&ndash;</span>";
       if (mean && measure.column.ends_with("_deviation") && std::abs(*mean) > kDeviationTold)
-        text = "<b class=\"warn\">" + text + "</b>";
+        text = fmt::format("<b class=\"warn\">{}</b>", text);
       row.push_back(std::move(text));
     }
     if (any) rows.push_back(std::move(row));
