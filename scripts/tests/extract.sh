@@ -30,13 +30,19 @@ status=0
 whole/reproduce.sh >out || status=$?
 [ $status -eq 125 ] || failed "without --yes it exited with $status"
 grep -q 'Nothing is done without --yes' out || failed "it does not explain itself"
-whole/reproduce.sh --yes --no-mount >out 2>&1 || failed "an intact image: $(cat out)"
+# without a mount the kernel's own recovery stays untested, and the script says so
+intact() {
+  local status=0
+  "$1/reproduce.sh" --yes --no-mount >out 2>&1 || status=$?
+  [ $status -eq 125 ] && grep -q 'what was tested is as promised; not all could be tested' out || failed "$2: exit $status, $(cat out)"
+}
+intact whole "an intact image"
 cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
 
 # the same as qcow2
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o packed --format qcow2 --json >out || failed "qcow2"
 qemu-img compare -q packed/crash.qcow2 disk.raw || failed "the qcow2 image is not the disk"
-packed/reproduce.sh --yes --no-mount >out 2>&1 || failed "an intact qcow2 image: $(cat out)"
+intact packed "an intact qcow2 image"
 
 # everything lost: it fails, and git bisect can tell
 "$headcrash" extract run.hcrec --fs ext4 --state w0 -o nothing >/dev/null || failed "extract nothing"

@@ -4,6 +4,7 @@ source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
 start() {
+  rm -f serve.json   # of an earlier server: it would be read before the new one has emptied it
   "$headcrash" serve --profile hp-c2447 --clock off --json "$@" >serve.json 2>serve.err &
   server=$!
   for _ in $(seq 200); do
