@@ -57,7 +57,7 @@ trials = 1
 filesystems = ["ext4-external-journal"]
 [device]
 profiles = ["hp-c2447"]
-log-profile = "barracuda-st32171w"
+log-profile = "barracuda-4lp"
 size = "64M"
 write-cache = true
 [workload]
@@ -65,7 +65,7 @@ rounds = 20
 EOF
 "$headcrash" campaign journal.toml --db journal.db >/dev/null 2>err || failed "an external journal: $(cat err; sqlite3 journal.db 'SELECT verdict, summary FROM trial')"
 [ "$(sqlite3 journal.db "SELECT group_concat(name || ' ' || profile, ', ') FROM (SELECT * FROM device ORDER BY ordinal)")" = \
-  "hd0 hp-c2447, log barracuda-st32171w" ] || failed "the devices: $(sqlite3 journal.db 'SELECT * FROM device')"
+  "hd0 hp-c2447, log barracuda-4lp" ] || failed "the devices: $(sqlite3 journal.db 'SELECT * FROM device')"
 [ "$(sqlite3 journal.db "SELECT writes > 0 FROM device_phase JOIN phase ON phase.id = phase_id WHERE phase.name = 'workload'")" = 1 ] ||
   failed "the log's device was not written to"
 
