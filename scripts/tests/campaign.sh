@@ -66,7 +66,7 @@ EOF
 "$headcrash" campaign journal.toml --db journal.db >/dev/null 2>err || failed "an external journal: $(cat err; sqlite3 journal.db 'SELECT verdict, summary FROM trial')"
 [ "$(sqlite3 journal.db "SELECT group_concat(name || ' ' || profile, ', ') FROM (SELECT * FROM device ORDER BY ordinal)")" = \
   "hd0 hp-c2447, log barracuda-4lp" ] || failed "the devices: $(sqlite3 journal.db 'SELECT * FROM device')"
-[ "$(sqlite3 journal.db "SELECT writes > 0 FROM device_phase JOIN phase ON phase.id = phase_id WHERE phase.name = 'workload'")" = 1 ] ||
+[ "$(sqlite3 journal.db "SELECT device_phase.writes > 0 FROM device_phase JOIN phase ON phase.id = phase_id WHERE phase.name = 'workload'")" = 1 ] ||
   failed "the log's device was not written to"
 
 "$headcrash" report --db smoke.db -o report >/dev/null || [ $? -eq 1 ] || failed "report"
