@@ -193,7 +193,7 @@ json small_files(const std::filesystem::path& root, int phase) {
 }
 
 TEST(Commands, ATimedPhaseIsMeasured) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   EXPECT_EQ(answer(small_files(folder.path(), 0).dump()).at(0)["latency"], nullptr);
   const json created = answer(small_files(folder.path(), 1).dump()).at(0);
   EXPECT_EQ(created["ok"], true) << created;
@@ -214,7 +214,7 @@ TEST(Commands, ATimedPhaseIsMeasured) {
 }
 
 TEST(Commands, ATimedPhaseThatIsNoneIsRefused) {
-  const process::TemporaryFolder folder;
+  const model::TemporaryFolder folder;
   EXPECT_NE(refused(small_files(folder.path(), 9).dump())["error"].get<std::string>().find("5 phases"),
             std::string::npos);
   for (const auto& [field, wrong] :
