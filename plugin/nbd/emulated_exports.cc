@@ -1,6 +1,7 @@
 // The exports of emulated hardware: each device of the machine, and `mark`.
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 
 #include "plugin/nbd/emulation.h"
 #include "plugin/nbd/export.h"
@@ -61,10 +62,7 @@ class EmulatedMark final : public MarkExport {
 
  private:
   std::string text() const override { return emulation_.instance(); }
-  int mark(std::string_view text) override {
-    emulation_.mark(text);
-    return 0;
-  }
+  int mark(std::string_view text) override { return emulation_.mark_of_guest(text) ? 0 : EIO; }
   Emulation& emulation_;
 };
 

@@ -132,6 +132,14 @@ model::TimeNs Emulation::mark(std::string_view text) {
   });
 }
 
+bool Emulation::mark_of_guest(std::string_view text) {
+  return pacer_->with_machine([&](model::Machine& machine) {
+    if (machine.power() == model::PowerState::off) return false;
+    machine.mark(text);
+    return true;
+  });
+}
+
 model::TimeNs Emulation::cut_power() {
   return pacer_->with_machine([](model::Machine& machine) {
     machine.power_cut();

@@ -73,6 +73,8 @@ class Emulation {
   int serve(std::size_t device_index, const model::Request& request);
 
   model::TimeNs mark(std::string_view text);  ///< at most kMarkBytesMax bytes; the model time
+  /// As a guest marks, which hangs on the same cord: false, and no mark, while the power is off.
+  bool mark_of_guest(std::string_view text);
   model::TimeNs cut_power();
   model::TimeNs power_on();
   /// Error: the trigger names what this machine does not have.

@@ -145,7 +145,9 @@ TEST(Plugin, PowerOffFailsRequestsAtOnce) {
   for (const char* clock : {"clock=off", "clock=real:1000"}) {
     ServedDisk disk(folder, {"hp-c2447", "size=64M", clock});
     Client client(disk);
+    Client marks(disk, "mark");
     disk.control(R"({"power":"cut"})");
+    EXPECT_EQ(marks.write(0, mark_block("too late")), EIO) << "the guest hangs on the same cord";
     std::vector<char> bytes(512);
     for (int i = 0; i < 20; ++i) {
       EXPECT_EQ(client.read(i, bytes), EIO);

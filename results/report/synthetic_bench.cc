@@ -6,21 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include <stdexcept>
 
 #include "results/db/statement.h"
+#include "results/report/synthetic_run.h"
 
 namespace headcrash::report {
 namespace {
 
 constexpr std::int64_t kFiles = 1000;
 constexpr std::int64_t kAppBytes = kFiles * 16384;
-
-template <typename T>
-T certain(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(*result);
-}
 
 /// Repeatable noise between -1 and 1.
 double wobble(std::size_t n) {
@@ -221,12 +215,7 @@ std::int64_t fill(db::Database& database, const SyntheticBench& shape) {
         certain(database.record_trial(id, trial_of(shape, contest, entrant, i, ++number)));
     }
   }
-  const std::string ended = shape.finished ? "'2026-03-14T10:41:03Z'" : "NULL";
-  const auto set = db::execute(
-      database.handle(),
-      fmt::format("UPDATE run SET started_at = '2026-03-14T09:26:53Z', finished_at = {} WHERE id = {}", ended,
-                  id));
-  if (!set) throw std::runtime_error(set.error().message());
+  set_times(database, id, shape.finished ? "10:41:03" : "");
   return id;
 }
 

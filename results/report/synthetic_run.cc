@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <random>
-#include <stdexcept>
 
 #include "results/db/statement.h"
 
@@ -136,13 +135,15 @@ db::TrialRecord make_trial(const SyntheticShape& shape, const SyntheticCell& cel
   return t;
 }
 
-template <typename T>
-T sure(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(*result);
-}
-
 }  // namespace
+
+void set_times(db::Database& database, std::int64_t run, const std::string& ended) {
+  const std::string finished_at = ended.empty() ? "NULL" : fmt::format("'2026-03-14T{}Z'", ended);
+  certain(db::execute(
+      database.handle(),
+      fmt::format("UPDATE run SET started_at = '2026-03-14T09:26:53Z', finished_at = {} WHERE id = {}",
+                  finished_at, run)));
+}
 
 SyntheticShape three_cells() {
   SyntheticShape shape;
@@ -212,19 +213,14 @@ std::int64_t fill(db::Database& database, const SyntheticShape& shape) {
   run.versions_json =
       R"({"headcrash":"0.1.0","nbdkit":"1.32.5","qemu":"7.2","guest kernel":"6.1.0-amd64","e2fsprogs":"1.47.0"})";
   run.accelerator = "tcg";
-  const auto id = sure(database.begin_run(run));
+  const auto id = certain(database.begin_run(run));
   Random random(42);
   for (const auto& cell : shape.cells) {
     for (std::size_t i = 0; i < cell.verdicts.size(); ++i) {
-      sure(database.record_trial(id, make_trial(shape, cell, i, random)));
+      certain(database.record_trial(id, make_trial(shape, cell, i, random)));
     }
   }
-  const std::string ended = shape.finished ? "'2026-03-14T09:31:03Z'" : "NULL";
-  const auto set = db::execute(
-      database.handle(),
-      fmt::format("UPDATE run SET started_at = '2026-03-14T09:26:53Z', finished_at = {} WHERE id = {}", ended,
-                  id));
-  if (!set) throw std::runtime_error(set.error().message());
+  set_times(database, id, shape.finished ? "09:31:03" : "");
   return id;
 }
 
