@@ -15,11 +15,12 @@ set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
 # The check preset leaves them out: the sanitizer presets build and run them. A test that cannot run under a sanitizer
 # has the label `plain` and is always there.
 option(HEADCRASH_UNIT_TESTS "build unit tests and fuzzers with everything else" ON)
+option(HEADCRASH_WARNINGS_ARE_ERRORS "stop at warnings: for those who work on it, not for those who use it" ON)
 
 add_library(headcrash_options INTERFACE)
 target_compile_features(headcrash_options INTERFACE cxx_std_20)
 target_include_directories(headcrash_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(headcrash_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
+target_compile_options(headcrash_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor $<$<BOOL:${HEADCRASH_WARNINGS_ARE_ERRORS}>:-Werror>
                                                    -Wno-missing-field-initializers)  # options structs name only what they change
 if(HEADCRASH_SANITIZE)
   target_compile_options(headcrash_options INTERFACE -fsanitize=${HEADCRASH_SANITIZE} -fno-sanitize-recover=all
