@@ -115,15 +115,13 @@ class BenchRunner {
   Result<void> run_one(const BenchTrialPlan& plan) {
     const auto scratch = process::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
-    std::string leaf = plan.key;
-    std::replace(leaf.begin(), leaf.end(), '/', '.');
     const BenchTrialContext context{
         .bench = &bench_,
         .image = images_.at(plan.cell->filesystem->name),
         .accelerator = accelerator_,
         .cache = options_.cache,
         .scratch = scratch->path(),
-        .artefacts = kept_.folder / leaf,
+        .artefacts = campaign::artefact_path(kept_, plan.key),
         .database_folder = kept_.database_folder,
         .interrupted = options_.interrupted,
         .on_phase = [&](const std::string& phase) { report({.running = plan.key, .phase = phase}); }};

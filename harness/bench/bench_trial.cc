@@ -19,6 +19,7 @@
 #include "harness/device/served_device.h"
 #include "harness/lab/guest_session.h"
 #include "harness/lab/record_workload.h"
+#include "harness/process/stopwatch.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::bench {
@@ -95,7 +96,7 @@ class BenchTrial {
   }
 
   struct PhaseStart {
-    steady_clock::time_point wall;
+    process::Stopwatch watch;
     db::GuestDiskRecord disk;
   };
   Step<PhaseStart> begin_phase(const std::string& label, bool measured);
@@ -121,7 +122,7 @@ class BenchTrial {
 };
 
 Result<db::TrialRecord> BenchTrial::run() {
-  const auto began = steady_clock::now();
+  const process::Stopwatch watch;
   describe();
   if (const auto started = start_device(); !started) return pass_on(started);
   const HostLoad before = host_load();
@@ -132,7 +133,7 @@ Result<db::TrialRecord> BenchTrial::run() {
   conclude(worked);
   guest_.reset();
   device_.reset();
-  record_.wall_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - began).count();
+  record_.wall_ms = watch.ms();
   return std::move(record_);
 }
 
@@ -302,7 +303,7 @@ Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, b
   const auto disk = disk_counters();
   if (!disk) return tl::unexpected(disk.error());
   if (const auto taken = control({{"stats", "take"}}); !taken) return tl::unexpected(taken.error());
-  return PhaseStart{steady_clock::now(), *disk};
+  return PhaseStart{.watch = {}, .disk = *disk};
 }
 
 Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord measure,
@@ -330,7 +331,7 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
   auto phase = step(campaign::phase_from_stats(*stats));
   if (!phase) return tl::unexpected(phase.error());
   phase->name = "workload";
-  phase->wall_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - start.wall).count();
+  phase->wall_ms = start.watch.ms();
   for (db::MetricRecord& each : device_metrics(*stats)) metrics.push_back(std::move(each));
   phase->measure = std::move(measure);
   phase->metrics = std::move(metrics);

@@ -57,10 +57,14 @@ Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
   return kept;
 }
 
-Result<fs::path> artefact_folder(const KeptRun& run, const std::string& key) {
+fs::path artefact_path(const KeptRun& run, const std::string& key) {
   std::string leaf = key;
   std::replace(leaf.begin(), leaf.end(), '/', '.');
-  fs::path folder = run.folder / leaf;
+  return run.folder / leaf;
+}
+
+Result<fs::path> artefact_folder(const KeptRun& run, const std::string& key) {
+  fs::path folder = artefact_path(run, key);
   std::error_code error;
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);

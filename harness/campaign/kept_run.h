@@ -37,6 +37,9 @@ struct KeptRun {
 /// With `resume` the newest unfinished run of the same digest, if there is one; else a new one.
 Result<KeptRun> open_run(db::Database& database, const RunPlan& plan);
 
+/// Where a trial's artefacts belong; nothing is made.
+std::filesystem::path artefact_path(const KeptRun& run, const std::string& key);
+
 /// A folder of its own for what a trial leaves, empty also after one of the same key that was cut off.
 Result<std::filesystem::path> artefact_folder(const KeptRun& run, const std::string& key);
 
