@@ -64,6 +64,7 @@
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/vfs.h"
 
@@ -131,6 +132,7 @@ struct LinkAddition {
   bool raises_directory = false;  ///< mkdir: the directory's own count has risen for the new ".."
   bool others_follow = false;     ///< something that comes next must not reach the disk before this
   DroppedLink replaced = {};      ///< what the entry named before
+  std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
 };
 
 /// (4) The entry at `offset` (before its space was merged) is gone.
@@ -140,6 +142,13 @@ struct LinkRemoval {
   std::uint32_t offset = 0;
   DroppedLink dropped;
   bool renamed = false;  ///< it has another name, which was added before
+};
+
+/// (4b) An inode without links and users, and what it had.
+struct InodeRemoval {
+  CoreInode& inode;
+  bool directory = false;
+  std::vector<Extent> extents = {};
 };
 
 /// When the last write of a series goes, on which nothing depends any more (section 6.1: "asynchronous or
@@ -175,8 +184,7 @@ class Scheme : public os::WriteHooks {
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
   /// (4b) The inode has no mode and no pointers any more, in core.
-  virtual VfsResult<void> inode_removed(Operation& operation, CoreInode& inode,
-                                        const std::vector<Extent>& extents) = 0;
+  virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
   /// The bitmap's bit has been set; nothing has been written into the inode yet.
   virtual void inode_allocated(InodeNumber) {}
