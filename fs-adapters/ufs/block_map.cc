@@ -24,7 +24,9 @@ BlockKind kind_of(const CoreInode& inode) {
 /// What a new pointer's block holds before anybody has written into it.
 void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
-  if (inode.disk.is_directory()) format_chunks(bytes);
+  if (!inode.disk.is_directory()) return;
+  format_chunks(bytes);
+  if (inode.made_in != 0) format_directory(bytes.first(kChunkBytes), inode.number, inode.made_in);
 }
 
 bool inside(const Volume& volume, FragmentAddress at) { return volume.geometry.is_data(at); }
@@ -246,11 +248,8 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     }
     // The pointer's holder is done with before the lower one is looked at.
     if (place.holder && absent) volume.cache.write_delayed(std::move(place.holder));
-    if (absent) {
-      // As new: what leads to it is on its way, and so is it.
-      at = static_cast<FragmentAddress>(next.key().block);
-      volume.cache.write_delayed(std::move(next));
-    }
+    if (absent) at = static_cast<FragmentAddress>(next.key().block);
+    next = {};
     if (!inside(volume, at)) return refuse(EIO);
     place.holder = {};
     auto read = volume.read_block(at);

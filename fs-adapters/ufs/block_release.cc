@@ -187,17 +187,13 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   if (size_bytes > geometry.file_bytes_max()) return refuse(EFBIG);
   const std::uint64_t old_size = inode.disk.size_bytes;
   if (size_bytes > old_size) {
-    // A last block of fragments must reach as far as the file does within it.
-    const std::uint64_t last = old_size == 0 ? 0 : geometry.blocks_of_size(old_size) - 1;
-    if (old_size != 0 && last < kDirectPointers && inode.disk.direct[last] != 0) {
-      const std::uint64_t start = last * geometry.block_bytes();
-      const auto reach =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(geometry.block_bytes(), size_bytes - start));
-      auto grown = block_for_writing(volume, operation, inode,
-                                     {.block = static_cast<std::int64_t>(last), .bytes = reach});
-      if (!grown) return pass_on_errno(grown);
-      volume.cache.write_delayed(std::move(*grown));
-    }
+    // The last block is there, whatever lies before it: a file must not end in a hole, says the format's fsck.
+    const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
+    const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
+    auto grown = block_for_writing(volume, operation, inode,
+                                   {.block = static_cast<std::int64_t>(last), .bytes = reach});
+    if (!grown) return pass_on_errno(grown);
+    volume.cache.write_delayed(std::move(*grown));
     inode.disk.size_bytes = size_bytes;
     volume.inodes.mark_changed(inode);
     return {};

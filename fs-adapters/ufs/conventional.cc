@@ -46,14 +46,7 @@ VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&, const BlockA
     if (auto written = as_result(status); !written) return pass_on_errno(written);
     return block;
   }
-  const os::BufferKey key = block.key();
-  const os::Content content = block.content();
-  const std::uint64_t lba = block.lba();
-  const std::size_t length = block.bytes().size();
-  if (auto written = as_result(volume_.cache.write(std::move(block))); !written) return pass_on_errno(written);
-  auto again = volume_.cache.read(key, content, lba, length);
-  if (!again) return refuse(EIO);
-  return std::move(*again);
+  return volume_.write_and_hold(std::move(block));
 }
 
 VfsResult<void> Conventional::directory_grown(Operation&, CoreInode& directory) {

@@ -142,6 +142,10 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
 
 void Inodes::put(CoreInode& inode, Operation* operation) {
   model::invariant(inode.references > 0, "ufs: an inode is put as often as it was taken");
+  if (volume_.abandoned) {
+    --inode.references;
+    return;
+  }
   if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
     remove(inode, operation);
   } else if (inode.references == 1 && inode.loaded && inode.changed) {

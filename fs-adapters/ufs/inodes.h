@@ -38,6 +38,7 @@ struct CoreInode {
   std::uint32_t references = 0;
   bool loaded = false;
   bool changed = false;             ///< differs from the copy in its block
+  InodeNumber made_in = 0;          ///< a directory that is just being made: its parent
   std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
   std::vector<PendingName> names;   ///< not yet known to be on the disk; fsync sees to them
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
@@ -74,6 +75,18 @@ class InodeHandle {
   Volume* volume_ = nullptr;
   CoreInode* inode_ = nullptr;
   Operation* operation_ = nullptr;
+};
+
+/// Holds a lock while it lives.
+class FiberLockGuard {
+ public:
+  explicit FiberLockGuard(os::FiberLock& lock) : lock_(lock) { lock_.lock(); }
+  FiberLockGuard(const FiberLockGuard&) = delete;
+  FiberLockGuard& operator=(const FiberLockGuard&) = delete;
+  ~FiberLockGuard() { lock_.unlock(); }
+
+ private:
+  os::FiberLock& lock_;
 };
 
 /// Holds an inode's lock while it lives.

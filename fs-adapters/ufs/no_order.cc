@@ -6,8 +6,10 @@
 
 namespace headcrash::ufs {
 
-VfsResult<os::HeldBuffer> NoOrder::block_allocated(Operation&, const BlockAllocation&, os::HeldBuffer block) {
-  return block;
+VfsResult<os::HeldBuffer> NoOrder::block_allocated(Operation&, const BlockAllocation& allocation,
+                                                   os::HeldBuffer block) {
+  if (allocation.kind == BlockKind::data) return block;
+  return volume_.write_delayed_and_hold(std::move(block));
 }
 
 VfsResult<void> NoOrder::directory_grown(Operation&, CoreInode& directory) {

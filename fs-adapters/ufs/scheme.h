@@ -171,7 +171,9 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Takes the block with its first contents and gives it back, held. The pointer is not yet set.
+  /// Takes the block with its first contents and gives it back, held. The pointer is not yet set. The first
+  /// contents of directories and indirect blocks are the scheme's to write; what is put into a file's block
+  /// next makes it dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
   /// A directory's inode has a new pointer and size: entries in the new block come after it (R1).

@@ -53,6 +53,45 @@ VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropp
   return {};
 }
 
+namespace {
+
+/// What it takes to ask for a buffer again.
+struct BufferName {
+  explicit BufferName(const os::HeldBuffer& buffer)
+      : key(buffer.key()), content(buffer.content()), lba(buffer.lba()), bytes(buffer.bytes().size()) {}
+  os::BufferKey key;
+  os::Content content;
+  std::uint64_t lba;
+  std::size_t bytes;
+};
+
+VfsResult<os::HeldBuffer> hold_again(os::BufferCache& cache, const BufferName& name) {
+  auto buffer = cache.read(name.key, name.content, name.lba, name.bytes);
+  if (!buffer) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+}  // namespace
+
+VfsResult<os::HeldBuffer> Volume::write_delayed_and_hold(os::HeldBuffer buffer) {
+  const BufferName name(buffer);
+  cache.write_delayed(std::move(buffer));
+  return hold_again(cache, name);
+}
+
+VfsResult<os::HeldBuffer> Volume::write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,
+                                                       os::RequestId& id) {
+  const BufferName name(buffer);
+  id = cache.write_async(std::move(buffer), ordering);
+  return hold_again(cache, name);
+}
+
+VfsResult<os::HeldBuffer> Volume::write_and_hold(os::HeldBuffer buffer) {
+  const BufferName name(buffer);
+  if (auto written = as_result(cache.write(std::move(buffer))); !written) return pass_on_errno(written);
+  return hold_again(cache, name);
+}
+
 VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
   super.modified = false;

@@ -49,9 +49,10 @@ class Volume {
   Superblock super;
   Geometry geometry;
   std::vector<Summary> groups;  ///< what is free in each
-  std::unique_ptr<Scheme> scheme;
   Allocator allocator;
   Inodes inodes;
+  std::unique_ptr<Scheme> scheme;
+  bool abandoned = false;  ///< the power is gone: nothing is written or removed any more
 
   std::uint64_t lba(FragmentAddress at) const {
     return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);
@@ -63,13 +64,22 @@ class Volume {
     return {.object = inode, .block = block};
   }
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);  ///< a whole block of metadata by its place
-  std::int64_t now_ns() const { return executor.now(); }
+  Timestamp timestamp() const {
+    return {.seconds = static_cast<std::int32_t>(executor.now() / kNsPerSecond),
+            .nanoseconds = static_cast<std::int32_t>(executor.now() % kNsPerSecond)};
+  }
 
   // What schemes call when the time has come.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);
   VfsResult<void> free_inode(InodeNumber number, bool directory);
   /// Lowers the counts. `dropped`'s inodes are locked, and referred to, by the caller.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
+
+  // A buffer that is written is given away; these take it again.
+  VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
+  VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,
+                                                 os::RequestId& id);
+  VfsResult<os::HeldBuffer> write_and_hold(os::HeldBuffer buffer);
 
   /// Puts the superblock and the groups' summaries into their buffers. `clean`: nothing is missing.
   VfsResult<void> write_superblock(bool clean);
