@@ -73,7 +73,7 @@ struct Outgoing {
   std::span<std::byte> bytes;         ///< the buffer's own
   std::span<const std::byte> source;  ///< what is sent: the buffer's bytes unless a hook says otherwise; it
                                       ///< must stay valid until the call returns, a copy is made
-  Ordering ordering;  ///< a hook may add to it
+  Ordering ordering;                  ///< a hook may add to it
 };
 
 /// The file system's eyes on its metadata. Called between fibers' steps: neither may wait.
