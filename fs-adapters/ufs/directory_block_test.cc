@@ -97,7 +97,9 @@ TEST(DirectoryBlock, LikeAMap) {
         remove_entry(block, found->offset);
         expected.erase(name);
       }
-      if (step % 8 == 0) ASSERT_EQ(names(block), expected) << "seed " << seed << " step " << step;
+      if (step % 8 == 0) {
+        ASSERT_EQ(names(block), expected) << "seed " << seed << " step " << step;
+      }
     }
     for (std::uint32_t chunk = 0; chunk < 4; ++chunk)
       ASSERT_FALSE(damage_of_chunk(block, chunk)) << "seed " << seed;
