@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t kMagic = 4, kTime = 8, kIndex = 12, kCylinders = 16, kInodes16 = 18, kFragments = 20,
                       kBlockRotor = 40, kFragmentRotor = 44, kInodeRotor = 48, kRuns = 52,
                       kBlockTotalsOffset = 84, kBlockPositionsOffset = 88, kInodesOffset = 92,
-                      kFragmentsOffset = 96, kEndOffset = 100, kClusters = 112, kInodes32 = 116,
-                      kInitialised = 120;
+                      kFragmentsOffset = 96, kEndOffset = 100, kClusters = 112;
 // The old tables of free blocks by cylinder and by rotational position: one cylinder with one position.
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
@@ -68,7 +67,7 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
                        geometry.group_fragments(group));
   const auto inside = [&](std::size_t field, std::uint32_t bits) {
     const std::uint64_t offset = load32(header, field);
-    return offset >= kInitialised && offset + map_bytes(bits) <= geometry.header_bytes();
+    return offset >= kGroupFixedBytes && offset + map_bytes(bits) <= geometry.header_bytes();
   };
   if (!inside(kInodesOffset, geometry.inodes_per_group()) ||
       !inside(kFragmentsOffset, geometry.group_fragments(group)))
@@ -99,7 +98,6 @@ bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header
   store16(header, kCylinders, 1);
   store16(header, kInodes16, static_cast<std::uint16_t>(std::min<std::uint32_t>(inodes, 0x7fff)));
   store32(header, kFragments, fragments);
-  store32(header, kInodes32, inodes), store32(header, kInitialised, inodes);
   store32(header, kBlockTotalsOffset, kGroupFixedBytes);
   store32(header, kBlockPositionsOffset, kGroupFixedBytes + 4);
   store32(header, kInodesOffset, kGroupFixedBytes + kOldTablesBytes);

@@ -10,7 +10,7 @@
 //
 //   0 firstfield  4 magic  8 time  12 cgx  16 ncyl  18 niblk  20 ndblk  24 summary  40 rotor  44 frotor
 //   48 irotor  52 frsum[8]  84 btotoff  88 boff  92 iusedoff  96 freeoff  100 nextfreeoff  104 clustersumoff
-//   108 clusteroff  112 nclusterblks  116 niblk32  120 initediblk
+//   108 clusteroff  112 nclusterblks
 
 #include <array>
 #include <cstddef>
