@@ -68,6 +68,10 @@ struct DiskTrace {
 class DiskTracer {
  public:
   virtual ~DiskTracer() = default;
+  /// With the number it has got. Spans are valid during the call only.
+  virtual void issued(RequestId id, const BlockRequest& request, const Ordering& ordering) {
+    (void)id, (void)request, (void)ordering;
+  }
   virtual void completed(const DiskTrace& request) = 0;
 };
 
