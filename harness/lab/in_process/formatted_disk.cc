@@ -1,0 +1,87 @@
+// mkfs on memory, recorded (formatted_disk.h).
+#include "harness/lab/in_process/formatted_disk.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "plugin/record/recording.h"
+
+namespace headcrash::in_process {
+namespace {
+
+using model::kSectorBytes;
+
+class RecordedBytes final : public model::SectorStore {
+ public:
+  RecordedBytes(std::vector<std::byte>& bytes, record::RecordingWriter& writer)
+      : bytes_(bytes), writer_(writer) {}
+
+  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    if (auto inside = check(lba, into.size()); !inside) return inside;
+    std::memcpy(into.data(), bytes_.data() + lba * kSectorBytes, into.size());
+    return {};
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    if (auto inside = check(lba, data.size()); !inside) return inside;
+    std::memcpy(bytes_.data() + lba * kSectorBytes, data.data(), data.size());
+    tell({.op = model::Op::write,
+          .lba = lba,
+          .sectors = static_cast<std::uint32_t>(data.size() / kSectorBytes),
+          .data = data});
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    if (auto inside = check(lba, count * kSectorBytes); !inside) return inside;
+    std::memset(bytes_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
+    tell({.op = model::Op::write_zeroes, .lba = lba, .sectors = static_cast<std::uint32_t>(count)});
+    return {};
+  }
+
+ private:
+  Result<void> check(std::uint64_t lba, std::size_t bytes) const {
+    if (lba <= sectors() && bytes / kSectorBytes <= sectors() - lba) return {};
+    return fail("disk", fmt::format("sector {} is beyond its end", lba + bytes / kSectorBytes));
+  }
+  void tell(model::Request request) {
+    request.id = ++requests_;
+    request.fua = true;
+    writer_.submitted(0, now_, request);
+    writer_.acknowledged(0, {.id = request.id, .submitted_at = now_, .completed_at = now_});
+    now_ += model::kMicrosecondNs;
+    events_ += 2;
+  }
+
+  std::vector<std::byte>& bytes_;
+  record::RecordingWriter& writer_;
+  model::RequestId requests_ = 0;
+  model::TimeNs now_ = 0;
+
+ public:
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t FormattedDisk::sectors() const { return bytes.size() / kSectorBytes; }
+
+Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
+                                  const std::filesystem::path& recording) {
+  FormattedDisk disk;
+  disk.bytes.resize(disk_bytes / kSectorBytes * kSectorBytes);
+  disk.recording = recording;
+  std::error_code error;
+  std::filesystem::remove(recording, error);
+  auto writer = record::RecordingWriter::create(
+      recording, {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false});
+  if (!writer) return pass_on(writer);
+  RecordedBytes store(disk.bytes, **writer);
+  if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);
+  if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
+  if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
+  disk.state = fmt::format("w{}", store.events_);
+  return disk;
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,26 @@
+#pragma once
+// An empty file system, made once, and the recording of its making, which the recordings of runs are based
+// on: a state of theirs is a state for every other command, too (extract, recording, serve).
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/ufs/mkfs.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::in_process {
+
+struct FormattedDisk {
+  std::vector<std::byte> bytes;
+  std::filesystem::path recording;
+  std::string state;  ///< its last one
+
+  std::uint64_t sectors() const;
+};
+
+/// Replaces the recording if there is one. Errors: options that mkfs refuses; a folder that cannot be written.
+Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
+                                  const std::filesystem::path& recording);
+
+}  // namespace headcrash::in_process

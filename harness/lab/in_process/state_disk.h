@@ -1,0 +1,60 @@
+#pragma once
+// The one disk of the in-process lab: the formatted image, and on it whatever state is looked at now.
+//
+//   base      the formatted image, shared, never written
+//   current   a flat copy of it, made once; where each sector's bytes come from is known:
+//             b b b 3 3 5 5 b b * b      b the base, 3 and 5 writes of the run, * changed by who uses the disk
+//
+// Showing another state copies only sectors that come from somewhere else than they do now; neighbouring
+// states of a run share nearly all of them. Reads are one memcpy, so that a checker that reads a megabyte of
+// inode tables does so at the speed of memory. What a state is made of is the same as in
+// states::RunHistory::image, only that nothing is read from the recording again.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plugin/model/store.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::in_process {
+
+class StateDisk final : public model::SectorStore {
+ public:
+  /// `base`: whole sectors; must outlive it.
+  explicit StateDisk(std::span<const std::byte> base);
+
+  std::uint64_t sectors() const override { return current_.size() / model::kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
+
+  void show_base();
+  /// States of this run follow: its writes' bytes are read once. Errors: the recording cannot be read.
+  Result<void> begin_run(std::shared_ptr<const states::RunHistory> run);
+  /// A state by writes (not physical, not of members) of the run.
+  void show(const states::CrashState& state);
+
+  /// A number for the content of the range: equal when the bytes are. For memory of what was seen already.
+  std::span<const std::byte> bytes() const { return current_; }
+
+ private:
+  static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;  // else 1 + index of the write
+  Result<void> touch(std::uint64_t lba, std::uint64_t count);
+  void put(std::uint64_t sector, std::uint32_t source);
+  void want(std::size_t write, std::uint32_t first, std::uint32_t count);
+
+  std::span<const std::byte> base_;
+  std::vector<std::byte> current_;
+  std::vector<std::uint32_t> source_;   ///< by sector
+  std::vector<std::uint32_t> changed_;  ///< sectors with kChanged
+  std::shared_ptr<const states::RunHistory> run_;
+  std::vector<std::byte> payloads_;
+  std::vector<std::size_t> payload_at_;   ///< by write
+  std::vector<std::uint32_t> touched_;    ///< sectors that any write of the run has
+  std::vector<std::uint32_t> wanted_;     ///< by sector; kBase but while a state is put together
+  std::vector<std::uint8_t> fates_;       ///< of loose writes
+};
+
+}  // namespace headcrash::in_process
