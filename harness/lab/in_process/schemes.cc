@@ -1,0 +1,102 @@
+// The table (schemes.h).
+#include "harness/lab/in_process/schemes.h"
+
+#include <algorithm>
+
+#include "plugin/config/nearest.h"
+
+namespace headcrash::in_process {
+namespace {
+
+using os::FlagMeaning;
+using ufs::FindingKind;
+using ufs::SchemeKind;
+
+enum class Init : std::uint8_t { off, on };
+enum class Bypass : std::uint8_t { off, on };
+enum class Copy : std::uint8_t { off, on };
+
+SchemeUnderTest scheme(std::string name, std::string title, SchemeKind kind, Init init = Init::off) {
+  SchemeUnderTest made{.name = std::move(name), .title = std::move(title)};
+  made.mount.scheme = kind;
+  made.mount.options.allocation_initialization = init == Init::on;
+  return made;
+}
+
+SchemeUnderTest flag(std::string name, std::string title, FlagMeaning meaning, Bypass bypass, Copy copy) {
+  SchemeUnderTest made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_flag);
+  made.queue.flag = meaning;
+  made.queue.reads_bypass = bypass == Bypass::on;
+  made.block_copy = copy == Copy::on;
+  made.control = meaning == FlagMeaning::ignore;
+  return made;
+}
+
+SchemeUnderTest chains(std::string name, std::string title, ufs::Deallocation deallocation, Copy copy) {
+  SchemeUnderTest made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_chains);
+  made.mount.options.deallocation = deallocation;
+  made.block_copy = copy == Copy::on;
+  return made;
+}
+
+std::vector<SchemeUnderTest> whole_table() {
+  std::vector<SchemeUnderTest> table;
+  table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
+  table.back().control = true;
+  table.push_back(flag("ignore", "Scheduler Flag, and a driver that ignores it", FlagMeaning::ignore,
+                       Bypass::on, Copy::on));
+  table.push_back(scheme("conventional", "Conventional, the last write delayed", SchemeKind::conventional));
+  table.push_back(scheme("conventional-init", "Conventional with allocation initialization",
+                         SchemeKind::conventional, Init::on));
+  table.push_back(scheme("conventional-bsd", "Conventional, the last write synchronous as in 4.4BSD",
+                         SchemeKind::conventional));
+  table.back().mount.options.last_write = ufs::LastWrite::synchronous;
+  table.push_back(flag("full", "Scheduler Flag, Full", FlagMeaning::full, Bypass::off, Copy::off));
+  table.push_back(flag("back", "Scheduler Flag, Back", FlagMeaning::back, Bypass::off, Copy::off));
+  table.push_back(flag("part", "Scheduler Flag, Part", FlagMeaning::part, Bypass::off, Copy::off));
+  table.push_back(flag("part-nr", "Scheduler Flag, Part-NR", FlagMeaning::part, Bypass::on, Copy::off));
+  table.push_back(flag("part-nr-cb", "Scheduler Flag, Part-NR-CB", FlagMeaning::part, Bypass::on, Copy::on));
+  table.push_back(flag("part-nr-cb-init", "Scheduler Flag, Part-NR-CB with allocation initialization",
+                       FlagMeaning::part, Bypass::on, Copy::on));
+  table.back().mount.options.allocation_initialization = true;
+  table.push_back(chains("chains", "Scheduler Chains", ufs::Deallocation::tracked, Copy::off));
+  table.push_back(chains("chains-cb", "Scheduler Chains, -CB", ufs::Deallocation::tracked, Copy::on));
+  table.push_back(chains("chains-cb-init", "Scheduler Chains, -CB, with allocation initialization",
+                         ufs::Deallocation::tracked, Copy::on));
+  table.back().mount.options.allocation_initialization = true;
+  table.push_back(chains("chains-barrier-cb", "Scheduler Chains, -CB, de-allocation as barriers",
+                         ufs::Deallocation::barrier, Copy::on));
+  table.push_back(scheme("soft-updates", "Soft Updates", SchemeKind::soft_updates));
+  table.push_back(scheme("soft-updates-init", "Soft Updates with allocation initialization",
+                         SchemeKind::soft_updates, Init::on));
+  return table;
+}
+
+}  // namespace
+
+std::vector<SchemeUnderTest> schemes_under_test() {
+  return whole_table();
+}
+
+Result<SchemeUnderTest> find_scheme(std::string_view name) {
+  const auto table = schemes_under_test();
+  const auto found = std::ranges::find(table, name, &SchemeUnderTest::name);
+  if (found != table.end()) return *found;
+  std::vector<std::string> names;
+  for (const SchemeUnderTest& one : table) names.push_back(one.name);
+  return fail("scheme", "there is none called '" + std::string(name) + "'", config::suggestion(name, names));
+}
+
+adapters::Promises promises_of(const SchemeUnderTest& scheme) {
+  return {.fsync_keeps_name = true,
+          .renamed_file_survives = true,
+          .names_are_atomic = false,
+          .exposes_stale_data = !scheme.mount.options.allocation_initialization};
+}
+
+bool permitted(const SchemeUnderTest& scheme, FindingKind kind) {
+  if (ufs::weight_of(kind) <= scheme.may_leave) return true;
+  return scheme.maps_lag && (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
+}
+
+}  // namespace headcrash::in_process
