@@ -84,7 +84,7 @@ Result<SchemeUnderTest> find_scheme(std::string_view name) {
   if (found != table.end()) return *found;
   std::vector<std::string> names;
   for (const SchemeUnderTest& one : table) names.push_back(one.name);
-  return fail("scheme", "there is none called '" + std::string(name) + "'", config::suggestion(name, names));
+  return fail("scheme", "there is none called '" + std::string(name) + "'", config::suggest(name, names));
 }
 
 adapters::Promises promises_of(const SchemeUnderTest& scheme) {

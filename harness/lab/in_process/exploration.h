@@ -1,0 +1,72 @@
+#pragma once
+// All crash states of one workload under one scheme, in this process: the lab without guests.
+//
+//   record_run -> states::Explorer -> OrderRules -> StateDisk -> StateChecker, one state after the other
+//
+// States that the driver's rules do not allow are counted and left out. One Bench for each thread: it has the
+// one flat image, and everything on it is of this thread.
+
+#include <atomic>
+#include <functional>
+
+#include "harness/lab/in_process/check_state.h"
+#include "harness/lab/in_process/record_run.h"
+#include "plugin/states/explorer.h"
+
+namespace headcrash::in_process {
+
+struct ExplorationOptions {
+  std::vector<states::Strategy> strategies{states::Strategy::lose_all, states::Strategy::prefix,
+                                           states::Strategy::reorder, states::Strategy::torn};
+  std::uint64_t budget = 1000;  ///< distinct states; those that the rules forbid count, too
+  std::uint64_t reorder_per_cut = 16;
+  RunOptions run;
+  std::uint64_t from_operation = 0;   ///< cuts before it is persistent are left out: a workload's set-up
+  std::size_t failures_kept = 20;     ///< with all that is known; more are counted
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+struct ExploredState {
+  std::string state;  ///< its name in the recording
+  states::Strategy strategy = states::Strategy::prefix;
+  std::uint64_t digest = 0;
+  double wall_ms = 0;
+  StateOutcome outcome;
+};
+
+struct ExplorationResult {
+  RecordedRun run;
+  std::vector<states::Coverage> coverage;
+  std::uint64_t generated = 0;  ///< distinct states
+  std::uint64_t forbidden = 0;  ///< of these, by the driver's rules
+  std::uint64_t checked = 0, clean = 0;
+  std::map<ufs::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
+  std::map<crash::Verdict, std::uint64_t> verdicts;
+  std::vector<ExploredState> failures;
+  StepTimes step_ms = {};
+  double record_ms = 0, load_ms = 0, wall_ms = 0;
+};
+
+class Bench {
+ public:
+  /// `formatted` must outlive it.
+  explicit Bench(const FormattedDisk& formatted) : formatted_(formatted), disk_(formatted.bytes) {}
+
+  /// Records into `recording`, replacing it. Errors: what record_run() says; a list that the oracle cannot
+  /// follow.
+  Result<ExplorationResult> explore(const SchemeUnderTest& scheme,
+                                    std::span<const workload::Operation> operations,
+                                    const ExplorationOptions& options, const std::filesystem::path& recording);
+
+  /// One state of a recording that explore() or record_run() made of these operations.
+  Result<ExploredState> check(const SchemeUnderTest& scheme, std::span<const workload::Operation> operations,
+                              const std::vector<workload::Mishap>& mishaps,
+                              const std::filesystem::path& recording, const std::string& state);
+
+ private:
+  const FormattedDisk& formatted_;
+  StateDisk disk_;
+  ufs::Fsck fsck_;
+};
+
+}  // namespace headcrash::in_process
