@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/no_order.h"
 #include "fs-adapters/ufs/scheduler_chains.h"

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/file_system.h"
 
 namespace headcrash::ufs {

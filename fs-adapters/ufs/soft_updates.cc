@@ -262,8 +262,7 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
 
 /// A directory that goes has blocks that will never be written: who waits for them waits for its inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
-  const auto from = blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
-  for (auto at = from; at != blocks_.end() && at->first.object == inode; ++at) {
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at) {
     BlockNotes& notes = at->second;
     for (Remove& remove : notes.removes) file.removals.push_back(std::move(remove.removal));
     notes.removes.clear();
@@ -314,16 +313,41 @@ void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
 
 // --- fsync, space
 
-bool SoftUpdates::owes(InodeNumber inode) const {
+std::map<os::BufferKey, SoftUpdates::BlockNotes>::iterator SoftUpdates::first_block_of(InodeNumber inode) {
+  return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
+}
+
+/// Something of the inode, of its names, or, for a directory, of the names in it has still to be written.
+bool SoftUpdates::owes(InodeNumber inode) {
   if (adds_of_.contains(inode)) return true;
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
+    if (!at->second.adds.empty() || !at->second.removes.empty()) return true;
   const auto found = inodes_.find(inode);
   return found != inodes_.end() && (!found->second.allocations.empty() || !found->second.adds.empty());
+}
+
+/// What a directory's entries wait for.
+VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
+  std::vector<InodeNumber> targets;
+  for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory; ++at)
+    for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
+  for (const InodeNumber target : targets) {
+    const auto notes = inodes_.find(target);
+    const bool whole = notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
+                                                             [](const AddSafe& one) { return one.whole; });
+    if (whole)
+      if (auto flushed = as_result(volume_.cache.flush_object(target)); !flushed) return flushed;
+    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(target)); !written) return written;
+  }
+  return {};
 }
 
 VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   const auto names = inode.names;
   for (int round = 0; round < kRoundsMax; ++round) {
     inode.names = names;
+    if (inode.disk.is_directory())
+      if (auto written = write_targets(inode.number); !written) return written;
     if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
     if (!owes(inode.number)) return {};
   }

@@ -175,7 +175,9 @@ class SoftUpdates : public Scheme {
   std::shared_ptr<Removal> put_off(const DroppedLink& dropped);
   Add* add_at(const os::BufferKey& block, std::uint32_t offset);
   void forget_add(AddId id);
-  bool owes(InodeNumber inode) const;
+  std::map<os::BufferKey, BlockNotes>::iterator first_block_of(InodeNumber inode);
+  bool owes(InodeNumber inode);
+  VfsResult<void> write_targets(InodeNumber directory);
   void forget_directory_blocks(InodeNumber inode, FreeFile& file);
   void work(std::function<void()> item);
   void drop(const std::shared_ptr<Removal>& removal);

@@ -1,4 +1,4 @@
-// From a file's blocks to their places (block_map.h): taking blocks away.
+// From a file's blocks to their places (file_blocks.h): taking blocks away.
 //
 // What is taken from one holder of pointers, the inode or an indirect block that stays, is told to the scheme
 // at once when the holder's pointers are reset: deepest first, the inode last. A tree of indirect blocks that
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
 
