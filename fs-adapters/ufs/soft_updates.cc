@@ -105,13 +105,19 @@ void SoftUpdates::cancel_allocations(InodeNumber inode, std::int64_t first, std:
     at->second.allocation.reset();
 }
 
-/// Indirect blocks that are gone: what was to be undone in them is gone, too.
-void SoftUpdates::cancel_indirect(const std::vector<Extent>& extents) {
-  for (const Extent& extent : extents) {
-    const auto notes = blocks_.find(Volume::place(extent.at));
-    if (notes == blocks_.end()) continue;
-    notes->second.indirect.reset();
-    notes->second.allocation.reset();
+/// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them to be
+/// written waits for what led to them.
+void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
+  const std::size_t count = extents.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto found = blocks_.find(Volume::place(extents[i].at));
+    if (found == blocks_.end()) continue;
+    BlockNotes& notes = found->second;
+    notes.indirect.reset();
+    notes.allocation.reset();
+    for (const FreeBlocks& freed : notes.frees)
+      extents.insert(extents.end(), freed.extents.begin(), freed.extents.end());
+    notes.frees.clear();
   }
 }
 
@@ -127,7 +133,7 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
       }
   }
   FreeBlocks freed{.extents = removal.extents};
-  cancel_indirect(removal.extents);
+  cancel_indirect(freed.extents);
   if (holder) {
     BlockNotes& notes = blocks_[holder.key()];
     if (notes.indirect) {
@@ -246,8 +252,6 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
     // Added and removed without a write. What its entry still names on the disk goes with the block.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced) blocks_[key].removes.push_back({.removal = std::move(replaced)});
-    at_once = add->previous == 0;
-    if (!at_once) add->replaced.clear();
     const auto same = [&](const auto& one) { return &one.second == add; };
     forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
     at_once = true;
@@ -279,7 +283,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   note_made();
   const InodeNumber number = removal.inode.number;
   FreeFile file{.number = number, .directory = removal.directory, .extents = removal.extents};
-  cancel_indirect(removal.extents);
+  cancel_indirect(file.extents);
   cancel_allocations(number, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
   forget_directory_blocks(number, file);
   InodeNotes& notes = inodes_[number];

@@ -171,7 +171,7 @@ class SoftUpdates : public Scheme {
   void allocate_indirect(const BlockAllocation& allocation);
   void cancel_allocations(InodeNumber inode, std::int64_t first, std::int64_t end,
                           std::vector<Extent>& frees);
-  void cancel_indirect(const std::vector<Extent>& extents);
+  void cancel_indirect(std::vector<Extent>& extents);
   std::shared_ptr<Removal> put_off(const DroppedLink& dropped);
   Add* add_at(const os::BufferKey& block, std::uint32_t offset);
   void forget_add(AddId id);
