@@ -138,9 +138,12 @@ void Fsck::State::round() {
   if (again || stopped()) return;
   check_names();
   if (again || stopped()) return;
-  check_connectivity();
-  if (again || stopped()) return;
-  check_links();
+  // Without a root there is nothing that a name could be connected to.
+  if (directory(kRootInode) != nullptr) {
+    check_connectivity();
+    if (again || stopped()) return;
+    check_links();
+  }
   if (again || stopped()) return;
   check_maps();
 }

@@ -28,7 +28,7 @@ void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber par
   format_directory(chunk, self, parent);
   DirectoryCursor cursor(before);
   while (const auto entry = cursor.next())
-    if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
+    if (entry->inode != 0 && entry->inode != self && !entry->is_dot() && !entry->is_dot_dot())
       add_entry(chunk, entry->name, entry->inode, entry->type);
 }
 

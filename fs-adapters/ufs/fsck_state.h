@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/ufs/fragment_owners.h"
+#include "fs-adapters/ufs/block_map.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/fsck.h"
 
