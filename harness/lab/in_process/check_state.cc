@@ -118,6 +118,10 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
     return end(crash::Verdict::not_repairable,
                "fsck finds nothing, and the tree cannot be read: " + tree.error().message());
   outcome.findings = judge(persisted, *tree);
+  outcome.names_of_exchanges = std::erase_if(outcome.findings, [](const crash::Finding& finding) {
+    return finding.kind == crash::Verdict::wrong_data && finding.expected == "no such name" &&
+           is_name_of_exchange(finding.path);
+  });
   step(StepKind::judge);
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);
   if (recovery.check_found_damage && outcome.findings.empty()) {

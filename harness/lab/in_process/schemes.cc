@@ -2,6 +2,7 @@
 #include "harness/lab/in_process/schemes.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "plugin/config/nearest.h"
 
@@ -94,8 +95,17 @@ adapters::Promises promises_of(const SchemeUnderTest& scheme) {
           .exposes_stale_data = !scheme.mount.options.allocation_initialization};
 }
 
+bool is_name_of_exchange(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with(".exchanged-");
+}
+
+void PrintTo(const SchemeUnderTest& scheme, std::ostream* out) {
+  *out << scheme.name;
+}
+
 bool permitted(const SchemeUnderTest& scheme, FindingKind kind) {
   if (ufs::weight_of(kind) <= scheme.may_leave) return true;
+  if (kind == FindingKind::directory_second_name && !scheme.control) return true;
   return scheme.maps_lag && (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
 }
 

@@ -7,8 +7,12 @@
 // makes them anew from the inodes (Ganger and Patt 1994, section 1 names no rule about them): a block that is
 // somebody's and marked free is then no damage, but no file system may be used before fsck has run.
 //
+// A directory that is renamed has two names between the writes of the new and the old one (rule R1 wants it
+// so); fsck takes one away. An exchange of names goes through a third one, which a cut may leave behind.
+//
 // A control keeps none of the rules. It has to be caught: a lab in which it comes out fine judges nothing.
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,13 +36,18 @@ struct SchemeUnderTest {
   bool control = false;  ///< must be caught
 };
 
-/// Those that this build's file system has; every name once.
+/// Every name once.
 std::vector<SchemeUnderTest> schemes_under_test();
+/// For tests' messages.
+void PrintTo(const SchemeUnderTest& scheme, std::ostream* out);
 /// Errors suggest the nearest name.
 Result<SchemeUnderTest> find_scheme(std::string_view name);
 
 /// What the oracle may ask of it.
 adapters::Promises promises_of(const SchemeUnderTest& scheme);
+
+/// The name that stands for one of the two during an exchange (fs-adapters/ufs/rename.cc).
+bool is_name_of_exchange(std::string_view path);
 
 /// True when the scheme may leave this.
 bool permitted(const SchemeUnderTest& scheme, ufs::FindingKind kind);
