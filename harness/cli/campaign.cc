@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "harness/campaign/schemes_campaign.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
 #include "results/report/report.h"
@@ -81,19 +82,29 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
   print_speed(summary["exploration"]);
 }
 
+Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
+                                             const campaign::Shard& shard) {
+  const campaign::CampaignOptions options{.database = arguments.database,
+                                          .cache = campaign::default_cache(),
+                                          .jobs = arguments.jobs,
+                                          .resume = arguments.resume,
+                                          .shard = shard,
+                                          .on_progress = show_progress,
+                                          .interrupted = &interrupted()};
+  if (const auto schemes = campaign::parse_schemes_campaign(arguments.campaign)) {
+    catch_interrupts();
+    return campaign::run_schemes_campaign(*schemes, options);
+  }
+  const Result<campaign::Campaign> loaded = campaign::load_campaign(arguments.campaign);
+  if (!loaded) return pass_on(loaded);
+  catch_interrupts();
+  return campaign::run_campaign(*loaded, options);
+}
+
 int run(const CampaignArguments& arguments) {
   const Result<campaign::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return tell(shard.error(), arguments.as_json);
-  const Result<campaign::Campaign> loaded = campaign::load_campaign(arguments.campaign);
-  if (!loaded) return tell(loaded.error(), arguments.as_json);
-  catch_interrupts();
-  const auto outcome = campaign::run_campaign(*loaded, {.database = arguments.database,
-                                                        .cache = campaign::default_cache(),
-                                                        .jobs = arguments.jobs,
-                                                        .resume = arguments.resume,
-                                                        .shard = *shard,
-                                                        .on_progress = show_progress,
-                                                        .interrupted = &interrupted()});
+  const auto outcome = run_trials(arguments, *shard);
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return tell(database.error(), arguments.as_json);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "harness/lab/in_process/observed_image.h"
 #include "harness/process/stopwatch.h"
 
 namespace headcrash::in_process {
@@ -112,7 +111,7 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
                      (!second ? second.error().message()
                               : second->findings.empty() ? "more" : second->findings.front().text));
   }
-  const auto tree = observe(*disk_);
+  const auto tree = observer_.observe();
   step(StepKind::tree);
   if (!tree)
     return end(crash::Verdict::not_repairable,

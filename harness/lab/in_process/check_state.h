@@ -19,6 +19,7 @@
 #include "fs-adapters/ufs/fsck.h"
 #include "harness/crash/oracle.h"
 #include "harness/crash/verdict.h"
+#include "harness/lab/in_process/observed_image.h"
 #include "harness/lab/in_process/schemes.h"
 #include "harness/lab/in_process/state_disk.h"
 
@@ -44,7 +45,7 @@ inline bool keeps_rules(const StateOutcome& outcome) {
 
 class StateChecker {
  public:
-  /// All must outlive it. Errors: operations that the oracle cannot follow.
+  /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
   static Result<StateChecker> create(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck,
                                      std::span<const workload::Operation> operations,
                                      const std::vector<workload::Mishap>& mishaps);
@@ -54,7 +55,7 @@ class StateChecker {
 
  private:
   StateChecker(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck, crash::Oracle oracle)
-      : scheme_(&scheme), disk_(&disk), fsck_(&fsck), oracle_(std::move(oracle)) {}
+      : scheme_(&scheme), disk_(&disk), fsck_(&fsck), oracle_(std::move(oracle)), observer_(disk) {}
   const std::vector<crash::Finding>& judge(std::optional<std::size_t> persisted,
                                            const std::vector<crash::ObservedObject>& tree);
 
@@ -62,6 +63,7 @@ class StateChecker {
   StateDisk* disk_;
   ufs::Fsck* fsck_;
   crash::Oracle oracle_;
+  Observer observer_;
   std::unordered_map<std::string, std::vector<crash::Finding>> judged_;  ///< by horizon and tree
 };
 

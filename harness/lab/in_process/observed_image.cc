@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "harness/workload/operation.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::in_process {
@@ -12,13 +13,12 @@ namespace {
 using crash::ContentRun;
 using workload::kStampBytes;
 
-constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kForeignBytes = 32;
 constexpr std::size_t kRunsMax = 8192;
 
-ContentRun describe(std::span<const std::byte> block, std::uint64_t number) {
+ContentRun describe(const workload::BlockContent& content, std::span<const std::byte> block,
+                    std::uint64_t number) {
   ContentRun run{.first_block = number, .blocks = 1};
-  const workload::BlockContent content = workload::read_stamp(block);
   if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
     run.kind = stamp->block == number ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
     run.file = stamp->file;
@@ -37,31 +37,6 @@ bool joins(const ContentRun& last, const ContentRun& next) {
          last.version == next.version && last.head == next.head;
 }
 
-void read_content(const ufs::ImageReader& reader, ufs::InodeNumber number, std::vector<std::byte>& buffer,
-                  crash::ObservedObject& object) {
-  for (std::uint64_t offset = 0; offset < object.size_bytes;) {
-    const auto got = reader.read(number, offset, buffer);
-    if (!got || *got == 0) {
-      object.error = EIO;
-      return;
-    }
-    const auto data = std::span(buffer).first(*got);
-    for (std::size_t at = 0; at < data.size(); at += kStampBytes) {
-      const auto block = data.subspan(at, std::min(kStampBytes, data.size() - at));
-      ContentRun run = describe(block, (offset + at) / kStampBytes);
-      if (!object.runs.empty() && joins(object.runs.back(), run)) {
-        ++object.runs.back().blocks;
-      } else if (object.runs.size() < kRunsMax) {
-        object.runs.push_back(std::move(run));
-      } else {
-        object.error = EFBIG;
-        return;
-      }
-    }
-    offset += *got;
-  }
-}
-
 FileType type_of(const ufs::Inode& inode) {
   if (inode.is_directory()) return FileType::directory;
   if (inode.is_regular()) return FileType::regular;
@@ -70,11 +45,50 @@ FileType type_of(const ufs::Inode& inode) {
 
 }  // namespace
 
-Result<std::vector<crash::ObservedObject>> observe(const model::SectorStore& store) {
-  const auto reader = ufs::ImageReader::open(store);
+workload::BlockContent Observer::content_at(std::uint64_t sector, std::size_t bytes) {
+  const auto block = disk_->bytes().subspan(sector * kStampBytes, bytes);
+  const auto written = disk_->written_sector(sector);
+  if (!written || bytes != kStampBytes) return workload::read_stamp(block);
+  std::optional<workload::BlockContent>& known = known_[*written];
+  if (!known) known = workload::read_stamp(block);
+  return *known;
+}
+
+void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& inode,
+                            crash::ObservedObject& object) {
+  if (inode.size_bytes > workload::kLargestFileBytes) {
+    object.error = EFBIG;
+    return;
+  }
+  const auto& geometry = reader.geometry();
+  const auto addresses = reader.blocks(inode, geometry.blocks_of_size(inode.size_bytes));
+  if (!addresses) {
+    object.error = EIO;
+    return;
+  }
+  const std::uint64_t sectors_per_block = geometry.block_bytes() / kStampBytes;
+  for (std::uint64_t offset = 0; offset < object.size_bytes; offset += kStampBytes) {
+    const std::uint64_t number = offset / kStampBytes;
+    const ufs::FragmentAddress at = addresses->at(number / sectors_per_block);
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
+    const std::uint64_t sector = geometry.lba_of(at) + number % sectors_per_block;
+    ContentRun run{.first_block = number, .blocks = 1};
+    if (at != 0) run = describe(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
+    if (!object.runs.empty() && joins(object.runs.back(), run)) {
+      ++object.runs.back().blocks;
+    } else if (object.runs.size() < kRunsMax) {
+      object.runs.push_back(std::move(run));
+    } else {
+      object.error = EFBIG;
+      return;
+    }
+  }
+}
+
+Result<std::vector<crash::ObservedObject>> Observer::observe() {
+  const auto reader = ufs::ImageReader::open(*disk_);
   if (!reader) return pass_on(reader);
   std::vector<crash::ObservedObject> tree;
-  std::vector<std::byte> buffer(kReadBytes);
   const auto walked = reader->walk([&](const ufs::ImageReader::Found& found) {
     crash::ObservedObject& object = tree.emplace_back();
     object.path = found.path;
@@ -89,7 +103,7 @@ Result<std::vector<crash::ObservedObject>> observe(const model::SectorStore& sto
         object.error = EIO;
       }
     }
-    if (object.type == FileType::regular) read_content(*reader, found.number, buffer, object);
+    if (object.type == FileType::regular) read_content(*reader, found.inode, object);
   });
   if (!walked) return pass_on(walked);
   return tree;

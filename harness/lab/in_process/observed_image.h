@@ -2,14 +2,31 @@
 // The tree of an image as the oracle wants it, read by the reader that shares no code with the mounted file
 // system (fs-adapters/ufs/image_reader.h).
 
+#include <optional>
 #include <vector>
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "harness/crash/observed_tree.h"
+#include "harness/lab/in_process/state_disk.h"
+#include "harness/workload/stamp.h"
 
 namespace headcrash::in_process {
 
-/// Everything but the root. Errors: an image that makes no sense, after a check that found nothing.
-Result<std::vector<crash::ObservedObject>> observe(const model::SectorStore& store);
+/// For the states of one run. What a sector that the run wrote holds is looked at once: stamps cost as much
+/// as everything else here together.
+class Observer {
+ public:
+  explicit Observer(const StateDisk& disk) : disk_(&disk), known_(disk.written_sectors()) {}
+
+  /// Everything but the root. Errors: an image that makes no sense, after a check that found nothing.
+  Result<std::vector<crash::ObservedObject>> observe();
+
+ private:
+  void read_content(const ufs::ImageReader& reader, const ufs::Inode& inode, crash::ObservedObject& object);
+  workload::BlockContent content_at(std::uint64_t sector, std::size_t bytes);
+
+  const StateDisk* disk_;
+  std::vector<std::optional<workload::BlockContent>> known_;
+};
 
 }  // namespace headcrash::in_process

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,8 +37,15 @@ class StateDisk final : public model::SectorStore {
   /// A state by writes (not physical, not of members) of the run.
   void show(const states::CrashState& state);
 
-  /// A number for the content of the range: equal when the bytes are. For memory of what was seen already.
   std::span<const std::byte> bytes() const { return current_; }
+  /// Which of the sectors that the run wrote is there, numbered over all its writes: what is known of that
+  /// one is known of this. Nothing: it is none of them.
+  std::optional<std::size_t> written_sector(std::uint64_t sector) const {
+    const std::uint32_t source = source_[sector];
+    if (source == kBase || source == kChanged) return {};
+    return payload_at_[source - 1] / model::kSectorBytes + (sector - run_->writes(0)[source - 1].lba);
+  }
+  std::size_t written_sectors() const { return payloads_.size() / model::kSectorBytes; }
 
  private:
   static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;  // else 1 + index of the write

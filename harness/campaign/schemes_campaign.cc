@@ -1,0 +1,215 @@
+// Plans by name, runs one by one (schemes_campaign.h).
+#include "harness/campaign/schemes_campaign.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "harness/lab/in_process/exploration.h"
+#include "harness/process/scratch_folder.h"
+#include "harness/process/stopwatch.h"
+#include "harness/workload/ace.h"
+#include "harness/workload/catalogue.h"
+
+namespace headcrash::campaign {
+namespace {
+
+namespace fs = std::filesystem;
+using in_process::SchemeUnderTest;
+
+constexpr std::string_view kName = "ufs-schemes";
+
+struct SchemeTrial {
+  const SchemeUnderTest* scheme = nullptr;
+  std::string workload;  ///< with its number
+  std::string key() const { return fmt::format("ufs-{}/{}", scheme->name, workload); }
+};
+
+std::vector<std::string> workloads_of(const SchemesCampaign& campaign) {
+  if (!campaign.workload.empty()) return {campaign.workload};
+  std::vector<std::string> names;
+  const std::uint64_t short_ones = workload::Ace(1).count();
+  for (std::uint64_t i = 0; i < short_ones; ++i) names.push_back(fmt::format("ace-seq1/{}", i));
+  for (const std::uint64_t i :
+       workload::sample_numbers(workload::Ace(2).count(), campaign.seq2_workloads, campaign.seed))
+    names.push_back(fmt::format("ace-seq2/{}", i));
+  return names;
+}
+
+class SchemesRun {
+ public:
+  SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options, db::Database& database,
+             const KeptRun& run, const in_process::FormattedDisk& formatted, const fs::path& scratch)
+      : campaign_(campaign),
+        options_(options),
+        database_(database),
+        run_(run),
+        bench_(formatted),
+        scratch_(scratch) {}
+
+  Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
+    const process::Stopwatch watch;
+    const auto operations = workload::make_workload({.name = trial.workload});
+    if (!operations) return pass_on(operations);
+    const auto explored = bench_.explore(
+        *trial.scheme, *operations,
+        {.budget = campaign_.budget, .run = {.seed = campaign_.seed}, .interrupted = options_.interrupted},
+        scratch_ / "run.hcrec");
+    if (!explored) return pass_on(explored);
+    if (options_.interrupted != nullptr && *options_.interrupted) return {};
+    db::TrialRecord record = row(trial, *explored);
+    record.operations = static_cast<std::int64_t>(operations->size());
+    record.wall_ms = watch.ms();
+    const auto kept = database_.record_trial(run_.id, record);
+    if (!kept) return pass_on(kept);
+    ++progress.done;
+    progress.running = record.key;
+    progress.trial = &record;
+    if (options_.on_progress && (!crash::keeps_promises(worst_) || progress.done % 500 == 0))
+      options_.on_progress(progress);
+    progress.trial = nullptr;
+    return {};
+  }
+
+ private:
+  db::TrialRecord row(const SchemeTrial& trial, const in_process::ExplorationResult& explored) {
+    db::TrialRecord record{.key = trial.key(),
+                           .filesystem = "ufs-" + trial.scheme->name,
+                           .device = "stage",
+                           .workload = trial.workload.substr(0, trial.workload.find('/')),
+                           .seed = static_cast<std::int64_t>(campaign_.seed),
+                           .clock = "virtual",
+                           .cut = "every state",
+                           .expected = "clean"};
+    if (trial.scheme->control) record.control = "damage";
+    record.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    judge(explored, record);
+    for (const states::Coverage& part : explored.coverage)
+      record.coverage.push_back({.strategy = std::string(states::name(part.strategy)),
+                                 .space = part.space,
+                                 .generated = static_cast<std::int64_t>(part.generated),
+                                 .distinct_states = static_cast<std::int64_t>(part.distinct),
+                                 .checked = static_cast<std::int64_t>(part.distinct),
+                                 .bound = part.bound});
+    const auto checked = static_cast<std::int64_t>(explored.checked);
+    record.steps.push_back({"record", 1, explored.record_ms});
+    record.steps.push_back({"load", 1, explored.load_ms});
+    for (std::size_t i = 0; i < in_process::kStepKinds; ++i)
+      record.steps.push_back({std::string(in_process::name(static_cast<in_process::StepKind>(i))), checked,
+                              explored.step_ms.at(i)});
+    for (const in_process::ExploredState& failure : explored.failures)
+      record.states.push_back(state(trial, failure));
+    return record;
+  }
+
+  void judge(const in_process::ExplorationResult& explored, db::TrialRecord& record) {
+    worst_ = crash::Verdict::clean;
+    if (explored.run.failure || explored.checked == 0) {
+      worst_ = crash::Verdict::harness_error;
+      record.summary = explored.run.failure ? "the workload failed before any cut: " + *explored.run.failure
+                                            : "there was no state to check";
+    } else {
+      worst_ = explored.verdicts.rbegin()->first;
+      record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more",
+                                   explored.clean, explored.checked, explored.forbidden);
+    }
+    record.verdict = crash::name(worst_);
+  }
+
+  static db::CrashStateRecord state(const SchemeTrial& trial, const in_process::ExploredState& failure) {
+    const in_process::StateOutcome& outcome = failure.outcome;
+    db::CrashStateRecord record{.name = failure.state,
+                                .strategy = std::string(states::name(failure.strategy)),
+                                .digest = failure.digest,
+                                .verdict = std::string(crash::name(outcome.judgement.verdict)),
+                                .summary = outcome.judgement.summary,
+                                .wall_ms = failure.wall_ms};
+    if (outcome.persisted) record.persisted_operation = static_cast<std::int64_t>(*outcome.persisted);
+    for (const crash::Finding& finding : outcome.findings)
+      record.findings.push_back({std::string(crash::name(finding.kind)), std::string(crash::name(finding.tier)),
+                                 finding.path, finding.expected, finding.found});
+    record.failure = db::FailureRecord{
+        .confirmed = true,
+        .tier = std::string(crash::name(outcome.findings.empty() ? crash::Tier::integrity
+                                                                 : outcome.findings.front().tier)),
+        .account = outcome.judgement.summary,
+        .replay = fmt::format("headcrash campaign {}/{}/{}", kName, trial.scheme->name, trial.workload)};
+    return record;
+  }
+
+  const SchemesCampaign& campaign_;
+  const CampaignOptions& options_;
+  db::Database& database_;
+  const KeptRun& run_;
+  in_process::Bench bench_;
+  fs::path scratch_;
+  crash::Verdict worst_ = crash::Verdict::clean;
+};
+
+}  // namespace
+
+std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
+  if (!name.starts_with(kName)) return {};
+  name.remove_prefix(kName.size());
+  if (!name.empty() && name.front() != '/') return {};
+  SchemesCampaign campaign;
+  if (name.empty()) return campaign;
+  name.remove_prefix(1);
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  campaign.scheme = name.substr(0, slash);
+  if (slash < name.size()) campaign.workload = name.substr(slash + 1);
+  return campaign;
+}
+
+Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign, const CampaignOptions& options) {
+  std::vector<SchemeUnderTest> schemes = in_process::schemes_under_test();
+  if (!campaign.scheme.empty()) {
+    const auto one = in_process::find_scheme(campaign.scheme);
+    if (!one) return pass_on(one);
+    schemes = {*one};
+  }
+  std::vector<SchemeTrial> trials;
+  std::size_t number = 0;
+  for (const SchemeUnderTest& scheme : schemes)
+    for (const std::string& workload : workloads_of(campaign))
+      if (number++ % options.shard.count == options.shard.index) trials.push_back({&scheme, workload});
+  auto database = db::Database::open(options.database, db::Database::Access::read_write);
+  if (!database) return pass_on(database);
+  const std::string configuration =
+      fmt::format("{} {} {} seq2={} seed={} bytes={} budget={}", kName, campaign.scheme, campaign.workload,
+                  campaign.seq2_workloads, campaign.seed, campaign.disk_bytes, campaign.budget);
+  const auto run = open_run(*database, {.kind = "campaign",
+                                        .name = std::string(kName),
+                                        .configuration = configuration,
+                                        .seed = campaign.seed,
+                                        .digest = configuration,
+                                        .shard = options.shard,
+                                        .trials = trials.size(),
+                                        .resume = options.resume});
+  if (!run) return pass_on(run);
+  const auto scratch = process::ScratchFolder::make();
+  if (!scratch) return pass_on(scratch);
+  const auto formatted =
+      in_process::format_disk(campaign.disk_bytes, {}, scratch->path() / "formatted.hcrec");
+  if (!formatted) return pass_on(formatted);
+  SchemesRun runner(campaign, options, *database, *run, *formatted, scratch->path());
+  CampaignOutcome outcome{.run = run->id, .planned = trials.size()};
+  CampaignProgress progress{.planned = trials.size()};
+  for (const SchemeTrial& trial : trials) {
+    if (run->finished.contains(trial.key())) {
+      ++outcome.done_before;
+      ++progress.done;
+      continue;
+    }
+    if (const auto done = runner.trial(trial, progress); !done) return pass_on(done);
+    outcome.interrupted = options.interrupted != nullptr && *options.interrupted;
+    if (outcome.interrupted) return outcome;
+    ++outcome.done_now;
+  }
+  if (const auto finished = database->finish_run(run->id); !finished) return pass_on(finished);
+  return outcome;
+}
+
+}  // namespace headcrash::campaign
