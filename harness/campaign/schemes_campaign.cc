@@ -128,12 +128,13 @@ class SchemesRun {
                                 .wall_ms = failure.wall_ms};
     if (outcome.persisted) record.persisted_operation = static_cast<std::int64_t>(*outcome.persisted);
     for (const crash::Finding& finding : outcome.findings)
-      record.findings.push_back({std::string(crash::name(finding.kind)), std::string(crash::name(finding.tier)),
-                                 finding.path, finding.expected, finding.found});
+      record.findings.push_back({std::string(crash::name(finding.kind)),
+                                 std::string(crash::name(finding.tier)), finding.path, finding.expected,
+                                 finding.found});
     record.failure = db::FailureRecord{
         .confirmed = true,
-        .tier = std::string(crash::name(outcome.findings.empty() ? crash::Tier::integrity
-                                                                 : outcome.findings.front().tier)),
+        .tier = std::string(
+            crash::name(outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier)),
         .account = outcome.judgement.summary,
         .replay = fmt::format("headcrash campaign {}/{}/{}", kName, trial.scheme->name, trial.workload)};
     return record;
@@ -163,7 +164,8 @@ std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
   return campaign;
 }
 
-Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign, const CampaignOptions& options) {
+Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
+                                             const CampaignOptions& options) {
   std::vector<SchemeUnderTest> schemes = in_process::schemes_under_test();
   if (!campaign.scheme.empty()) {
     const auto one = in_process::find_scheme(campaign.scheme);

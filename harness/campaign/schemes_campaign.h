@@ -16,11 +16,11 @@ namespace headcrash::campaign {
 
 /// Of the campaign's name with its parts, or nothing: it is another campaign.
 struct SchemesCampaign {
-  std::string scheme, workload;         ///< empty: all
-  std::uint64_t seq2_workloads = 250;   ///< of each scheme; 17 of them make 4250
+  std::string scheme, workload;        ///< empty: all
+  std::uint64_t seq2_workloads = 250;  ///< of each scheme; 17 of them make 4250
   std::uint64_t seed = 1994;
   std::uint64_t disk_bytes = 16 << 20;
-  std::uint64_t budget = 2000;          ///< states of one workload
+  std::uint64_t budget = 2000;  ///< states of one workload
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 

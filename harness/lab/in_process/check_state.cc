@@ -14,7 +14,8 @@ constexpr std::size_t kFindingsMax = 200;
 constexpr std::size_t kJudgedMax = 4096;  // trees remembered
 
 /// Everything that the oracle looks at, as bytes: equal trees have equal ones.
-std::string fingerprint(std::optional<std::size_t> persisted, const std::vector<crash::ObservedObject>& tree) {
+std::string fingerprint(std::optional<std::size_t> persisted,
+                        const std::vector<crash::ObservedObject>& tree) {
   std::string bytes;
   bytes.reserve(64 * tree.size());
   const auto number = [&](std::uint64_t value) {
@@ -89,7 +90,8 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
   };
   const auto first = fsck_->check(*disk_, kFindingsMax);
   step(StepKind::check);
-  if (!first) return end(crash::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
+  if (!first)
+    return end(crash::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
   crash::Recovery recovery;
   std::string forbidden;
   for (const ufs::Finding& finding : first->findings) {
@@ -106,10 +108,11 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
     const auto second = fsck_->check(*disk_, kFindingsMax);
     step(StepKind::second_check);
     if (!second || !second->nothing_found())
-      return end(crash::Verdict::not_repairable,
-                 "after the repair fsck finds " +
-                     (!second ? second.error().message()
-                              : second->findings.empty() ? "more" : second->findings.front().text));
+      return end(
+          crash::Verdict::not_repairable,
+          "after the repair fsck finds " + (!second                    ? second.error().message()
+                                            : second->findings.empty() ? "more"
+                                                                       : second->findings.front().text));
   }
   const auto tree = observer_.observe();
   step(StepKind::tree);
@@ -124,9 +127,8 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
   step(StepKind::judge);
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);
   if (recovery.check_found_damage && outcome.findings.empty()) {
-    outcome.judgement.summary =
-        fmt::format("fsck found what {} may not leave ({}); first: {}", scheme_->name, counts(outcome.found),
-                    forbidden);
+    outcome.judgement.summary = fmt::format("fsck found what {} may not leave ({}); first: {}", scheme_->name,
+                                            counts(outcome.found), forbidden);
   } else if (outcome.judgement.verdict == crash::Verdict::clean && !outcome.found.empty()) {
     outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
   }

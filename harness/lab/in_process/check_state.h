@@ -32,7 +32,7 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   crash::Judgement judgement;
-  std::vector<crash::Finding> findings;            ///< the oracle's, and of fsck what is not permitted
+  std::vector<crash::Finding> findings;             ///< the oracle's, and of fsck what is not permitted
   std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
   std::size_t names_of_exchanges = 0;               ///< left behind, and permitted (schemes.h)
   std::optional<std::size_t> persisted;

@@ -19,7 +19,8 @@ class Points {
   }
   /// The last one before a cut.
   std::optional<std::size_t> before(std::uint64_t cut) const {
-    const auto next = std::ranges::lower_bound(points_, cut, {}, &std::pair<std::uint64_t, std::size_t>::first);
+    const auto next =
+        std::ranges::lower_bound(points_, cut, {}, &std::pair<std::uint64_t, std::size_t>::first);
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }

@@ -21,8 +21,8 @@ struct ExplorationOptions {
   std::uint64_t budget = 1000;  ///< distinct states; those that the rules forbid count, too
   std::uint64_t reorder_per_cut = 16;
   RunOptions run;
-  std::uint64_t from_operation = 0;   ///< cuts before it is persistent are left out: a workload's set-up
-  std::size_t failures_kept = 20;     ///< with all that is known; more are counted
+  std::uint64_t from_operation = 0;  ///< cuts before it is persistent are left out: a workload's set-up
+  std::size_t failures_kept = 20;    ///< with all that is known; more are counted
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -56,7 +56,8 @@ class Bench {
   /// follow.
   Result<ExplorationResult> explore(const SchemeUnderTest& scheme,
                                     std::span<const workload::Operation> operations,
-                                    const ExplorationOptions& options, const std::filesystem::path& recording);
+                                    const ExplorationOptions& options,
+                                    const std::filesystem::path& recording);
 
   /// One state of a recording that explore() or record_run() made of these operations.
   Result<ExploredState> check(const SchemeUnderTest& scheme, std::span<const workload::Operation> operations,

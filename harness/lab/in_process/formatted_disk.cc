@@ -64,7 +64,9 @@ class RecordedBytes final : public model::SectorStore {
 
 }  // namespace
 
-std::uint64_t FormattedDisk::sectors() const { return bytes.size() / kSectorBytes; }
+std::uint64_t FormattedDisk::sectors() const {
+  return bytes.size() / kSectorBytes;
+}
 
 Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
                                   const std::filesystem::path& recording) {
@@ -74,7 +76,8 @@ Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptio
   std::error_code error;
   std::filesystem::remove(recording, error);
   auto writer = record::RecordingWriter::create(
-      recording, {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false});
+      recording,
+      {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false});
   if (!writer) return pass_on(writer);
   RecordedBytes store(disk.bytes, **writer);
   if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);

@@ -19,7 +19,8 @@ struct FormattedDisk {
   std::uint64_t sectors() const;
 };
 
-/// Replaces the recording if there is one. Errors: options that mkfs refuses; a folder that cannot be written.
+/// Replaces the recording if there is one. Errors: options that mkfs refuses; a folder that cannot be
+/// written.
 Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
                                   const std::filesystem::path& recording);
 

@@ -70,10 +70,12 @@ void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& in
   for (std::uint64_t offset = 0; offset < object.size_bytes; offset += kStampBytes) {
     const std::uint64_t number = offset / kStampBytes;
     const ufs::FragmentAddress at = addresses->at(number / sectors_per_block);
-    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
+    const auto bytes =
+        static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
     const std::uint64_t sector = geometry.lba_of(at) + number % sectors_per_block;
     ContentRun run{.first_block = number, .blocks = 1};
-    if (at != 0) run = describe(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
+    if (at != 0)
+      run = describe(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
     if (!object.runs.empty() && joins(object.runs.back(), run)) {
       ++object.runs.back().blocks;
     } else if (object.runs.size() < kRunsMax) {

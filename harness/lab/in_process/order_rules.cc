@@ -50,7 +50,8 @@ bool OrderRules::allow(const states::RunHistory& run, const states::CrashState& 
     if (one.completed_event < cut) continue;
     std::vector<os::RequestId> after;
     for (const os::RequestId before : one.after)
-      if (const auto known = renumbered.find(before); known != renumbered.end()) after.push_back(known->second);
+      if (const auto known = renumbered.find(before); known != renumbered.end())
+        after.push_back(known->second);
     const auto id = order.add(one.kind, one.lba, one.sectors,
                               {.flagged = one.flagged, .after = after, .barrier = one.barrier}, changes);
     renumbered.emplace(one.id, id);

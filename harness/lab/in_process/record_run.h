@@ -25,8 +25,8 @@
 namespace headcrash::in_process {
 
 struct RunOptions {
-  std::uint64_t seed = 1;                         ///< of the pauses
-  std::int64_t pause_ns_max = 20'000'000'000;     ///< between two operations; most pauses are none
+  std::uint64_t seed = 1;                      ///< of the pauses
+  std::int64_t pause_ns_max = 20'000'000'000;  ///< between two operations; most pauses are none
   std::uint64_t cache_bytes = 4 << 20;
 };
 

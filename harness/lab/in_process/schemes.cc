@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <ostream>
 
-#include "plugin/config/nearest.h"
-
 namespace headcrash::in_process {
 namespace {
 
@@ -83,9 +81,9 @@ Result<SchemeUnderTest> find_scheme(std::string_view name) {
   const auto table = schemes_under_test();
   const auto found = std::ranges::find(table, name, &SchemeUnderTest::name);
   if (found != table.end()) return *found;
-  std::vector<std::string> names;
-  for (const SchemeUnderTest& one : table) names.push_back(one.name);
-  return fail("scheme", "there is none called '" + std::string(name) + "'", config::suggest(name, names));
+  std::string names;
+  for (const SchemeUnderTest& one : table) names += (names.empty() ? "" : ", ") + one.name;
+  return fail("scheme", "there is none called '" + std::string(name) + "'", "there are " + names);
 }
 
 adapters::Promises promises_of(const SchemeUnderTest& scheme) {
@@ -106,7 +104,8 @@ void PrintTo(const SchemeUnderTest& scheme, std::ostream* out) {
 bool permitted(const SchemeUnderTest& scheme, FindingKind kind) {
   if (ufs::weight_of(kind) <= scheme.may_leave) return true;
   if (kind == FindingKind::directory_second_name && !scheme.control) return true;
-  return scheme.maps_lag && (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
+  return scheme.maps_lag &&
+         (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
 }
 
 }  // namespace headcrash::in_process

@@ -34,7 +34,8 @@ Sum explore_sample(const SchemeUnderTest& scheme) {
       ADD_FAILURE() << scheme.name << " ace-seq2/" << number << ": " << result.error().message();
       return sum;
     }
-    EXPECT_FALSE(result->run.failure) << scheme.name << " ace-seq2/" << number << ": " << *result->run.failure;
+    EXPECT_FALSE(result->run.failure)
+        << scheme.name << " ace-seq2/" << number << ": " << *result->run.failure;
     sum.checked += result->checked;
     sum.clean += result->clean;
     sum.forbidden += result->forbidden;

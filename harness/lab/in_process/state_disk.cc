@@ -85,7 +85,8 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
   for (std::size_t i = 0; i < writes.size(); ++i) {
     model::invariant(writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= sectors(),
                      "the lab's recordings consist of writes inside the disk");
-    const auto into = std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
+    const auto into =
+        std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
     if (auto read = run_->read_payload(writes[i], 0, into); !read) return read;
     for (std::uint64_t sector = writes[i].lba; sector < writes[i].lba + writes[i].sectors; ++sector) {
       if (std::exchange(wanted_[sector], 1U) == kBase) touched_.push_back(static_cast<std::uint32_t>(sector));
@@ -98,7 +99,8 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
 
 void StateDisk::want(std::size_t write, std::uint32_t first, std::uint32_t count) {
   const std::uint64_t lba = run_->writes(0)[write].lba + first;
-  std::fill_n(wanted_.begin() + static_cast<std::ptrdiff_t>(lba), count, static_cast<std::uint32_t>(write + 1));
+  std::fill_n(wanted_.begin() + static_cast<std::ptrdiff_t>(lba), count,
+              static_cast<std::uint32_t>(write + 1));
 }
 
 void StateDisk::show(const states::CrashState& state) {

@@ -3,7 +3,8 @@
 //
 //   base      the formatted image, shared, never written
 //   current   a flat copy of it, made once; where each sector's bytes come from is known:
-//             b b b 3 3 5 5 b b * b      b the base, 3 and 5 writes of the run, * changed by who uses the disk
+//             b b b 3 3 5 5 b b * b      b the base, 3 and 5 writes of the run, * changed by who uses the
+//             disk
 //
 // Showing another state copies only sectors that come from somewhere else than they do now; neighbouring
 // states of a run share nearly all of them. Reads are one memcpy, so that a checker that reads a megabyte of
@@ -59,10 +60,10 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::uint32_t> changed_;  ///< sectors with kChanged
   std::shared_ptr<const states::RunHistory> run_;
   std::vector<std::byte> payloads_;
-  std::vector<std::size_t> payload_at_;   ///< by write
-  std::vector<std::uint32_t> touched_;    ///< sectors that any write of the run has
-  std::vector<std::uint32_t> wanted_;     ///< by sector; kBase but while a state is put together
-  std::vector<std::uint8_t> fates_;       ///< of loose writes
+  std::vector<std::size_t> payload_at_;  ///< by write
+  std::vector<std::uint32_t> touched_;   ///< sectors that any write of the run has
+  std::vector<std::uint32_t> wanted_;    ///< by sector; kBase but while a state is put together
+  std::vector<std::uint8_t> fates_;      ///< of loose writes
 };
 
 }  // namespace headcrash::in_process

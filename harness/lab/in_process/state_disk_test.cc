@@ -18,14 +18,14 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
   ASSERT_TRUE(scheme);
   StateDisk disk(formatted->bytes);
   const auto operations = workload::Ace(2).workload(4711);
-  const auto recorded =
-      record_run(*formatted, disk, *scheme, operations, {}, folder.path() / "run.hcrec");
+  const auto recorded = record_run(*formatted, disk, *scheme, operations, {}, folder.path() / "run.hcrec");
   ASSERT_TRUE(recorded) << recorded.error().message();
   const auto run = states::RunHistory::load(recorded->recording);
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_TRUE(disk.begin_run(*run));
   auto explorer = states::Explorer::create(
-      *run, {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn}, .budget = 60});
+      *run, {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn},
+             .budget = 60});
   ASSERT_TRUE(explorer) << explorer.error().message();
   std::vector<std::byte> expected(formatted->bytes.size());
   int states = 0;
