@@ -16,6 +16,7 @@
 #include "plugin/model/faults.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/profile.h"
+#include "plugin/profiles/stack.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -50,7 +51,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefi
   const auto table = root.table("device");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  for (const char* key : {"profiles", "log-profile", "write-cache", "faults", "clock", "setup-clock"}) {
+  for (const char* key :
+       {"profiles", "log-profile", "write-cache", "tear", "faults", "clock", "setup-clock"}) {
     if ((*table)->has(key)) {
       return fail((*table)->subject(key),
                   "a campaign that explores has no use for it: its workloads are recorded on a stage",
@@ -70,8 +72,8 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
                 "write profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = **table;
-  if (const auto known =
-          device.only({"profiles", "log-profile", "size", "write-cache", "faults", "clock", "setup-clock"});
+  if (const auto known = device.only(
+          {"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock", "setup-clock"});
       !known)
     return known;
   for (const auto& read :
@@ -84,6 +86,11 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
     bool on = false;
     if (const auto taken = device.take("write-cache", on); !taken) return taken;
     campaign.write_cache = on;
+  }
+  if (device.has("tear")) {
+    if (const auto taken = device.take("tear", campaign.tear); !taken) return taken;
+    if (const auto tear = profiles::parse_tear(campaign.tear, device.subject("tear")); !tear)
+      return pass_on(tear);
   }
   if (const auto checked = check_profiles(device, campaign); !checked) return checked;
   if (device.has("log-profile")) {
