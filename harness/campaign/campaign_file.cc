@@ -25,7 +25,14 @@ using config::StrictTable;
 
 using model::kSectorBytes;
 
+Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
+  if (campaign.size_bytes > 0 && campaign.size_bytes % kSectorBytes == 0) return {};
+  return fail(device.subject("size"), fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
+              "give a multiple of 512, for example \"320M\"");
+}
+
 Result<void> check_profiles(const StrictTable& device, const Campaign& campaign) {
+  if (const auto checked = check_size(device, campaign); !checked) return checked;
   std::set<std::string> names;
   for (const std::string& profile : campaign.profiles) {
     const Result<profiles::ProfileSummary> summary = profiles::summarise_profile(profile);
@@ -61,7 +68,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefi
   }
   if (const auto known = (*table)->only({"size", "prefill"}); !known) return known;
   if (const auto taken = take_prefill(**table, prefill); !taken) return taken;
-  return (*table)->take_size("size", campaign.size_bytes);
+  if (const auto taken = (*table)->take_size("size", campaign.size_bytes); !taken) return taken;
+  return check_size(**table, campaign);
 }
 
 Result<void> read_device(const StrictTable& root, Campaign& campaign) {

@@ -88,6 +88,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = ''", "device.tear"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = true", "device.tear"},
         BadCampaign{"filesystems = ['ext4']\n[device]\ntear = 'any'\n[explore]", "device.tear"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '0'", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = 1000", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nsize = 1000\n[explore]", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\n"
+                    "after-persistence-ms = [nan, nan]",
+                    "after-persistence-ms"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
 
 TEST(Campaign, TearIsWhatTheDeviceLeaves) {
