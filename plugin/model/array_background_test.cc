@@ -171,6 +171,30 @@ TEST(ArrayRebuild, BeginsAgainOnAnotherDrive) {
   }
 }
 
+/// A copy of the same member from an earlier rebuild knows of more stripes, and of older data in them.
+TEST(ArrayRebuild, BeginsAgainOnACopyFromAnEarlierRebuild) {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.rebuild_bytes_per_second = 100 * kSectorBytes;
+  Rebuilding r(p, 2, {});
+  while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
+  r.b.run_for(kSecondNs / 2);
+  const bench::MemoryStore copy = *r.b.stores[r.member];
+  ASSERT_TRUE(r.b.array->fail_member(r.member));
+  r.expected = stamped(r.all, 77);
+  ASSERT_EQ(r.b.write(0, r.expected), Status::ok);
+  while (!r.b.array->status().background.empty()) ASSERT_TRUE(r.b.simulation->run_next());
+  ASSERT_TRUE(r.b.array->rebuild(r.member));
+  r.b.run_for(kSecondNs / 2);
+  ASSERT_EQ(r.b.array->status().background_done, 128U);
+  r.b.array->power_cut();
+  r.b.run_for(0);
+  *r.b.stores[r.member] = copy;
+  ASSERT_TRUE(r.b.open());
+  EXPECT_EQ(r.b.read(0, r.all), r.expected);
+  r.b.finish_background();
+  EXPECT_EQ(r.b.read(0, r.all), r.expected);
+}
+
 TEST(ArrayRebuild, BeginsAgainWhereUpdatesWereCutShort) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
