@@ -140,6 +140,7 @@ Result<void> TrialRun::start_device() {
   auto started = start_trial_machine({.disk = {.profile = plan_.profile,
                                                .size_bytes = campaign_.size_bytes,
                                                .write_cache = campaign_.write_cache,
+                                               .tear = campaign_.tear,
                                                .clock = campaign_.setup_clock,
                                                .seed = plan_.seed,
                                                .recording = context_.artefacts / "recording.hcrec"},

@@ -27,6 +27,7 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
     std::string text = fmt::format("[[device]]\nname = \"{}\"\nprofile = {}\nsize = \"{}\"\n", name,
                                    quoted_profile(profile), bytes);
     if (spec.disk.write_cache) text += fmt::format("write-cache = {}\n", *spec.disk.write_cache);
+    if (!spec.disk.tear.empty()) text += fmt::format("tear = \"{}\"\n", spec.disk.tear);
     return text;
   };
   return device(kDiskName, spec.disk.profile, spec.disk.size_bytes) +
@@ -47,6 +48,7 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMac
   both.profile.clear();
   both.size_bytes = 0;
   both.write_cache.reset();
+  both.tear.clear();
   both.machine = file;
   return device::ServedDevice::start(both, scratch);
 }

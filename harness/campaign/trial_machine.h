@@ -20,7 +20,7 @@
 namespace headcrash::campaign {
 
 struct TrialMachineSpec {
-  /// Its profile, size, cache, clock, seed and recording are the disk's; no machine.
+  /// Its profile, size, cache, tear, clock, seed and recording are the disk's; no machine.
   device::ServedDeviceSpec disk;
   std::string log_profile;  ///< empty: the disk's
 };

@@ -282,6 +282,7 @@ class BlockJudge {
   }
 
   const std::map<Verdict, FaultCount>& faults() const { return faults_; }
+  std::uint64_t end() const { return end_; }
 
  private:
   void judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end);
@@ -324,7 +325,16 @@ std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedOb
   }
   if (auto size = judge_size(object, observed, terms)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms);
-  for (const ContentRun& run : observed.runs) judge.judge(run);
+  std::uint64_t told = 0;  // blocks before it have been described, one run after the other
+  for (const ContentRun& run : observed.runs) {
+    judge.judge(run);
+    if (run.first_block == told) told += run.blocks;
+  }
+  if (told < judge.end() && !observed.cut) {
+    findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
+                        fmt::format("{} blocks of 512 bytes, as its size says", judge.end()),
+                        fmt::format("reading ends at block {}", told)});
+  }
   for (const auto& [kind, count] : judge.faults()) {
     findings.push_back({kind, count.fault.tier, observed.path,
                         fmt::format("{} in block {}", count.fault.expected, count.first_block),

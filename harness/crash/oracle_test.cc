@@ -214,15 +214,34 @@ TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
   }
 }
 
+TEST(Oracle, AFileThatCannotBeReadToItsEndIsDamaged) {
+  ObservedObject half = file("a", {stamp(0, 1, 1, 3)});
+  half.size_bytes = 1024;
+  EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{Verdict::wrong_data});
+  ObservedObject gap = file("a", {stamp(1, 1, 1, 2)});
+  gap.size_bytes = 1024;
+  EXPECT_EQ(kinds(kOverwrite, 2, {gap}), Kinds{Verdict::wrong_data});
+  half.cut = true;
+  EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{}) << "the agent had seen enough";
+}
+
+TEST(Oracle, ANameStandsInItsDirectoryOnce) {
+  const ObservedObject good = file("a", {stamp(0, 2, 1, 1)});
+  EXPECT_EQ(kinds(kOverwrite, 2, {good, good}), Kinds{Verdict::wrong_data});
+}
+
 TEST(ObservedTree, HostileEntriesAreRefused) {
   using nlohmann::json;
   EXPECT_TRUE(
       parse_entry(json::parse(R"({"path":"a","type":"file","size":512,"runs":[[0,1,"stamp",1,2]]})")));
+  EXPECT_TRUE(parse_entry(json::parse(R"({"path":"a","type":"file","size":9,"cut":true})"))->cut);
   for (const char* text :
        {R"([])", R"({"path":1})", R"({"path":"a"})", R"({"path":"a","type":"pipe"})",
         R"({"path":"a","type":"file","size":-1})", R"({"path":"a","type":"file","runs":[[0,1]]})",
         R"({"path":"a","type":"file","runs":[[0,1,"stamp",{}]]})",
-        R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})"}) {
+        R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})",
+        R"({"path":"a","type":"file","size":18446744073709551615})", R"({"path":"a","type":"file","cut":1})",
+        R"({"path":"a","type":"file","runs":[[1,18446744073709551615,"zero"]]})"}) {
     EXPECT_FALSE(parse_entry(json::parse(text))) << text;
   }
 }
