@@ -14,7 +14,7 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kNamesMost = 6;
+constexpr std::size_t kNamesMost = 3;
 constexpr std::size_t kDevicesMost = 6;
 /// Guest and device count the same requests; what differs by more is told.
 constexpr double kDeviation = 0.01;
