@@ -1,16 +1,15 @@
 // A workload recorded, its crash states explored, its failures told (explored_trial.h).
 #include "harness/campaign/explored_trial.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
 #include "harness/lab/exploration.h"
 #include "harness/lab/failure_report.h"
 #include "harness/process/stopwatch.h"
+#include "harness/process/wall_clock.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/states/run_history.h"
 
@@ -132,7 +131,7 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   record_.expected = adapters::name(cell_.filesystem.expected);
   if (cell_.control) record_.control = std::string(name(*cell_.control));
   record_.variant = variant(cell_);
-  record_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record_.started_at = process::now_utc();
   record_.operations = static_cast<std::int64_t>(list->size());
   const auto done = explore_and_tell(*list, on_phase);
   if (interrupted()) return fail(plan_.key, "interrupted");

@@ -94,6 +94,7 @@ std::string seed_digits(std::uint64_t seed) {
 tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
   if (const auto oops = guest_.oops())
     return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::given_up) return stop(crash::Verdict::harness_error, "interrupted");
   if (error.failure == vm::CallFailure::refused)
     return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (error.failure == vm::CallFailure::guest_died)
@@ -102,8 +103,16 @@ tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, c
                                                 static_cast<double>(timeout_.count()) / 1000));
 }
 
+/// A kernel that has said why it will not go on is not waited for.
+tl::expected<json, vm::CallError> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
+                                                    const vm::EventHandler& on_event) {
+  return guest_.call(request, timeout, on_event, [this] {
+    return (interrupted_ != nullptr && *interrupted_) || guest_.oops().has_value();
+  });
+}
+
 Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
-  auto answer = guest_.call(request, timeout_, on_event);
+  auto answer = ask(request, timeout_, on_event);
   if (!answer) return failed(request.value("do", "?"), answer.error());
   return std::move(*answer);
 }
@@ -134,19 +143,22 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
   const auto answer =
-      guest_.call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
+      ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
   if (!answer) return failed(argv.at(0), answer.error());
   if (answer->value("timed_out", false)) {
     return stop(crash::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),
                                                   static_cast<double>(timeout_.count()) / 1000));
   }
+  const std::string out = answer->value("stdout", "");
   return GuestOutcome{.exit_code = answer->value("exit", -1),
-                      .output = answer->value("stdout", "") + answer->value("stderr", "")};
+                      .output = out + answer->value("stderr", ""),
+                      .standard = out.size(),
+                      .wall_ms = answer->value("wall_ms", 0.0)};
 }
 
 Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
-  const auto answer = guest_.call(mount_request("mount", filesystem), timeout_);
+  const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
   if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;

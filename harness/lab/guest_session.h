@@ -6,9 +6,11 @@
 //   the agent refuses            harness error (or, for mount, an answer)
 //   no answer in time            hang
 //   QEMU is gone                 oops
+//   the user has interrupted     harness error, "interrupted", at once
 //
 // The crash lab's stages (stage_guest.h) and a campaign's trials are driven through this.
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -32,7 +34,10 @@ Step<void> as_step(const Result<void>& result);
 
 struct GuestOutcome {
   int exit_code = 0;
-  std::string output;  ///< standard output, then standard error
+  std::string output;        ///< standard output, then standard error
+  std::size_t standard = 0;  ///< so much of it is standard output
+  double wall_ms = 0;        ///< by the guest's clock
+  std::string out() const { return output.substr(0, standard); }
 };
 
 struct RunOutcome {
@@ -75,9 +80,10 @@ std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::str
 
 class GuestSession {
  public:
-  /// The guest must outlive this.
-  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout)
-      : guest_(guest), timeout_(step_timeout) {}
+  /// The guest must outlive this, and so must `interrupted`, which may be absent.
+  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout,
+               const std::atomic<bool>* interrupted = nullptr)
+      : guest_(guest), timeout_(step_timeout), interrupted_(interrupted) {}
 
   Step<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
 
@@ -100,12 +106,16 @@ class GuestSession {
   Step<std::string> kernel_log();
 
  private:
+  tl::expected<nlohmann::json, vm::CallError> ask(const nlohmann::json& request,
+                                                  std::chrono::milliseconds timeout,
+                                                  const vm::EventHandler& on_event = {});
   Step<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
   Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again);
   tl::unexpected<crash::Judgement> failed(const std::string& what, const vm::CallError& error);
 
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;
+  const std::atomic<bool>* interrupted_;
 };
 
 /// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what the

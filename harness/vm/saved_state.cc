@@ -107,7 +107,22 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
+/// While the image is unpacked it is in memory twice, beside the kernel: with less it ends in a panic.
+Result<void> check_memory(const GuestSpec& spec) {
+  constexpr std::uint64_t kKernelMib = 80;
+  std::error_code error;
+  const std::uint64_t image_mib = fs::file_size(spec.image.initramfs, error) >> 20;
+  if (error) return fail(spec.image.initramfs.string(), error.message());
+  const std::uint64_t least_mib = 2 * image_mib + kKernelMib;
+  if (spec.memory_mib >= least_mib) return {};
+  return fail(
+      "memory of the guest",
+      fmt::format("{} MiB are too few for a guest with {} MiB of programs", spec.memory_mib, image_mib),
+      fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
+}
+
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
+  if (const auto enough = check_memory(spec); !enough) return enough;
   const auto machine = Machine::launch(spec, {.disks = Disks::blank, .scratch = folder});
   if (!machine) return pass_on(machine);
   if (!(*machine)->says_hello(kBootLimit)) {
