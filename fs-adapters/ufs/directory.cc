@@ -146,7 +146,8 @@ VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& direct
 }
 
 VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
-                             const FoundName& found, const DroppedLink& replaced) {
+                             const ChangedName& changed) {
+  const FoundName& found = changed.at;
   auto buffer = read_directory_block(volume, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.disk.mode));
@@ -157,8 +158,9 @@ VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& di
                                     .block = found.block,
                                     .offset = found.offset,
                                     .target = target,
+                                    .raises_directory = changed.raises_directory,
                                     .others_follow = true,
-                                    .replaced = replaced},
+                                    .replaced = changed.replaced},
                                    std::move(*buffer));
 }
 
