@@ -42,7 +42,8 @@ struct BufferKey {
   auto operator<=>(const BufferKey&) const = default;
 };
 
-/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for it.
+/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for
+/// it.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h

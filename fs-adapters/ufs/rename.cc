@@ -45,7 +45,8 @@ VfsResult<void> change_parent(Volume& volume, Operation& operation, CoreInode& d
                               CoreInode& old_parent, CoreInode& new_parent) {
   const auto parent_at = find_parent(volume, directory);
   if (!parent_at) return pass_on_errno(parent_at);
-  return replace_name(volume, operation, directory, new_parent, {.at = *parent_at, .replaced = {&old_parent}});
+  return replace_name(volume, operation, directory, new_parent,
+                      {.at = *parent_at, .replaced = {&old_parent}});
 }
 
 }  // namespace
@@ -125,8 +126,8 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   const auto room = make_room(*volume_, operation, from, third);
   if (!room) return pass_on_errno(room);
   raise(*volume_, target);
-  auto added = add_name(*volume_, operation, from, target,
-                        {.name = third, .block = *room, .others_follow = true});
+  auto added =
+      add_name(*volume_, operation, from, target, {.name = third, .block = *room, .others_follow = true});
   if (!added) return added;
   raise(*volume_, source);
   raise(*volume_, target);
