@@ -128,8 +128,10 @@ class User {
         below(2) == 0 ? at->text.size() : static_cast<std::size_t>(below(below(5) == 0 ? 90'000 : 5'000));
     const std::string data(length, static_cast<char>('a' + below(26)));
     expect(fs_->pwrite(*file, offset, bench::bytes_of(data)), 0, "write " + path);
-    if (length != 0 && at->text.size() < offset + length) at->text.resize(offset + length);
-    at->text.replace(offset, length, data);
+    if (length != 0) {
+      if (at->text.size() < offset + length) at->text.resize(offset + length);
+      at->text.replace(offset, length, data);
+    }
     if (below(6) == 0) expect(fs_->fsync(*file), 0, "fsync " + path);
     expect(fs_->close(*file), 0, "close");
   }
