@@ -1,0 +1,36 @@
+#pragma once
+// What a driver talks to: an emulated device in virtual time, or a real one in a guest.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "plugin/model/device.h"
+
+namespace headcrash::os {
+
+struct BlockRequest {
+  model::Op op = model::Op::read;
+  std::uint64_t lba = 0;  ///< sectors of 512 bytes
+  std::uint32_t sectors = 0;
+  std::span<std::byte> into;        ///< read; valid until the completion
+  std::span<const std::byte> data;  ///< write; valid until the completion
+};
+
+class BlockDone {
+ public:
+  virtual ~BlockDone() = default;
+  /// On the executor's thread, between fibers: it must not wait.
+  virtual void done(model::Status status) = 0;
+};
+
+class BlockDevice {
+ public:
+  virtual ~BlockDevice() = default;
+  virtual std::uint64_t sectors() const = 0;
+  virtual bool volatile_cache() const = 0;  ///< a flush is needed for durability
+  /// Never completes before it returns.
+  virtual void start(const BlockRequest& request, BlockDone& done) = 0;
+};
+
+}  // namespace headcrash::os

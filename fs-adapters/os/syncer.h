@@ -1,0 +1,53 @@
+#pragma once
+// The syncer daemon: writes behind what is dirty, and does what file systems have put off.
+//
+// Source: Ganger and Patt 1994, section 2 (one-second sweep) and 4.2 (work items before the sweep, within one
+// second); Chen, "Optimizing delay in delayed-write file systems" (interval periodic update).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "fs-adapters/os/buffer_cache.h"
+
+namespace headcrash::os {
+
+struct SyncerOptions {
+  enum class Policy : std::uint8_t {
+    none,      ///< only who needs a buffer, and fsync, write
+    sweep,     ///< each second 1/`parts` of the cache: mark, or write what was marked
+    periodic,  ///< everything each `interval_ns`, as the classic `update`
+    interval,  ///< each second what was last changed `interval_ns` ago or earlier; metadata at once
+  };
+  Policy policy = Policy::sweep;
+  std::size_t parts = 30;
+  TimeNs interval_ns = 30 * model::kSecondNs;
+  TimeNs tick_ns = model::kSecondNs;
+};
+
+class Syncer {
+ public:
+  Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options);
+  ~Syncer();
+
+  void start();  ///< spawns the daemon; it ends when the executor is halted
+
+  /// Done by the daemon at its next tick, or at the first one not before `not_before`, in the order of
+  /// asking, before it sweeps. A work item may wait. From fibers and handlers.
+  void add_work(std::function<void()> work, TimeNs not_before = 0);
+  /// The calling fiber does what is due itself: back-pressure, sync, unmount. `everything`: also what is not
+  /// due yet.
+  enum class Extent : std::uint8_t { due, everything };
+  void do_work(Extent extent);
+  /// Items that have not been done; those under way count. What an item asks for in its turn is done at the
+  /// next tick or call: who wants everything done looks again.
+  std::size_t work_waiting() const;
+
+  Account& account();  ///< who pays for what the daemon does
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headcrash::os

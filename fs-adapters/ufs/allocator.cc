@@ -1,0 +1,211 @@
+// Which blocks and inodes are taken (allocator.h).
+
+#include "fs-adapters/ufs/allocator.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/volume.h"
+
+namespace headcrash::ufs {
+namespace {
+
+/// Asks group after group, the preferred one first, until one has it: FFS's quadratic rehash, then all.
+template <typename Ask>
+auto ask_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask) -> decltype(ask(preferred)) {
+  auto answer = ask(preferred);
+  if (!answer || *answer) return answer;
+  std::uint32_t group = preferred;
+  for (std::uint32_t step = 1; step < groups; step *= 2) {
+    group = (group + step) % groups;
+    answer = ask(group);
+    if (!answer || *answer) return answer;
+  }
+  for (std::uint32_t i = 1; i < groups; ++i) {
+    answer = ask((preferred + i) % groups);
+    if (!answer || *answer) return answer;
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::uint64_t Allocator::free_fragments() const {
+  const Summary& total = volume_.super.total;
+  return std::uint64_t{total.free_blocks} * volume_.geometry.fragments_per_block() + total.free_fragments;
+}
+
+std::uint64_t Allocator::available_fragments() const {
+  const std::uint64_t reserve =
+      std::uint64_t{volume_.super.data_fragments} * volume_.super.reserve_percent / 100;
+  return free_fragments() > reserve ? free_fragments() - reserve : 0;
+}
+
+VfsResult<os::HeldBuffer> Allocator::read_group(std::uint32_t group) {
+  const FragmentAddress at = volume_.geometry.header(group);
+  auto buffer = volume_.cache.read(Volume::place(at), os::Content::metadata, volume_.lba(at),
+                                   volume_.geometry.block_bytes());
+  if (!buffer) return refuse(EIO);
+  // What lies there is believed after a look only: a damaged header allocates nothing.
+  if (!CylinderGroup::problem_of(volume_.geometry, buffer->bytes(), group).empty()) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+void Allocator::changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer) {
+  Summary& total = volume_.super.total;
+  Summary& mine = volume_.groups[group];
+  total.directories += totals.directories - mine.directories;
+  total.free_blocks += totals.free_blocks - mine.free_blocks;
+  total.free_inodes += totals.free_inodes - mine.free_inodes;
+  total.free_fragments += totals.free_fragments - mine.free_fragments;
+  mine = totals;
+  volume_.super.modified = true;
+  volume_.cache.write_delayed(std::move(buffer));
+}
+
+std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t block,
+                                         FragmentAddress after) const {
+  const Geometry& geometry = volume_.geometry;
+  const std::uint32_t home = geometry.group_of_inode(inode.number);
+  const auto spread = static_cast<std::int64_t>(std::max(1U, volume_.super.blocks_per_file_in_group_max));
+  const bool leaves = block >= kDirectPointers && (after == 0 || block % spread == 0);
+  if (!leaves) return after != 0 ? geometry.group_of_fragment(after) : home;
+  // The next group with an average number of free blocks or more.
+  const std::uint32_t start =
+      after != 0 ? geometry.group_of_fragment(after) + 1 : home + static_cast<std::uint32_t>(block / spread);
+  const std::uint32_t average = volume_.super.total.free_blocks / geometry.groups();
+  for (std::uint32_t i = 0; i < geometry.groups(); ++i) {
+    const std::uint32_t group = (start + i) % geometry.groups();
+    if (volume_.groups[group].free_blocks >= average) return group;
+  }
+  return home;
+}
+
+VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t group, FragmentAddress wanted,
+                                                                 std::uint32_t fragments) {
+  const Geometry& geometry = volume_.geometry;
+  const std::uint32_t whole = geometry.fragments_per_block();
+  const Summary& has = volume_.groups[group];
+  if (has.free_blocks == 0 && (fragments == whole || has.free_fragments == 0)) return std::nullopt;
+  auto buffer = read_group(group);
+  if (!buffer) return pass_on_errno(buffer);
+  CylinderGroup map(geometry, buffer->bytes(), group);
+  const bool here =
+      wanted != 0 && wanted < geometry.size_fragments() && geometry.group_of_fragment(wanted) == group;
+  std::uint32_t from = here ? geometry.index_in_group(wanted) : map.block_rotor();
+  std::optional<std::uint32_t> found;
+  if (fragments < whole) {
+    found = map.find_fragments(here ? from : map.fragment_rotor(), fragments);
+    if (found) map.set_fragment_rotor(*found);
+  }
+  if (!found) {
+    if (from >= map.fragments()) from = 0;
+    found = map.find_block(from / whole * whole);
+    if (found) map.set_block_rotor(*found);
+  }
+  if (!found) return std::nullopt;
+  map.use(*found, fragments);
+  changed(group, map.totals(), std::move(*buffer));
+  return geometry.group_base(group) + *found;
+}
+
+VfsResult<FragmentAddress> Allocator::allocate(const CoreInode& inode, std::int64_t block,
+                                               FragmentAddress after, std::uint32_t fragments) {
+  volume_.cpu.use(volume_.cpu.costs().allocation);
+  if (available_fragments() < fragments) return refuse(ENOSPC);
+  const Geometry& geometry = volume_.geometry;
+  const std::uint32_t group = preferred_group(inode, block, after);
+  const bool follows = after != 0 && geometry.group_of_fragment(after) == group;
+  const FragmentAddress wanted = follows ? after + geometry.fragments_per_block() : 0;
+  auto answer = ask_groups(geometry.groups(), group, [&](std::uint32_t asked) {
+    return allocate_in(asked, asked == group ? wanted : 0, fragments);
+  });
+  if (!answer) return pass_on_errno(answer);
+  if (!*answer) return refuse(ENOSPC);
+  return **answer;
+}
+
+VfsResult<bool> Allocator::extend(FragmentAddress at, std::uint32_t fragments, std::uint32_t new_fragments) {
+  volume_.cpu.use(volume_.cpu.costs().allocation);
+  if (available_fragments() < new_fragments - fragments) return refuse(ENOSPC);
+  const std::uint32_t group = volume_.geometry.group_of_fragment(at);
+  auto buffer = read_group(group);
+  if (!buffer) return pass_on_errno(buffer);
+  CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+  if (!map.extend(volume_.geometry.index_in_group(at), fragments, new_fragments)) return false;
+  changed(group, map.totals(), std::move(*buffer));
+  return true;
+}
+
+VfsResult<void> Allocator::free(FragmentAddress at, std::uint32_t fragments) {
+  volume_.cpu.use(volume_.cpu.costs().allocation);
+  const Geometry& geometry = volume_.geometry;
+  if (!geometry.is_data(at)) return refuse(EIO);  // a damaged pointer
+  const std::uint32_t group = geometry.group_of_fragment(at);
+  const std::uint32_t index = geometry.index_in_group(at);
+  const std::uint32_t whole = geometry.fragments_per_block();
+  if (index % whole + fragments > whole) return refuse(EIO);
+  auto buffer = read_group(group);
+  if (!buffer) return pass_on_errno(buffer);
+  CylinderGroup map(geometry, buffer->bytes(), group);
+  if (index + fragments > map.fragments() || !map.run_used(index, fragments)) return refuse(EIO);
+  map.free(index, fragments);
+  changed(group, map.totals(), std::move(*buffer));
+  return {};
+}
+
+std::uint32_t Allocator::group_for_directory() const {
+  const std::uint32_t average = volume_.super.total.free_inodes / volume_.geometry.groups();
+  std::uint32_t best = 0;
+  bool any = false;
+  for (std::uint32_t group = 0; group < volume_.geometry.groups(); ++group) {
+    const Summary& has = volume_.groups[group];
+    if (has.free_inodes < average) continue;
+    if (any && has.directories >= volume_.groups[best].directories) continue;
+    best = group;
+    any = true;
+  }
+  return best;
+}
+
+VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group, bool is_directory) {
+  if (volume_.groups[group].free_inodes == 0) return std::nullopt;
+  auto buffer = read_group(group);
+  if (!buffer) return pass_on_errno(buffer);
+  CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+  const auto found = map.find_inode(map.inode_rotor());
+  if (!found) return std::nullopt;
+  map.use_inode(*found, is_directory);
+  map.set_inode_rotor(*found);
+  changed(group, map.totals(), std::move(*buffer));
+  return group * volume_.geometry.inodes_per_group() + *found;
+}
+
+VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_directory) {
+  volume_.cpu.use(volume_.cpu.costs().allocation);
+  if (volume_.super.total.free_inodes == 0) return refuse(ENOSPC);
+  const std::uint32_t group =
+      is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
+  auto answer = ask_groups(volume_.geometry.groups(), group,
+                           [&](std::uint32_t asked) { return inode_in(asked, is_directory); });
+  if (!answer) return pass_on_errno(answer);
+  if (!*answer) return refuse(ENOSPC);
+  return **answer;
+}
+
+VfsResult<void> Allocator::free_inode(InodeNumber number, bool is_directory) {
+  volume_.cpu.use(volume_.cpu.costs().allocation);
+  const std::uint32_t group = volume_.geometry.group_of_inode(number);
+  const std::uint32_t index = volume_.geometry.inode_index_in_group(number);
+  auto buffer = read_group(group);
+  if (!buffer) return pass_on_errno(buffer);
+  CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+  if (!map.inode_used(index)) return refuse(EIO);
+  map.free_inode(index, is_directory);
+  if (index < map.inode_rotor()) map.set_inode_rotor(index);
+  changed(group, map.totals(), std::move(*buffer));
+  return {};
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,63 @@
+#pragma once
+// Which blocks and inodes are taken: the policies of the Berkeley fast file system.
+//
+//   new directory     the group that has, of those with an average number of free inodes or more, the fewest
+//                     directories
+//   new file          its directory's group
+//   first block       the group of the inode; behind the group's data that is in use already
+//   next block        behind the block before it, if that is free; another group once a file has taken
+//                     `blocks_per_file_in_group_max` in one, and for its first indirect block
+//   end of a file     fragments: as few as it needs, in a block that is in use partly already (time), or that
+//                     fits best (space), as the reserve comes near
+//   group is full     the groups 1, 2, 4, ... further on, then all of them one by one
+//
+// Source: McKusick, Joy, Leffler and Fabry 1984, section 3.3; 4.4BSD book (format.h), section 8.2.
+//
+// Bitmaps change in the buffers of their groups, which are written delayed: no rule of order concerns them
+// (fsck can tell what is used), but that the schemes decide when something is free.
+
+#include <cstdint>
+#include <optional>
+
+#include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::ufs {
+
+class Volume;
+struct CoreInode;
+struct Extent;
+
+class Allocator {
+ public:
+  explicit Allocator(Volume& volume) : volume_(volume) {}
+
+  /// A place for block `block` of the file, `after` the place of the block before it (0: there is none).
+  VfsResult<FragmentAddress> allocate(const CoreInode& inode, std::int64_t block, FragmentAddress after,
+                                      std::uint32_t fragments);
+  /// More fragments behind those at `at`; false: what follows is taken.
+  VfsResult<bool> extend(FragmentAddress at, std::uint32_t fragments, std::uint32_t new_fragments);
+  VfsResult<void> free(FragmentAddress at, std::uint32_t fragments);
+
+  VfsResult<InodeNumber> allocate_inode(InodeNumber directory, bool is_directory);
+  VfsResult<void> free_inode(InodeNumber number, bool is_directory);
+
+  std::uint64_t free_fragments() const;  ///< in blocks and outside
+  /// What users may take: without the reserve.
+  std::uint64_t available_fragments() const;
+
+ private:
+  std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
+  VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, FragmentAddress wanted,
+                                                        std::uint32_t fragments);
+  VfsResult<std::optional<InodeNumber>> inode_in(std::uint32_t group, bool is_directory);
+  std::uint32_t group_for_directory() const;
+  VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
+  /// The sums in memory follow the group's own; its buffer goes on its way.
+  void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
+
+  Volume& volume_;
+};
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,200 @@
+// The mounted file system (file_system.h): mounting, attributes, the whole of it.
+
+#include "fs-adapters/ufs/file_system.h"
+
+#include <cerrno>
+
+#include "fs-adapters/ufs/conventional.h"
+#include "fs-adapters/ufs/file_blocks.h"
+#include "fs-adapters/ufs/no_order.h"
+#include "fs-adapters/ufs/scheduler_chains.h"
+#include "fs-adapters/ufs/scheduler_flag.h"
+#include "fs-adapters/ufs/soft_updates.h"
+
+namespace headcrash::ufs {
+
+std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
+  switch (kind) {
+    case SchemeKind::no_order:
+      return std::make_unique<NoOrder>(volume, options);
+    case SchemeKind::conventional:
+      return std::make_unique<Conventional>(volume, options);
+    case SchemeKind::scheduler_flag:
+      return std::make_unique<SchedulerFlag>(volume, options);
+    case SchemeKind::scheduler_chains:
+      return std::make_unique<SchedulerChains>(volume, options);
+    case SchemeKind::soft_updates:
+      return std::make_unique<SoftUpdates>(volume, options);
+  }
+  return nullptr;
+}
+
+FileSystem::FileSystem(std::unique_ptr<Volume> volume)
+    : volume_(std::move(volume)), rename_lock_(volume_->executor) {}
+
+FileSystem::~FileSystem() {
+  abandon();
+}
+
+Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, const MountOptions& options) {
+  constexpr const char* kSubject = "ufs";
+  auto block = machine.cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
+                                  kSuperblockBytes);
+  if (!block) return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
+  auto superblock = decode_superblock(block->bytes(), machine.disk.sectors() * kSectorBytes);
+  machine.cache.release(std::move(*block));
+  if (!superblock) return pass_on(superblock);
+  if (!superblock->clean && !options.although_not_clean)
+    return fail(kSubject, "the file system was not unmounted", "run fsck on it");
+
+  const Geometry geometry(*superblock);
+  std::vector<Summary> groups(geometry.groups());
+  const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
+  for (std::uint32_t first = 0; first < geometry.groups(); first += per_block) {
+    const FragmentAddress at =
+        superblock->summary_address + first / per_block * geometry.fragments_per_block();
+    const std::uint32_t count = std::min(per_block, geometry.groups() - first);
+    auto summaries = machine.cache.read(
+        Volume::place(at), os::Content::metadata, geometry.lba_of(at),
+        std::size_t{geometry.fragments_of(count * kSummaryBytes)} * geometry.fragment_bytes());
+    if (!summaries) return fail(kSubject, "the groups' summaries cannot be read", "run fsck on it");
+    for (std::uint32_t i = 0; i < count; ++i)
+      groups[first + i] =
+          decode_summary(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
+  }
+  auto volume = std::make_unique<Volume>(machine, *superblock, std::move(groups));
+  volume->scheme = make_scheme(*volume, options.scheme, options.options);
+  if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
+  machine.cache.hooks(volume->scheme.get());
+  std::unique_ptr<FileSystem> mounted(new FileSystem(std::move(volume)));
+  const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
+  if (!root || !(*root)->disk.is_directory())
+    return fail(kSubject, "the root is no directory", "run fsck on it");
+  if (!mounted->volume_->write_superblock(false))
+    return fail(kSubject, "the superblock cannot be written", "look whether the device is on");
+  return mounted;
+}
+
+VfsResult<void> FileSystem::unmount() {
+  for (auto& file : files_) file.reset();
+  auto done = volume_->scheme->sync();
+  volume_->inodes.forget_idle(0);
+  if (done) done = volume_->write_superblock(true);
+  mounted_ = false;
+  volume_->cache.hooks(nullptr);
+  return done;
+}
+
+void FileSystem::abandon() {
+  volume_->abandoned = true;
+  for (auto& file : files_) file.reset();
+  if (std::exchange(mounted_, false)) volume_->cache.hooks(nullptr);
+}
+
+VfsResult<FileStatus> FileSystem::stat(std::string_view path) {
+  enter();
+  auto inode = walk(path, LastLink::keep, nullptr);
+  if (!inode) return pass_on_errno(inode);
+  const Inode& disk = (*inode)->disk;
+  FileType type = FileType::other;
+  if (disk.is_regular()) type = FileType::regular;
+  if (disk.is_directory()) type = FileType::directory;
+  if (disk.is_symlink()) type = FileType::symlink;
+  return FileStatus{
+      .inode = (*inode)->number,
+      .type = type,
+      .mode = disk.mode & 07777U,
+      .links = (*inode)->effective_links(),
+      .size_bytes = disk.size_bytes,
+      .allocated_bytes = std::uint64_t{disk.sectors} * kSectorBytes,
+      .modified_ns = disk.modified.seconds * kNsPerSecond + disk.modified.nanoseconds,
+  };
+}
+
+VfsResult<void> FileSystem::chmod(std::string_view path, std::uint32_t mode) {
+  return change<void>([&](Operation& operation) -> VfsResult<void> {
+    auto inode = walk(path, LastLink::follow, &operation);
+    if (!inode) return pass_on_errno(inode);
+    const InodeLock lock(**inode);
+    Inode& disk = (*inode)->disk;
+    disk.mode = static_cast<std::uint16_t>((disk.mode & kTypeMask) | (mode & 07777U));
+    disk.changed = volume_->timestamp();
+    volume_->inodes.mark_changed(**inode);
+    return {};
+  });
+}
+
+VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t modified_ns) {
+  return change<void>([&](Operation& operation) -> VfsResult<void> {
+    auto inode = walk(path, LastLink::follow, &operation);
+    if (!inode) return pass_on_errno(inode);
+    const InodeLock lock(**inode);
+    std::int64_t seconds = modified_ns / kNsPerSecond;
+    if (modified_ns % kNsPerSecond < 0) --seconds;
+    (*inode)->disk.modified = {
+        .seconds = static_cast<std::int32_t>(seconds),
+        .nanoseconds = static_cast<std::int32_t>(modified_ns - seconds * kNsPerSecond)};
+    (*inode)->disk.changed = volume_->timestamp();
+    volume_->inodes.mark_changed(**inode);
+    return {};
+  });
+}
+
+VfsResult<void> FileSystem::fsync_directory(std::string_view path) {
+  return change<void>([&](Operation& operation) -> VfsResult<void> {
+    auto inode = walk(path, LastLink::follow, &operation);
+    if (!inode) return pass_on_errno(inode);
+    const InodeLock lock(**inode);
+    if (!(*inode)->disk.is_directory()) return refuse(ENOTDIR);
+    return volume_->scheme->fsync(operation, **inode, Scheme::SyncExtent::everything);
+  });
+}
+
+// UFS1 has no place for extended attributes.
+VfsResult<void> FileSystem::setxattr(std::string_view, std::string_view, std::span<const std::byte>) {
+  return refuse(ENOTSUP);
+}
+VfsResult<std::vector<std::byte>> FileSystem::getxattr(std::string_view, std::string_view) {
+  return refuse(ENOTSUP);
+}
+VfsResult<void> FileSystem::removexattr(std::string_view, std::string_view) {
+  return refuse(ENOTSUP);
+}
+VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) {
+  return refuse(ENOTSUP);
+}
+
+VfsResult<void> FileSystem::sync() {
+  enter();
+  auto done = volume_->scheme->sync();
+  if (done && volume_->super.modified) done = volume_->write_superblock(false);
+  return done;
+}
+
+VfsResult<void> FileSystem::syncfs() {
+  return sync();
+}
+
+VfsResult<SpaceStatus> FileSystem::space() {
+  enter();
+  const Superblock& super = volume_->super;
+  return SpaceStatus{
+      .total_bytes = std::uint64_t{super.data_fragments} * super.fragment_bytes,
+      .free_bytes = volume_->allocator.available_fragments() * super.fragment_bytes,
+      .total_inodes = volume_->geometry.inodes(),
+      .free_inodes = super.total.free_inodes,
+  };
+}
+
+VfsResult<void> FileSystem::drop_caches() {
+  enter();
+  volume_->inodes.forget_idle(0);
+  volume_->cache.drop_clean();
+  return {};
+}
+
+void FileSystem::cpu(std::int64_t ns) {
+  volume_->cpu.use(ns);
+}
+
+}  // namespace headcrash::ufs

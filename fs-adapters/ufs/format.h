@@ -1,0 +1,155 @@
+#pragma once
+// The on-disk structures of UFS1 in its 4.4BSD form, little-endian: superblock, summary, inode. (Cylinder
+// groups: cylinder_group.h; directories: directory_block.h; where things lie: geometry.h; all of it in words:
+// FORMAT.md.) The names in the comments are those of BSD's <ufs/ffs/fs.h> and <ufs/ufs/dinode.h>.
+//
+// Structures are read and written field by field. Writing patches the bytes that are there, so that what
+// other systems keep in fields that we do not know survives.
+//
+// Source: McKusick, Joy, Leffler and Fabry, "A Fast File System for UNIX", 1984; McKusick, Bostic, Karels and
+// Quarterman, "The Design and Implementation of the 4.4BSD Operating System", 1996, chapter 8.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "plugin/model/result.h"
+
+namespace headcrash::ufs {
+
+using InodeNumber = std::uint32_t;
+using FragmentAddress = std::uint32_t;  ///< in fragments from the start of the file system; 0: none, a hole
+
+inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
+inline constexpr std::uint32_t kGroupMagic = 0x090255;       // CG_MAGIC
+inline constexpr std::uint32_t kSuperblockByte = 8192;       // SBLOCK_UFS1: where the first one lies
+inline constexpr std::uint32_t kSuperblockBytes = 8192;      // SBLOCKSIZE: what is kept free for each
+inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;  // sizeof(struct fs)
+inline constexpr std::uint32_t kInodeBytes = 128;
+inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
+inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks
+
+inline constexpr InodeNumber kRootInode = 2;  // ROOTINO; 0 means none, 1 once held bad blocks
+inline constexpr InodeNumber kLostFoundInode = 3;
+inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
+inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
+inline constexpr std::uint32_t kInlineTargetBytes =  // the longest symbolic link kept in the pointers' place
+    4 * (kDirectPointers + kIndirectPointers);
+inline constexpr std::uint32_t kLinksMax = 32767;  // LINK_MAX
+
+/// struct csum: what is free in a group, or in all of them.
+struct Summary {
+  std::uint32_t directories = 0;     // cs_ndir
+  std::uint32_t free_blocks = 0;     // cs_nbfree: whole ones
+  std::uint32_t free_inodes = 0;     // cs_nifree
+  std::uint32_t free_fragments = 0;  // cs_nffree: outside wholly free blocks
+  bool operator==(const Summary&) const = default;
+};
+Summary decode_summary(std::span<const std::byte> bytes);
+void encode_summary(const Summary& summary, std::span<std::byte> bytes);
+
+enum class Optimization : std::uint32_t { time = 0, space = 1 };  // FS_OPTTIME, FS_OPTSPACE
+
+/// struct fs. Offsets within a group are in fragments.
+struct Superblock {
+  std::uint32_t superblock_offset = 0;             // fs_sblkno: the replica
+  std::uint32_t header_offset = 0;                 // fs_cblkno
+  std::uint32_t inodes_offset = 0;                 // fs_iblkno
+  std::uint32_t data_offset = 0;                   // fs_dblkno
+  std::uint32_t stagger = 0;                       // fs_cgoffset: how far each next group's header is moved
+  std::uint32_t stagger_mask = 0xffffffffU;        // fs_cgmask
+  std::uint32_t written_at = 0;                    // fs_time: seconds since the epoch
+  std::uint32_t size_fragments = 0;                // fs_size
+  std::uint32_t data_fragments = 0;                // fs_dsize: without superblocks, headers, inodes, summary
+  std::uint32_t groups = 0;                        // fs_ncg
+  std::uint32_t block_bytes = 0;                   // fs_bsize: 4096 to 65536
+  std::uint32_t fragment_bytes = 0;                // fs_fsize: an eighth of it to all of it, at least 512
+  std::uint32_t reserve_percent = 0;               // fs_minfree
+  std::uint32_t contiguous_max = 0;                // fs_maxcontig: blocks of a cluster
+  std::uint32_t blocks_per_file_in_group_max = 0;  // fs_maxbpg
+  Optimization optimization = Optimization::time;  // fs_optim
+  std::array<std::uint32_t, 2> id = {};            // fs_id
+  FragmentAddress summary_address = 0;             // fs_csaddr: the groups' summaries, one after the other
+  std::uint32_t summary_bytes = 0;                 // fs_cssize
+  std::uint32_t header_bytes = 0;                  // fs_cgsize
+  std::uint32_t inodes_per_group = 0;              // fs_ipg
+  std::uint32_t fragments_per_group = 0;           // fs_fpg
+  Summary total;                                   // fs_cstotal
+  bool modified = false;                           // fs_fmod
+  bool clean = false;                              // fs_clean
+  bool read_only = false;                          // fs_ronly
+  std::uint32_t group_rotor = 0;                   // fs_cgrotor
+  std::uint32_t inline_target_max = 0;             // fs_maxsymlinklen: a target of so many bytes has a block
+  std::uint64_t file_bytes_max = 0;                // fs_maxfilesize
+
+  std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
+};
+
+/// What is wrong with it, or with a file system on a device of so many bytes: nothing that was computed from
+/// a superblock without a problem overflows, divides by zero, or lies outside. Empty: fine.
+std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes);
+/// At least kSuperblockUsedBytes. An Error without subject when it is none or has a problem.
+Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
+/// Puts it over what is there, which is kSuperblockUsedBytes or more of an older one, or zeroes.
+void encode_superblock(const Superblock& superblock, std::span<std::byte> bytes);
+
+// The kinds of files in di_mode, and the same in d_type (IFTODT: shifted right by 12).
+inline constexpr std::uint16_t kTypeMask = 0170000;
+inline constexpr std::uint16_t kTypeDirectory = 0040000;
+inline constexpr std::uint16_t kTypeRegular = 0100000;
+inline constexpr std::uint16_t kTypeSymlink = 0120000;
+inline constexpr std::uint16_t kTypeFifo = 0010000;
+inline constexpr std::uint16_t kTypeCharacter = 0020000;
+inline constexpr std::uint16_t kTypeBlock = 0060000;
+inline constexpr std::uint16_t kTypeSocket = 0140000;
+/// DT_DIR, DT_REG, ... of a directory entry.
+constexpr std::uint8_t entry_type(std::uint16_t mode) {
+  return static_cast<std::uint8_t>(mode >> 12U);
+}
+
+struct Timestamp {
+  std::int32_t seconds = 0;
+  std::int32_t nanoseconds = 0;
+  bool operator==(const Timestamp&) const = default;
+};
+
+/// struct ufs1_dinode. `mode` 0: not allocated.
+struct Inode {
+  std::uint16_t mode = 0;                                        // di_mode
+  std::uint16_t links = 0;                                       // di_nlink
+  std::uint64_t size_bytes = 0;                                  // di_size
+  Timestamp accessed, modified, changed;                         // di_atime, di_mtime, di_ctime
+  std::array<FragmentAddress, kDirectPointers> direct = {};      // di_db
+  std::array<FragmentAddress, kIndirectPointers> indirect = {};  // di_ib
+  std::uint32_t flags = 0;                                       // di_flags
+  std::uint32_t sectors = 0;                                     // di_blocks: allocated, indirects too
+  std::uint32_t generation = 0;                                  // di_gen
+  std::uint32_t user = 0, group = 0;                             // di_uid, di_gid
+  std::uint64_t revision = 0;                                    // di_modrev
+  bool operator==(const Inode&) const = default;
+
+  bool allocated() const { return mode != 0; }
+  bool is_directory() const { return (mode & kTypeMask) == kTypeDirectory; }
+  bool is_regular() const { return (mode & kTypeMask) == kTypeRegular; }
+  bool is_symlink() const { return (mode & kTypeMask) == kTypeSymlink; }
+};
+
+/// kInodeBytes each.
+Inode decode_inode(std::span<const std::byte> bytes);
+void encode_inode(const Inode& inode, std::span<std::byte> bytes);
+
+// Offsets within an inode's bytes, for who undoes or checks single fields of one that lies in a block.
+inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInodeSizeOffset = 8,
+                             kInodeDirectOffset = 40, kInodeIndirectOffset = 88, kInodeSectorsOffset = 104;
+
+/// A short symbolic link's target lies in the place of the pointers. At most kInlineTargetBytes.
+std::string inline_target(const Inode& inode);
+void set_inline_target(Inode& inode, std::string_view target);
+/// True when the pointers are no pointers: a symbolic link shorter than that, a device's number.
+bool pointers_are_text(const Inode& inode, std::uint32_t inline_target_max);
+
+}  // namespace headcrash::ufs

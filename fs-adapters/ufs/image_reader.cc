@@ -1,0 +1,196 @@
+// Follows pointers and names of an image (image_reader.h). Each call reads what it needs anew: an indirect
+// block is read again for each block behind it unless the caller asks for all of them by blocks().
+
+#include "fs-adapters/ufs/image_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/ufs/little_endian.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr std::uint64_t kTargetBytesMax = 4096;
+constexpr std::size_t kEntriesMax = 1U << 24U;  // of one walk
+
+tl::unexpected<Error> damaged(InodeNumber number, std::string problem) {
+  return fail(fmt::format("inode {}", number), std::move(problem), "run fsck");
+}
+
+}  // namespace
+
+Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
+  const std::uint64_t device_bytes = store.sectors() * model::kSectorBytes;
+  if (device_bytes < kSuperblockByte + kSuperblockBytes)
+    return fail("ufs image", "too short for a superblock", "give a whole image");
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  if (auto done = store.read(kSuperblockByte / kSectorBytes, bytes); !done) return pass_on(done);
+  const auto superblock = decode_superblock(bytes, device_bytes);
+  if (!superblock)
+    return fail("ufs image", superblock.error().problem, "run fsck, which knows where replicas are");
+  return ImageReader(store, *superblock);
+}
+
+Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte> into) const {
+  return store_->read(geometry_.lba_of(at), into);
+}
+
+Result<Inode> ImageReader::inode(InodeNumber number) const {
+  if (!geometry_.is_inode(number)) return damaged(number, "no inode has this number");
+  const InodePlace place = geometry_.place_of(number);
+  std::array<std::byte, kSectorBytes> sector;
+  const std::uint64_t byte = geometry_.byte_of(place.block) + place.offset;
+  if (auto done = store_->read(byte / kSectorBytes, sector); !done) return pass_on(done);
+  return decode_inode(std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
+}
+
+Result<FragmentAddress> ImageReader::address_of(const Inode& inode, std::uint64_t block) const {
+  if (block >= geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
+  const BlockPath path = geometry_.path_of(block);
+  FragmentAddress at = path.levels == 0 ? inode.direct[path.index[0]] : inode.indirect[path.levels - 1];
+  const auto good = [&](std::uint32_t fragments) {
+    return at == 0 || (geometry_.is_data(at) && geometry_.is_data(at + fragments - 1) && at + fragments > at);
+  };
+  std::array<std::byte, kSectorBytes> sector;
+  for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
+    if (!good(geometry_.fragments_per_block())) break;
+    const std::uint64_t byte = geometry_.byte_of(at) + std::uint64_t{path.index[level]} * 4;
+    if (auto done = store_->read(byte / kSectorBytes, sector); !done) return pass_on(done);
+    at = load32(sector, byte % kSectorBytes);
+  }
+  if (!good(geometry_.fragments_of_block(inode.size_bytes, block)))
+    return fail({}, fmt::format("block {} is at fragment {}, where no data are", block, at));
+  return at;
+}
+
+Result<std::size_t> ImageReader::read_inode(const Inode& inode, std::uint64_t offset,
+                                            std::span<std::byte> into) const {
+  if (offset >= inode.size_bytes) return std::size_t{0};
+  const auto length =
+      static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), inode.size_bytes - offset));
+  std::vector<std::byte> block;
+  for (std::size_t done = 0; done < length;) {
+    const std::uint64_t at = offset + done;
+    const std::uint64_t number = geometry_.block_of(at);
+    const std::uint32_t within = geometry_.offset_in_block(at);
+    const std::size_t count = std::min<std::size_t>(length - done, geometry_.block_bytes() - within);
+    const auto address = address_of(inode, number);
+    if (!address) return pass_on(address);
+    if (*address == 0) {
+      std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
+    } else {
+      block.resize(std::size_t{geometry_.fragments_of_block(inode.size_bytes, number)} *
+                   geometry_.fragment_bytes());
+      if (auto read = read_fragments(*address, block); !read) return pass_on(read);
+      std::memcpy(into.data() + done, block.data() + within, count);
+    }
+    done += count;
+  }
+  return length;
+}
+
+Result<std::size_t> ImageReader::read(InodeNumber number, std::uint64_t offset,
+                                      std::span<std::byte> into) const {
+  const auto found = inode(number);
+  if (!found) return pass_on(found);
+  if (!found->is_regular()) return damaged(number, "is no regular file");
+  const auto count = read_inode(*found, offset, into);
+  if (!count) return damaged(number, count.error().problem);
+  return *count;
+}
+
+Result<std::string> ImageReader::readlink(InodeNumber number) const {
+  const auto found = inode(number);
+  if (!found) return pass_on(found);
+  if (!found->is_symlink()) return damaged(number, "is no symbolic link");
+  if (pointers_are_text(*found, geometry_.inline_target_max())) return inline_target(*found);
+  if (found->size_bytes > kTargetBytesMax) return damaged(number, "its target is too long");
+  std::string target(found->size_bytes, '\0');
+  const auto count = read_inode(*found, 0, std::as_writable_bytes(std::span(target)));
+  if (!count) return damaged(number, count.error().problem);
+  return target;
+}
+
+Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
+  const auto found = inode(directory);
+  if (!found) return pass_on(found);
+  if (!found->is_directory()) return damaged(directory, "is no directory");
+  if (found->size_bytes > geometry_.byte_of(geometry_.size_fragments()))
+    return damaged(directory, "is longer than the device");
+  std::vector<std::byte> bytes(found->size_bytes / kChunkBytes * kChunkBytes);
+  const auto count = read_inode(*found, 0, bytes);
+  if (!count) return damaged(directory, count.error().problem);
+  std::vector<NamedInode> names;
+  DirectoryCursor cursor(bytes);
+  while (const auto entry = cursor.next())
+    if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
+      names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
+  if (cursor.damage()) return damaged(directory, fmt::format("makes no sense at byte {}", *cursor.damage()));
+  return names;
+}
+
+Result<InodeNumber> ImageReader::lookup(std::string_view path) const {
+  InodeNumber at = kRootInode;
+  while (!path.empty()) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    const std::string_view component = path.substr(0, slash);
+    path.remove_prefix(std::min(slash + 1, path.size()));
+    if (component.empty()) continue;
+    const auto names = list(at);
+    if (!names) return pass_on(names);
+    const auto match = std::find_if(names->begin(), names->end(),
+                                    [&](const NamedInode& entry) { return entry.name == component; });
+    if (match == names->end()) return fail(std::string(component), "no such name", "look with ls");
+    at = match->inode;
+  }
+  return at;
+}
+
+Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most) const {
+  const std::uint64_t count = std::min(geometry_.blocks_of_size(inode.size_bytes), most);
+  std::vector<FragmentAddress> addresses;
+  for (std::uint64_t block = 0; block < count; ++block) {
+    const auto address = address_of(inode, block);
+    if (!address) return pass_on(address);
+    addresses.push_back(*address);
+  }
+  return addresses;
+}
+
+Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
+  std::unordered_set<InodeNumber> directories{kRootInode};
+  std::vector<Found> open;
+  const auto root = inode(kRootInode);
+  if (!root) return pass_on(root);
+  open.push_back({.path = "", .number = kRootInode, .inode = *root});
+  std::size_t seen = 0;
+  while (!open.empty()) {
+    const Found directory = std::move(open.back());
+    open.pop_back();
+    const auto names = list(directory.number);
+    if (!names) return pass_on(names);
+    for (const NamedInode& entry : *names) {
+      if (++seen > kEntriesMax) return damaged(directory.number, "the tree has too many names");
+      const auto child = inode(entry.inode);
+      if (!child) return pass_on(child);
+      if (!child->allocated())
+        return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
+      Found found{.path = directory.path.empty() ? entry.name : directory.path + '/' + entry.name,
+                  .number = entry.inode,
+                  .inode = *child};
+      visit(found);
+      if (!child->is_directory()) continue;
+      if (!directories.insert(entry.inode).second)
+        return damaged(entry.inode, fmt::format("is a directory with a second name, '{}'", found.path));
+      open.push_back(std::move(found));
+    }
+  }
+  return {};
+}
+
+}  // namespace headcrash::ufs

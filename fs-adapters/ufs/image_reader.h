@@ -1,0 +1,67 @@
+#pragma once
+// Reads a file system's image directly from a store, without cache, without the file system's own code: for
+// oracles and cross checks, which must not believe what they judge. Nothing on the image is believed either:
+// addresses are looked at before they are followed, sizes bound by the device's, and what makes no sense is
+// an Error that names the inode. It changes nothing and needs no clean file system.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/geometry.h"
+#include "plugin/model/store.h"
+
+namespace headcrash::ufs {
+
+struct NamedInode {
+  std::string name;
+  InodeNumber inode = 0;
+  std::uint8_t type = 0;  ///< d_type
+};
+
+class ImageReader {
+ public:
+  /// The store must live as long.
+  static Result<ImageReader> open(const model::SectorStore& store);
+
+  const Superblock& superblock() const { return superblock_; }
+  const Geometry& geometry() const { return geometry_; }
+
+  Result<Inode> inode(InodeNumber number) const;
+  /// Without "." and "..", in the order in which they lie there.
+  Result<std::vector<NamedInode>> list(InodeNumber directory) const;
+  /// Components separated by '/'; "" is the root. Symbolic links are not followed.
+  Result<InodeNumber> lookup(std::string_view path) const;
+  /// Fewer bytes only at the end of the file; holes are zeroes.
+  Result<std::size_t> read(InodeNumber number, std::uint64_t offset, std::span<std::byte> into) const;
+  Result<std::string> readlink(InodeNumber number) const;
+  /// The address of each block of a file, 0 for a hole; at most `most` of them.
+  Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most) const;
+
+  /// Everything below the root, a directory before what is in it. An inode with several names comes as often;
+  /// a directory that is met again is an Error.
+  struct Found {
+    std::string path;
+    InodeNumber number = 0;
+    Inode inode;
+  };
+  Result<void> walk(const std::function<void(const Found&)>& visit) const;
+
+ private:
+  ImageReader(const model::SectorStore& store, const Superblock& superblock)
+      : store_(&store), superblock_(superblock), geometry_(superblock) {}
+  Result<FragmentAddress> address_of(const Inode& inode, std::uint64_t block) const;
+  Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
+  Result<std::size_t> read_inode(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;
+
+  const model::SectorStore* store_;
+  Superblock superblock_;
+  Geometry geometry_;
+};
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,172 @@
+// Inodes in core (inodes.h).
+
+#include "fs-adapters/ufs/inodes.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "fs-adapters/ufs/file_blocks.h"
+#include "fs-adapters/ufs/volume.h"
+#include "plugin/model/invariant.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr std::size_t kIdleInodesMax = 600;  // as many as SVR4's ufs_ninode on such a machine
+constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
+
+}  // namespace
+
+void InodeHandle::reset() {
+  CoreInode* inode = std::exchange(inode_, nullptr);
+  if (inode != nullptr) volume_->inodes.put(*inode, operation_);
+}
+
+os::BufferKey Inodes::block_key(InodeNumber number) const {
+  return Volume::place(volume_.geometry.place_of(number).block);
+}
+
+std::size_t Inodes::offset_in_block(InodeNumber number) const {
+  return volume_.geometry.place_of(number).offset;
+}
+
+VfsResult<os::HeldBuffer> Inodes::read_block(InodeNumber number) {
+  return volume_.read_block(volume_.geometry.place_of(number).block);
+}
+
+InodeHandle Inodes::share(CoreInode& inode, Operation* operation) {
+  if (inode.references++ == 0) idle_.erase(inode.idle);
+  return {volume_, inode, operation};
+}
+
+VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
+  if (!volume_.geometry.is_inode(number)) return refuse(EIO);
+  const auto known = table_.find(number);
+  if (known != table_.end()) {
+    InodeHandle handle = share(*known->second, operation);
+    // Another fiber may be reading it.
+    InodeLock lock;
+    if (!handle->loaded) lock = InodeLock(*handle);
+    if (!handle->loaded) return refuse(EIO);
+    return handle;
+  }
+  CoreInode& inode =
+      *table_.emplace(number, std::make_unique<CoreInode>(volume_.executor, number)).first->second;
+  inode.references = 1;
+  InodeHandle handle(volume_, inode, operation);
+  const InodeLock lock(inode);
+  auto buffer = read_block(number);
+  if (!buffer) return pass_on_errno(buffer);
+  inode.disk = decode_inode(buffer->bytes().subspan(offset_in_block(number), kInodeBytes));
+  inode.loaded = true;
+  volume_.cache.release(std::move(*buffer));
+  volume_.scheme->inode_loaded(inode);
+  forget_idle(kIdleInodesMax);
+  return handle;
+}
+
+VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
+  auto handle = get(number, operation);
+  if (!handle) return handle;
+  CoreInode& inode = **handle;
+  const std::uint32_t generation = inode.disk.generation + 1;
+  inode.disk = Inode{.generation = generation};
+  inode.owed_removals = 0;
+  inode.names.clear();
+  inode.next_sequential = 0;
+  volume_.scheme->inode_allocated(number);
+  return handle;
+}
+
+void Inodes::mark_changed(CoreInode& inode) {
+  inode.changed = true;
+  if (std::exchange(write_back_scheduled_, true)) return;
+  volume_.syncer.add_work(
+      [this] {
+        write_back_scheduled_ = false;
+        (void)write_all_delayed();  // a failing disk is met again, by whoever needs it
+      },
+      volume_.executor.now() + kWriteBackNs);
+}
+
+VfsResult<os::HeldBuffer> Inodes::copy_to_block(CoreInode& inode) {
+  volume_.cpu.use(volume_.cpu.costs().inode_changed);
+  auto buffer = read_block(inode.number);
+  if (!buffer) return buffer;
+  encode_inode(inode.disk, buffer->bytes().subspan(offset_in_block(inode.number), kInodeBytes));
+  inode.changed = false;
+  volume_.scheme->inode_copied(inode, *buffer);
+  return buffer;
+}
+
+VfsResult<void> Inodes::write_delayed(CoreInode& inode) {
+  auto buffer = copy_to_block(inode);
+  if (!buffer) return pass_on_errno(buffer);
+  volume_.cache.write_delayed(std::move(*buffer));
+  return {};
+}
+
+VfsResult<void> Inodes::write_all_delayed() {
+  std::vector<InodeNumber> changed;
+  for (const auto& [number, inode] : table_)
+    if (inode->changed) changed.push_back(number);
+  VfsResult<void> result;
+  for (const InodeNumber number : changed) {
+    const auto known = table_.find(number);
+    if (known == table_.end()) continue;
+    const InodeHandle handle = share(*known->second, nullptr);
+    const InodeLock lock(*handle);
+    if (!handle->changed) continue;
+    if (auto written = write_delayed(*handle); !written) result = written;
+  }
+  return result;
+}
+
+void Inodes::remove(CoreInode& inode, Operation* operation) {
+  const bool was_directory = inode.disk.is_directory();
+  Operation own;
+  if (operation == nullptr) {
+    volume_.scheme->begin(own);
+    operation = &own;
+  }
+  {
+    const InodeLock lock(inode);
+    // Errors here are those of a disk that has gone, or of a damaged inode: what cannot be freed leaks.
+    auto extents = take_all_blocks(volume_, inode);
+    if (extents)
+      (void)volume_.scheme->inode_removed(
+          *operation, {.inode = inode, .directory = was_directory, .extents = std::move(*extents)});
+  }
+  if (operation == &own) (void)volume_.scheme->end(own);
+}
+
+void Inodes::put(CoreInode& inode, Operation* operation) {
+  model::invariant(inode.references > 0, "ufs: an inode is put as often as it was taken");
+  if (volume_.abandoned) {
+    --inode.references;
+    return;
+  }
+  if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
+    remove(inode, operation);
+  } else if (inode.references == 1 && inode.loaded && inode.changed) {
+    const InodeLock lock(inode);
+    if (inode.changed) (void)write_delayed(inode);
+  }
+  if (--inode.references > 0) return;
+  if (!inode.loaded || !inode.disk.allocated()) {
+    volume_.cache.discard_object(inode.number);
+    table_.erase(inode.number);
+    return;
+  }
+  inode.idle = idle_.insert(idle_.end(), inode.number);
+}
+
+void Inodes::forget_idle(std::size_t keep) {
+  while (idle_.size() > keep) {
+    const InodeNumber number = idle_.front();
+    idle_.pop_front();
+    table_.erase(number);
+  }
+}
+
+}  // namespace headcrash::ufs

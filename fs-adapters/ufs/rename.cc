@@ -1,0 +1,264 @@
+// The mounted file system (file_system.h): rename, in all its kinds.
+//
+//   move      source's count +1, new name (or the taken name changed), [".." of a directory that gets another
+//             parent], old name removed, which takes the count down again
+//   exchange  both counts +1, a third name for what is at the target, both names changed, third name removed:
+//             at no instant has either of them no name on the disk (R1). Who is cut in between finds it.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/ufs/file_blocks.h"
+#include "fs-adapters/ufs/file_system.h"
+
+namespace headcrash::ufs {
+
+struct FileSystem::Rename {
+  NameInDirectory from, to;
+  std::optional<FoundName> source_at, target_at;
+  InodeHandle source, target;
+  bool other_parent() const { return from.directory.get() != to.directory.get(); }
+};
+
+namespace {
+
+constexpr int kLookupsMax = 100;  // of names that others change under us all the time
+
+/// The inode that a directory's ".." names, and where.
+VfsResult<FoundName> find_parent(Volume& volume, CoreInode& directory) {
+  const auto found = find_name(volume, directory, "..");
+  if (!found) return pass_on_errno(found);
+  if (!*found) return refuse(EIO);
+  return **found;
+}
+
+void raise(Volume& volume, CoreInode& inode) {
+  ++inode.disk.links;
+  inode.disk.changed = volume.timestamp();
+  volume.inodes.mark_changed(inode);
+}
+
+/// A directory has another parent now, whose count has been raised: its ".." follows.
+VfsResult<void> change_parent(Volume& volume, Operation& operation, CoreInode& directory,
+                              CoreInode& old_parent, CoreInode& new_parent) {
+  const auto parent_at = find_parent(volume, directory);
+  if (!parent_at) return pass_on_errno(parent_at);
+  return replace_name(volume, operation, directory, new_parent,
+                      {.at = *parent_at, .replaced = {&old_parent}});
+}
+
+}  // namespace
+
+VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory, Operation& operation) {
+  std::vector<InodeNumber> way{directory};
+  while (way.back() != kRootInode) {
+    if (way.size() > volume_->geometry.inodes()) return refuse(ELOOP);
+    auto inode = volume_->inodes.get(way.back(), &operation);
+    if (!inode) return pass_on_errno(inode);
+    const InodeLock lock(**inode);
+    if (!(*inode)->disk.is_directory() || (*inode)->effective_links() == 0) return refuse(ENOENT);
+    const auto parent = find_parent(*volume_, **inode);
+    if (!parent) return pass_on_errno(parent);
+    way.push_back(parent->inode);
+  }
+  return way;
+}
+
+VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
+  CoreInode& from = *rename.from.directory;
+  CoreInode& to = *rename.to.directory;
+  CoreInode& source = *rename.source;
+  const bool is_directory = source.disk.is_directory();
+  const bool gets_parent = is_directory && rename.other_parent();
+  CoreInode* const target = rename.target.get();
+  if (target != nullptr) {
+    if (target->disk.is_directory() != is_directory) return refuse(is_directory ? ENOTDIR : EISDIR);
+    if (is_directory) {
+      const auto empty = is_empty(*volume_, *target);
+      if (!empty) return pass_on_errno(empty);
+      if (!*empty) return refuse(ENOTEMPTY);
+    }
+  }
+  if (to.effective_links() == 0) return refuse(ENOENT);
+  if (source.disk.links >= kLinksMax || (gets_parent && to.disk.links >= kLinksMax)) return refuse(EMLINK);
+
+  VfsResult<std::int64_t> room = 0;
+  if (target == nullptr) room = make_room(*volume_, operation, to, rename.to.name);
+  if (!room) return pass_on_errno(room);
+  raise(*volume_, source);
+  if (gets_parent) raise(*volume_, to);
+  auto done = target != nullptr
+                  ? replace_name(*volume_, operation, to, source,
+                                 {.at = *rename.target_at,
+                                  .replaced = {.inode = target, .parent = is_directory ? &to : nullptr},
+                                  .raises_directory = gets_parent})
+                  : add_name(*volume_, operation, to, source,
+                             {.name = rename.to.name,
+                              .block = *room,
+                              .raises_directory = gets_parent,
+                              .others_follow = true});
+  if (!done) return done;
+  if (gets_parent)
+    if (done = change_parent(*volume_, operation, source, from, to); !done) return done;
+  if (done = volume_->scheme->settle_name(operation, source); !done) return done;
+  // It may have made room for the new name.
+  const auto old = find_name(*volume_, from, rename.from.name);
+  if (!old) return pass_on_errno(old);
+  if (!*old) return refuse(EIO);
+  return remove_name(*volume_, operation, from, **old, {.inode = &source}, true);
+}
+
+VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
+  CoreInode& from = *rename.from.directory;
+  CoreInode& to = *rename.to.directory;
+  CoreInode& source = *rename.source;
+  CoreInode& target = *rename.target;
+  if (std::max(source.disk.links, target.disk.links) + 2 > static_cast<int>(kLinksMax)) return refuse(EMLINK);
+  std::string third;
+  for (int i = 0; third.empty(); ++i) {
+    const std::string name = fmt::format(".exchanged-{}-{}", target.number, i);
+    const auto taken = find_name(*volume_, from, name);
+    if (!taken) return pass_on_errno(taken);
+    if (!*taken) third = name;
+  }
+  const auto room = make_room(*volume_, operation, from, third);
+  if (!room) return pass_on_errno(room);
+  raise(*volume_, target);
+  auto added =
+      add_name(*volume_, operation, from, target, {.name = third, .block = *room, .others_follow = true});
+  if (!added) return added;
+  raise(*volume_, source);
+  raise(*volume_, target);
+  if (rename.other_parent() && source.disk.is_directory()) raise(*volume_, to);
+  if (rename.other_parent() && target.disk.is_directory()) raise(*volume_, from);
+  const auto change_one = [&](NameInDirectory& at, CoreInode& now, CoreInode& before) -> VfsResult<void> {
+    const auto found = find_name(*volume_, *at.directory, at.name);
+    if (!found) return pass_on_errno(found);
+    if (!*found) return refuse(EIO);
+    return replace_name(*volume_, operation, *at.directory, now,
+                        {.at = **found,
+                         .replaced = {&before},
+                         .raises_directory = rename.other_parent() && now.disk.is_directory()});
+  };
+  auto done = volume_->scheme->settle_name(operation, target);
+  if (done) done = change_one(rename.to, source, target);
+  if (done) done = volume_->scheme->settle_name(operation, source);
+  if (done) done = change_one(rename.from, target, source);
+  if (done && rename.other_parent() && source.disk.is_directory())
+    done = change_parent(*volume_, operation, source, from, to);
+  if (done && rename.other_parent() && target.disk.is_directory())
+    done = change_parent(*volume_, operation, target, to, from);
+  if (done) done = volume_->scheme->settle_name(operation, target);
+  if (!done) return done;
+  const auto old = find_name(*volume_, from, third);
+  if (!old) return pass_on_errno(old);
+  if (!*old) return refuse(EIO);
+  return remove_name(*volume_, operation, from, **old, {.inode = &target}, true);
+}
+
+VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
+  if (rename.source.get() == rename.target.get()) {
+    // Two names of one file, or the same name: nothing to do, says POSIX.
+    return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
+  }
+  if (mode == RenameMode::exchange) {
+    if (!rename.target) return refuse(ENOENT);
+    return exchange(operation, rename);
+  }
+  if (mode == RenameMode::no_replace && rename.target) return refuse(EEXIST);
+  return move_over(operation, rename);
+}
+
+VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
+  const auto look = [&](NameInDirectory& at, std::optional<FoundName>& found,
+                        InodeHandle& inode) -> VfsResult<void> {
+    const InodeLock lock(*at.directory);
+    auto there = find_name(*volume_, *at.directory, at.name);
+    if (!there) return pass_on_errno(there);
+    found = *there;
+    if (!found) return {};
+    auto handle = volume_->inodes.get(found->inode, &operation);
+    if (!handle) return pass_on_errno(handle);
+    inode = std::move(*handle);
+    return {};
+  };
+  rename.source = {};
+  rename.target = {};
+  if (auto source = look(rename.from, rename.source_at, rename.source); !source) return source;
+  if (!rename.source) return refuse(ENOENT);
+  return look(rename.to, rename.target_at, rename.target);
+}
+
+VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& operation, Rename& rename,
+                                                                 RenameMode mode) {
+  const auto above_from = ancestors(rename.from.directory->number, operation);
+  if (!above_from) return pass_on_errno(above_from);
+  const auto above_to = ancestors(rename.to.directory->number, operation);
+  if (!above_to) return pass_on_errno(above_to);
+  const auto contains = [](const std::vector<InodeNumber>& way, const InodeHandle& inode) {
+    return inode && std::find(way.begin(), way.end(), inode->number) != way.end();
+  };
+  // A directory must not become its own descendant.
+  if (contains(*above_to, rename.source)) return refuse(EINVAL);
+  if (contains(*above_from, rename.target)) return refuse(mode == RenameMode::exchange ? EINVAL : ENOTEMPTY);
+
+  struct Ranked {
+    bool file;
+    std::size_t depth;
+    CoreInode* inode;
+    auto rank() const { return std::tuple(file, depth, inode->number); }
+  };
+  std::vector<Ranked> ranked{{false, above_from->size(), rename.from.directory.get()},
+                             {false, above_to->size(), rename.to.directory.get()}};
+  const auto add = [&](const InodeHandle& inode, std::size_t depth) {
+    if (!inode) return;
+    const bool file = !inode->disk.is_directory();
+    ranked.push_back({file, file ? 0 : depth, inode.get()});
+  };
+  add(rename.source, above_from->size() + 1);
+  add(rename.target, above_to->size() + 1);
+  std::sort(ranked.begin(), ranked.end(),
+            [](const Ranked& a, const Ranked& b) { return a.rank() < b.rank(); });
+  std::vector<CoreInode*> order;
+  for (const Ranked& one : ranked)
+    if (order.empty() || order.back() != one.inode) order.push_back(one.inode);
+  return order;
+}
+
+VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, RenameMode mode) {
+  return change<void>([&](Operation& operation) -> VfsResult<void> {
+    Rename rename;
+    auto from_at = walk_to_parent(from, &operation);
+    if (!from_at) return pass_on_errno(from_at);
+    auto to_at = walk_to_parent(to, &operation);
+    if (!to_at) return pass_on_errno(to_at);
+    rename.from = std::move(*from_at);
+    rename.to = std::move(*to_at);
+    const FiberLockGuard one_at_a_time(rename_lock_);
+    for (int lookups = 0; lookups < kLookupsMax; ++lookups) {
+      if (auto found = lookup_both(operation, rename); !found) return found;
+      const auto order = in_order_of_locks(operation, rename, mode);
+      if (!order) return pass_on_errno(order);
+      std::vector<InodeLock> locks;
+      for (CoreInode* inode : *order) locks.emplace_back(*inode);
+      // Others may have been at work before we had all of them.
+      const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
+                             const InodeHandle& inode) -> VfsResult<bool> {
+        const auto again = find_name(*volume_, *at.directory, at.name);
+        if (!again) return pass_on_errno(again);
+        found = *again;
+        return found.has_value() == static_cast<bool>(inode) && (!found || found->inode == inode->number);
+      };
+      const auto same_source = still(rename.from, rename.source_at, rename.source);
+      if (!same_source) return pass_on_errno(same_source);
+      const auto same_target = still(rename.to, rename.target_at, rename.target);
+      if (!same_target) return pass_on_errno(same_target);
+      if (*same_source && *same_target) return rename_locked(operation, rename, mode);
+    }
+    return refuse(EBUSY);
+  });
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,227 @@
+#pragma once
+// Between the operations of the file system and what keeps its metadata in order on the disk.
+//
+// Three rules must hold on the disk at every instant (Ganger and Patt 1994, section 1): R1 an old pointer is
+// never reset before the new one is set; R2 nothing is used again before all pointers to it are reset; R3
+// nothing points to what is not initialised. The operations change metadata in memory and tell the scheme
+// which of the paper's four structural changes they have made; the scheme sees to it that what goes to the
+// disk keeps the rules, by waiting (conventional.h), by what it tells the driver (scheduler_flag.h,
+// scheduler_chains.h), by undoing in what is sent (soft_updates.h), or not at all (no_order.h). No operation
+// knows which scheme runs, and no scheme knows which system call is under way.
+//
+// A change's own buffer is held by the operation and handed to the scheme, which writes it as it likes. All
+// changes of one operation lie between begin() and end(), where a journal has its transaction.
+//
+//   begin                                                              every operation that changes something
+//   |
+//   |  (1) block allocation: direct, indirect, a fragment that grows
+//   |      bitmap set -> buffer has its first contents -> block_allocated() -> pointer set in inode or
+//   |      indirect block -> [a fragment that had to move: blocks_removed(moved) for its old place]
+//   |  (2) block de-allocation
+//   |      pointers reset in the inode (in core) or in an indirect block (held) -> blocks_removed()
+//   |      the scheme, now or later: Volume::free_extents()
+//   |  (3) link addition
+//   |      count of the target raised in core -> entry put into the directory's block -> link_added()
+//   |      an entry that named another inode until now: `replaced`, whose link the scheme drops as in (4)
+//   |  (4) link removal
+//   |      entry taken out of the directory's block -> link_removed()
+//   |      the scheme, now or later: Volume::drop_link(), which lowers the count and, when it was the last
+//   |      one and nobody has the file open, takes its pointers and its mode away and calls
+//   |      (4b) inode_removed() with all its blocks
+//   |      the scheme, now or later: Volume::free_extents(), then Volume::free_inode()
+//   end
+//
+//   operation        calls, in this order
+//   create, symlink  inode_allocated, [1 directory grows], (target's block: 1), 3
+//   mkdir            inode_allocated, 1 (its "." and ".."), [1 directory grows], 3 with `raises_directory`
+//   link             [1 directory grows], 3
+//   write            1 for each new block, before it the indirect blocks that lead to it
+//   truncate, punch  2 for each indirect block that stays, deepest first, then 2 for the inode
+//   unlink, rmdir    4, [4b]
+//   rename           [1], 3 with `others_follow` (and `replaced` where the new name was taken),
+//                    [directory to another parent: 3 with `replaced` for its ".."], 4, [4b]
+//   exchange         3 with `replaced` and `others_follow`, [3 for each ".."], 3 with `replaced`
+//   close            [4b] when it was the last one of a file without names
+//
+// Who releases, and when:
+//
+//                    blocks                                        link counts, inodes
+//   No Order         at once                                       at once
+//   Conventional     when the write of the pointer's holder is     when the write of the directory's block is
+//                    complete: the caller waits                    complete: the caller waits
+//   Scheduler Flag   at once: every later write comes after        at once
+//   Scheduler Chains at once; who takes them again writes after    at once, likewise
+//                    the holder's write (freed-block table)
+//   Soft Updates     a work item after the holder's write          a work item after the block's write
+//   journal          when the transaction has committed            likewise
+//
+// An in-core inode is copied to its block (Inodes::copy_to_block -> inode_copied()) and the block is written;
+// these are two steps, and a dependency moves from the first to the second when the copy is made. Blocks are
+// seen by before_write() and after_write() (buffer_cache.h), in handlers that must not wait.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::ufs {
+
+class Volume;
+struct CoreInode;
+
+/// Fragments that follow each other and that were, or are, one pointer's.
+struct Extent {
+  FragmentAddress at = 0;
+  std::uint32_t fragments = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+/// One operation under way. For a journal: its handle.
+struct Operation {
+  std::uint64_t transaction = 0;  ///< the scheme's own
+};
+
+enum class BlockKind : std::uint8_t { data, directory, indirect };
+
+/// (1) `inode`'s block `block` will be at `at`. What the new pointer replaces: nothing (`old_at` 0), the same
+/// place with fewer fragments (a fragment grew), or another place (it had to move).
+struct BlockAllocation {
+  CoreInode& inode;
+  BlockKind kind = BlockKind::data;
+  std::int64_t block = 0;  ///< of the file; of an indirect block the first that it leads to
+  FragmentAddress at = 0;
+  std::uint32_t fragments = 0;
+  FragmentAddress old_at = 0;
+  std::uint32_t old_fragments = 0;
+  std::uint64_t old_size_bytes = 0;  ///< the inode's size until now
+  // Where the pointer is: in the inode, `slot` 0 to 14, or in a block that the operation holds.
+  os::HeldBuffer* holder = nullptr;
+  std::uint32_t slot = 0;  ///< of the inode, or of the indirect block
+
+  bool moved() const { return old_at != 0 && old_at != at; }
+};
+
+/// (2) The pointers to `extents` are reset in the inode (no `holder`) or in the indirect block `holder`.
+struct BlockRemoval {
+  CoreInode& inode;
+  std::vector<Extent> extents;
+  /// Blocks of the inode from this one on are no longer its (pending allocations are void); a fragment that
+  /// moved is still there, elsewhere.
+  std::int64_t first_block = 0, end_block = 0;
+  bool moved = false;
+  FragmentAddress holder = 0;  ///< the indirect block; 0: the inode
+};
+
+/// A link that is to be dropped once its entry is gone from the disk.
+struct DroppedLink {
+  CoreInode* inode = nullptr;
+  /// rmdir, or a rename over an empty directory: its "." goes with it, and its ".." counted here.
+  CoreInode* parent = nullptr;
+};
+
+/// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
+struct LinkAddition {
+  CoreInode& directory;
+  std::int64_t block = 0;
+  std::uint32_t offset = 0;
+  CoreInode& target;
+  bool raises_directory = false;       ///< the directory's own count has risen, for the target's ".."
+  bool others_follow = false;          ///< something that comes next must not reach the disk before this
+  DroppedLink replaced = {};           ///< what the entry named before
+  std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
+};
+
+/// (4) The entry at `offset` (before its space was merged) is gone.
+struct LinkRemoval {
+  CoreInode& directory;
+  std::int64_t block = 0;
+  std::uint32_t offset = 0;
+  DroppedLink dropped;
+  bool renamed = false;  ///< it has another name, which was added before
+};
+
+/// (4b) An inode without links and users, and what it had.
+struct InodeRemoval {
+  CoreInode& inode;
+  bool directory = false;
+  std::vector<Extent> extents = {};
+};
+
+/// When the last write of a series goes, on which nothing depends any more (section 6.1: "asynchronous or
+/// delayed"; 4.4BSD waits for it).
+enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
+
+/// Scheduler Chains: what keeps freed blocks from being used again too early (scheduler_chains.h).
+enum class Deallocation : std::uint8_t { tracked, barrier };
+
+struct SchemeOptions {
+  bool allocation_initialization = false;  ///< of data blocks; those of directories and indirects always are
+  LastWrite last_write = LastWrite::delayed;
+  Deallocation deallocation = Deallocation::tracked;
+};
+
+class Scheme : public os::WriteHooks {
+ public:
+  Scheme(Volume& volume, const SchemeOptions& options) : volume_(volume), options_(options) {}
+  Scheme(const Scheme&) = delete;
+  Scheme& operator=(const Scheme&) = delete;
+  virtual std::string_view name() const = 0;
+  const SchemeOptions& options() const { return options_; }
+
+  virtual void begin(Operation&) {}
+  virtual VfsResult<void> end(Operation&) { return {}; }
+
+  /// Takes the block with its first contents and gives it back, held. The pointer is not yet set. The first
+  /// contents of directories and indirect blocks are the scheme's to write; what is put into a file's block
+  /// next makes it dirty anyway.
+  virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
+                                                    os::HeldBuffer block) = 0;
+  /// A directory's inode has a new pointer and size: entries in the new block come after it (R1).
+  virtual VfsResult<void> directory_grown(Operation& operation, CoreInode& directory) = 0;
+  /// `holder` is the indirect block's buffer, empty when the inode is it. Writes it.
+  virtual VfsResult<void> blocks_removed(Operation& operation, const BlockRemoval& removal,
+                                         os::HeldBuffer holder) = 0;
+  virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
+                                     os::HeldBuffer directory_block) = 0;
+  virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
+                                       os::HeldBuffer directory_block) = 0;
+  /// (4b) The inode has no mode and no pointers any more, in core.
+  virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
+
+  /// A rename is about to remove another name of the inode: the new one must be first (R1). Both are locked,
+  /// no block is held.
+  virtual VfsResult<void> settle_name(Operation&, CoreInode& inode) {
+    (void)inode;
+    return {};
+  }
+
+  /// The bitmap's bit has been set; nothing has been written into the inode yet.
+  virtual void inode_allocated(InodeNumber) {}
+  /// The in-core inode has been copied to its place in `block`.
+  virtual void inode_copied(CoreInode&, os::HeldBuffer& block) { (void)block; }
+  /// Brought in core: what was undone on the disk must be seen.
+  virtual void inode_loaded(CoreInode&) {}
+  /// A directory's block as its users are to see it.
+  virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
+
+  enum class SyncExtent : std::uint8_t { data, everything };
+  /// What fsync promises. The inode is locked by the caller. `data`: what is needed to read it back.
+  virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
+  /// Nothing is dirty, put off or owed when it returns. No inode is locked by the caller.
+  virtual VfsResult<void> sync();
+  /// No space left: does what has been put off. False: there is nothing.
+  virtual bool reclaim() { return false; }
+
+  bool before_write(os::Outgoing&) override { return true; }
+  void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
+
+ protected:
+  Volume& volume_;
+  SchemeOptions options_;
+};
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,144 @@
+// What operations and schemes share (volume.h).
+
+#include "fs-adapters/ufs/volume.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "plugin/model/invariant.h"
+
+namespace headcrash::ufs {
+
+Volume::Volume(const Machine& machine, const Superblock& superblock, std::vector<Summary> summaries)
+    : executor(machine.executor),
+      cpu(machine.cpu),
+      disk(machine.disk),
+      cache(machine.cache),
+      syncer(machine.syncer),
+      super(superblock),
+      geometry(superblock),
+      groups(std::move(summaries)),
+      allocator(*this),
+      inodes(*this) {}
+
+VfsResult<os::HeldBuffer> Volume::read_block(FragmentAddress at) {
+  auto buffer = cache.read(place(at), os::Content::metadata, lba(at), geometry.block_bytes());
+  if (!buffer) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+VfsResult<void> Volume::free_extents(const std::vector<Extent>& extents) {
+  VfsResult<void> result;
+  for (const Extent& extent : extents)
+    if (auto freed = allocator.free(extent.at, extent.fragments); !freed) result = freed;
+  return result;
+}
+
+VfsResult<void> Volume::free_inode(InodeNumber number, bool directory) {
+  return allocator.free_inode(number, directory);
+}
+
+VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropped) {
+  (void)operation;
+  CoreInode& inode = *dropped.inode;
+  const std::uint16_t links = dropped.parent != nullptr ? 2 : 1;
+  inode.disk.links = static_cast<std::uint16_t>(inode.disk.links - std::min(inode.disk.links, links));
+  inodes.mark_changed(inode);
+  if (dropped.parent != nullptr) {
+    CoreInode& parent = *dropped.parent;
+    parent.disk.links = static_cast<std::uint16_t>(parent.disk.links - std::min<int>(parent.disk.links, 1));
+    inodes.mark_changed(parent);
+  }
+  return {};
+}
+
+namespace {
+
+/// What it takes to ask for a buffer again.
+struct BufferName {
+  explicit BufferName(const os::HeldBuffer& buffer)
+      : key(buffer.key()), content(buffer.content()), lba(buffer.lba()), bytes(buffer.bytes().size()) {}
+  os::BufferKey key;
+  os::Content content;
+  std::uint64_t lba;
+  std::size_t bytes;
+};
+
+VfsResult<os::HeldBuffer> hold_again(os::BufferCache& cache, const BufferName& name) {
+  auto buffer = cache.read(name.key, name.content, name.lba, name.bytes);
+  if (!buffer) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+}  // namespace
+
+VfsResult<os::HeldBuffer> Volume::write_delayed_and_hold(os::HeldBuffer buffer) {
+  const BufferName name(buffer);
+  cache.write_delayed(std::move(buffer));
+  return hold_again(cache, name);
+}
+
+VfsResult<os::HeldBuffer> Volume::write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,
+                                                       os::RequestId& id) {
+  const BufferName name(buffer);
+  id = cache.write_async(std::move(buffer), ordering);
+  return hold_again(cache, name);
+}
+
+VfsResult<os::HeldBuffer> Volume::write_and_hold(os::HeldBuffer buffer) {
+  const BufferName name(buffer);
+  if (auto written = as_result(cache.write(std::move(buffer))); !written) return pass_on_errno(written);
+  return hold_again(cache, name);
+}
+
+VfsResult<void> Volume::write_last(os::HeldBuffer buffer, LastWrite how) {
+  switch (how) {
+    case LastWrite::delayed:
+      cache.write_delayed(std::move(buffer));
+      return {};
+    case LastWrite::asynchronous:
+      cache.write_async(std::move(buffer));
+      return {};
+    case LastWrite::synchronous:
+      return as_result(cache.write(std::move(buffer)));
+  }
+  return {};
+}
+
+VfsResult<void> Volume::write_if_dirty(const os::BufferKey& key) {
+  os::HeldBuffer buffer = cache.cached(key);
+  if (!buffer) return {};
+  if (buffer.dirty()) return as_result(cache.write(std::move(buffer)));
+  const os::RequestId on_its_way = buffer.being_written();
+  cache.release(std::move(buffer));
+  if (on_its_way != 0) disk.wait_for(on_its_way);
+  return {};
+}
+
+VfsResult<void> Volume::write_superblock(bool clean) {
+  super.clean = clean;
+  super.modified = false;
+  super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
+  auto buffer =
+      cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
+  if (!buffer) return refuse(EIO);
+  encode_superblock(super, buffer->bytes());
+  if (auto written = as_result(cache.write(std::move(*buffer))); !written) return written;
+  // The groups' summaries, one after the other over as many blocks as they need.
+  const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
+  for (std::uint32_t first = 0; first < geometry.groups(); first += per_block) {
+    const FragmentAddress at = super.summary_address + first / per_block * geometry.fragments_per_block();
+    const std::uint32_t count = std::min(per_block, geometry.groups() - first);
+    const std::size_t length = bytes(geometry.fragments_of(count * kSummaryBytes));
+    auto block = cache.read(place(at), os::Content::metadata, lba(at), length);
+    if (!block) return refuse(EIO);
+    for (std::uint32_t i = 0; i < count; ++i)
+      encode_summary(groups[first + i],
+                     block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
+    if (auto written = as_result(cache.write(std::move(*block))); !written) return written;
+  }
+  return {};
+}
+
+}  // namespace headcrash::ufs

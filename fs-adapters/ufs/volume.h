@@ -1,0 +1,102 @@
+#pragma once
+// What operations and schemes share: one mounted file system with its disk, its cache and its syncer.
+//
+// Locks, in the order in which one fiber takes them: the rename lock, inodes (a directory before what is in
+// it; among what rename moves: ancestors first, file_system.h), a directory's block, an indirect block (upper
+// before lower), a cylinder group or an inodes' block. The last two are held for no longer than one change.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/os/cpu.h"
+#include "fs-adapters/os/disk_queue.h"
+#include "fs-adapters/os/executor.h"
+#include "fs-adapters/os/syncer.h"
+#include "fs-adapters/ufs/allocator.h"
+#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/geometry.h"
+#include "fs-adapters/ufs/inodes.h"
+#include "fs-adapters/ufs/scheme.h"
+
+namespace headcrash::ufs {
+
+/// The small operating system under it (fs-adapters/os).
+struct Machine {
+  os::Executor& executor;
+  os::Cpu& cpu;
+  os::DiskQueue& disk;
+  os::BufferCache& cache;
+  os::Syncer& syncer;
+};
+
+/// It has a length of its own and a place that need not be a fragment's.
+inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
+
+class Volume {
+ public:
+  Volume(const Machine& machine, const Superblock& superblock, std::vector<Summary> groups);
+  Volume(const Volume&) = delete;
+  Volume& operator=(const Volume&) = delete;
+
+  os::Executor& executor;
+  os::Cpu& cpu;
+  os::DiskQueue& disk;
+  os::BufferCache& cache;
+  os::Syncer& syncer;
+  Superblock super;
+  Geometry geometry;
+  std::vector<Summary> groups;  ///< what is free in each
+  Allocator allocator;
+  Inodes inodes;
+  std::unique_ptr<Scheme> scheme;
+  bool abandoned = false;  ///< the power is gone: nothing is written or removed any more
+
+  std::uint64_t lba(FragmentAddress at) const {
+    return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);
+  }
+  std::size_t bytes(std::uint32_t fragments) const { return std::size_t{fragments} * super.fragment_bytes; }
+  /// How a block is named that has its name from its place: groups, inodes, indirect blocks.
+  static os::BufferKey place(FragmentAddress at) { return {.object = 0, .block = at}; }
+  static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {
+    return {.object = inode, .block = block};
+  }
+  VfsResult<os::HeldBuffer> read_block(FragmentAddress at);  ///< a whole block of metadata by its place
+  Timestamp timestamp() const {
+    return {.seconds = static_cast<std::int32_t>(executor.now() / kNsPerSecond),
+            .nanoseconds = static_cast<std::int32_t>(executor.now() % kNsPerSecond)};
+  }
+
+  // What schemes call when the time has come.
+  VfsResult<void> free_extents(const std::vector<Extent>& extents);
+  VfsResult<void> free_inode(InodeNumber number, bool directory);
+  /// Lowers the counts. `dropped`'s inodes are locked, and referred to, by the caller.
+  VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
+
+  /// What is in the cache for that block reaches the disk, as far as the scheme lets it.
+  VfsResult<void> write_if_dirty(const os::BufferKey& key);
+  /// The last write of a series.
+  VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
+  // A buffer that is written is given away; these take it again.
+  VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
+  VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,
+                                                 os::RequestId& id);
+  VfsResult<os::HeldBuffer> write_and_hold(os::HeldBuffer buffer);
+
+  /// Puts the superblock and the groups' summaries into their buffers. `clean`: nothing is missing.
+  VfsResult<void> write_superblock(bool clean);
+};
+
+/// The disk's answer as an error number.
+inline VfsResult<void> as_result(model::Status status) {
+  if (status == model::Status::ok) return {};
+  return refuse(EIO);
+}
+template <typename T>
+tl::unexpected<Errno> pass_on_errno(const VfsResult<T>& result) {
+  return tl::unexpected(result.error());
+}
+
+}  // namespace headcrash::ufs
