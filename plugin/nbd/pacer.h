@@ -70,7 +70,9 @@ class Pacer {
   void stop();       ///< shut_down(), then joins the background thread
 
   /// Submits and returns no earlier than the completion's instant. `request.id` is filled in.
-  Served serve(std::size_t device_index, const model::Request& request);
+  /// An exception of the model (no memory left) ends the server: other requests wait on their stacks, and
+  /// what the model holds of them could not be taken back.
+  Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the present model time, under the mutex.
   template <typename Work>

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -79,8 +80,20 @@ WallNs measure_transport_floor() {
   std::array<int, 2> ends = {};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return 0;
   std::mutex turn;
-  std::array<std::thread, kServerThreads> servers;
-  for (std::thread& server : servers) server = std::thread(answer_requests, ends[1], std::ref(turn));
+  std::vector<std::thread> servers;
+  const auto end = [&] {
+    shutdown(ends[0], SHUT_RDWR);
+    for (std::thread& server : servers) server.join();
+    close(ends[0]);
+    close(ends[1]);
+  };
+  try {
+    while (servers.size() < kServerThreads)
+      servers.emplace_back(answer_requests, ends[1], std::ref(turn));
+  } catch (const std::system_error&) {  // no more threads: nothing was measured, and 0 is safe
+    end();
+    return 0;
+  }
   const WallNs until = wall_now() + kPatienceNs;
   std::array<char, kHeaderBytes + kPayloadBytes> bytes = {};
   std::vector<WallNs> trips;
@@ -92,10 +105,7 @@ WallNs measure_transport_floor() {
       break;
     trips.push_back(wall_now() - before);
   }
-  shutdown(ends[0], SHUT_RDWR);
-  for (std::thread& server : servers) server.join();
-  close(ends[0]);
-  close(ends[1]);
+  end();
   if (trips.size() < kRoundsAtLeast) return 0;
   const auto quartile = trips.begin() + static_cast<std::ptrdiff_t>(trips.size() / 4);
   std::nth_element(trips.begin(), quartile, trips.end());
