@@ -356,6 +356,7 @@ ToolCommand tool_command(const ToolJob& job, const std::string& root) {
   };
   const auto with_options = [&](const std::vector<std::string>& words) {
     std::vector<std::string> argv;
+    argv.reserve(words.size() + job.options.size());
     for (const std::string& word : words) argv.push_back(fill(word));
     for (const std::string& word : job.options) argv.push_back(fill(word));
     return argv;

@@ -109,7 +109,7 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
 
 /// While the image is unpacked it is in memory twice, beside the kernel: with less it ends in a panic.
 Result<void> check_memory(const GuestSpec& spec) {
-  constexpr std::uint64_t kKernelMib = 80;
+  constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start in 256
   std::error_code error;
   const std::uint64_t image_mib = fs::file_size(spec.image.initramfs, error) >> 20;
   if (error) return fail(spec.image.initramfs.string(), error.message());
