@@ -89,6 +89,10 @@ bool Fsck::State::make_lost_found() {
   inode.direct[0] = at;
   save(number, inode);
   again = add_name(kRootInode, "lost+found", number, entry_type(kTypeDirectory));
+  if (!again) {
+    save(number, {});
+    map.release(at, geometry.fragments_per_block());
+  }
   return again;
 }
 
