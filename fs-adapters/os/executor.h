@@ -7,13 +7,15 @@
 //
 //   spawn -> runnable -> running -> [waits in a WaitQueue | sleeps] -> runnable -> ... -> ended
 //
+// A machine whose users all wait for each other has a bug: when nothing can happen any more, or when only
+// daemons have run for three days, the program stops and says who waits.
+//
 // A power cut does not tear fibers down: every request fails, sleepers and waiters for a timer are woken by
 // halt(), and all of them unwind by their ordinary error paths. A fiber whose stack were thrown away would
 // never run its destructors.
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -61,7 +63,19 @@ class Executor {
   void yield();                 ///< behind all that are runnable now
   void sleep_until(TimeNs at);  ///< at once once halted
 
+  /// Which fiber runs; null in an event's handler and outside of run().
+  Fiber* current() const;
+  /// Hears of every fiber that stops running because it waits, sleeps, yields or ends; one listener, null for
+  /// none. It may wake others, not wait. The processor is given up in this way (cpu.h).
+  class StopListener {
+   public:
+    virtual ~StopListener() = default;
+    virtual void stopped(Fiber& fiber) = 0;
+  };
+  void on_stop(StopListener* listener);
+
  private:
+  friend class Fiber;
   friend class WaitQueue;
   struct State;
   std::unique_ptr<State> state_;
@@ -73,14 +87,17 @@ class Executor {
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
+  WaitQueue(const WaitQueue&) = delete;
+  WaitQueue& operator=(const WaitQueue&) = delete;
   void wait();
   void wake_one();
   void wake_all();
-  bool empty() const { return waiting_.empty(); }
+  bool empty() const { return first_ == nullptr; }
 
  private:
   Executor& executor_;
-  std::deque<Fiber*> waiting_;
+  Fiber* first_ = nullptr;  ///< each fiber knows the next one
+  Fiber* last_ = nullptr;
 };
 
 /// One holder at a time, handed on in the order of asking. A fiber must not take it twice.

@@ -1,0 +1,47 @@
+// The two clocks (clock.h).
+#include "fs-adapters/os/clock.h"
+
+#include <chrono>
+#include <utility>
+
+namespace headcrash::os {
+
+bool VirtualClock::pass_until(TimeNs until) {
+  const auto next = simulation_.next_event();
+  if (next && *next <= until) return simulation_.run_next();
+  if (until == model::kNever) return false;
+  simulation_.run_until(until);
+  return true;
+}
+
+TimeNs WallClock::now() const {
+  // steady_clock is CLOCK_MONOTONIC in nanoseconds.
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool WallClock::pass_until(TimeNs until) {
+  std::vector<std::function<void()>> happened;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto something = [this] { return !happenings_.empty(); };
+    if (until == model::kNever) {
+      posted_.wait(lock, something);
+    } else {
+      const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until)};
+      posted_.wait_until(lock, end, something);
+    }
+    happened.swap(happenings_);
+  }
+  for (const auto& happening : happened) happening();
+  return true;
+}
+
+void WallClock::post(std::function<void()> happened) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    happenings_.push_back(std::move(happened));
+  }
+  posted_.notify_one();
+}
+
+}  // namespace headcrash::os
