@@ -108,7 +108,7 @@ TEST(Independent, WhatMakefsWritesIsReadAndClean) {
 
 TEST(Independent, DissectReadsWhatWeWrite) {
   const char* const python = std::getenv("HEADCRASH_PYTHON");
-  const std::string judge = std::filesystem::path(__FILE__).replace_filename("judge_dissect.py").string();
+  const std::string judge = HEADCRASH_UFS_JUDGE;
   const model::TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
     const TestTree tree(
