@@ -13,9 +13,13 @@
 //   chains  all that j names are complete, whatever the flag's meaning
 //
 // and when no earlier request for any of its sectors is still there, unless both are reads. With `-NR` a read
-// is held back by nothing but the writes it overlaps. Requests that follow each other on the disk, and that
-// may go now, go as one: as the driver of the paper, which concatenates. Among those that may go the schedule
-// chooses.
+// is held back by nothing but the writes it overlaps. A flush goes when all before it are complete. Requests
+// that follow each other on the disk, and that may go now, go as one: as the driver of the paper, which
+// concatenates. Among those that may go the schedule chooses.
+//
+// When a flagged write fails, the writes that it held back fail with it, and so do those that name it: what
+// must not be seen without it is not written. Later ones are not touched: who issues them knows. A run of
+// concatenated requests that fails is tried again one by one.
 
 #include <cstdint>
 #include <memory>
@@ -24,30 +28,21 @@
 
 #include "fs-adapters/os/block_device.h"
 #include "fs-adapters/os/cpu.h"
+#include "fs-adapters/os/disk_order.h"
+#include "fs-adapters/os/disk_schedule.h"
 #include "fs-adapters/os/executor.h"
 
 namespace headcrash::os {
-
-using RequestId = std::uint64_t;  ///< rising in order of issue, from 1
-
-enum class Schedule : std::uint8_t { fcfs, sstf, look, c_look };
-enum class FlagMeaning : std::uint8_t { full, back, part, ignore };
 
 struct DiskQueueOptions {
   Schedule schedule = Schedule::c_look;
   FlagMeaning flag = FlagMeaning::ignore;
   bool reads_bypass = false;                 ///< -NR
   std::uint32_t concatenated_sectors = 128;  ///< the longest request that concatenation makes: 64 KiB
-  /// A disk with a volatile cache: a write that others wait for counts as complete only when a flush after it
-  /// is. Off: completion means durable, or nobody cares.
+  /// A disk with a volatile cache: a write is complete only when a flush after it is. Flushes are the queue's
+  /// own, sent when nothing else may go, or when 32 requests have gone since the first write that needs one.
+  /// Off: completion means durable, or nobody cares.
   bool flush_for_order = false;
-};
-
-/// How a request must be ordered.
-struct Ordering {
-  bool flagged = false;
-  std::span<const RequestId> after = {};  ///< chains: requests issued earlier; those complete are ignored
-  bool barrier = false;  ///< a Part-NR barrier whatever the queue's own meaning: chains' de-allocation (3.2)
 };
 
 class DiskDone {
@@ -57,7 +52,7 @@ class DiskDone {
   virtual void done(RequestId id, model::Status status) = 0;
 };
 
-/// What became of one request. A request that was concatenated has its leader's times.
+/// What became of one request.
 struct DiskTrace {
   RequestId id = 0;
   model::Op op = model::Op::read;
@@ -65,7 +60,8 @@ struct DiskTrace {
   std::uint32_t sectors = 0;
   bool flagged = false;
   std::uint32_t named = 0;  ///< how many requests it had to come after
-  RequestId went_with = 0;  ///< the first of the requests that went to the disk as one
+  RequestId went_with = 0;  ///< the first of the requests that went to the disk as one; 0: it never went
+  model::Status status = model::Status::ok;
   TimeNs issued_at = 0, dispatched_at = 0, completed_at = 0;
 };
 
@@ -80,18 +76,21 @@ struct DiskQueueCounters {
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t requests = 0;  ///< as the disk saw them: after concatenation
   std::uint64_t sectors = 0;
-  TimeNs response_ns = 0;  ///< issue to completion, sum over what the disk saw: "driver response"
-  TimeNs access_ns = 0;    ///< dispatch to completion, likewise
+  TimeNs response_ns =
+      0;                 ///< issue of the first to completion, sum over what the disk saw: "driver response"
+  TimeNs access_ns = 0;  ///< dispatch to completion, likewise
   std::uint64_t queued_most = 0;
+  std::uint64_t flushes = 0;  ///< sent by the queue itself; not among `requests`
 };
 
 class DiskQueue {
  public:
+  /// drain() before it goes, unless the simulation never runs again.
   DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options);
   ~DiskQueue();
 
   /// May be called by a fiber or by a handler; does not wait. `done` is called once, later. Buffers stay
-  /// valid until then.
+  /// valid until then; they are as long as the request. A fiber pays CpuCosts::request_issued itself.
   RequestId issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done);
 
   /// The calling fiber waits for its request.

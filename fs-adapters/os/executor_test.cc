@@ -9,17 +9,19 @@
 #include <thread>
 #include <vector>
 
+#include "fs-adapters/os/test_world.h"
 #include "plugin/model/random.h"
 
 namespace headcrash::os {
 namespace {
 
+using bench::Calls;
 using Kind = Executor::Kind;
 using model::kMillisecondNs;
 using model::kNever;
 using model::kSecondNs;
 
-struct World {
+struct FiberWorld {
   model::Simulation simulation;
   VirtualClock clock{simulation};
   Executor executor{clock};
@@ -29,14 +31,8 @@ struct World {
   void say(const std::string& what) { log.push_back(std::to_string(executor.now()) + " " + what); }
 };
 
-struct Calls : model::EventTarget {
-  explicit Calls(std::function<void()> what) : what_(std::move(what)) {}
-  void on_event(std::uint64_t) override { what_(); }
-  std::function<void()> what_;
-};
-
 TEST(Executor, FibersTakeTurnsInTheOrderTheyBecameRunnable) {
-  World w;
+  FiberWorld w;
   for (const char* name : {"a", "b", "c"}) {
     w.executor.spawn(Kind::user, w.account, [&w, name] {
       for (int i = 0; i < 2; ++i) {
@@ -50,7 +46,7 @@ TEST(Executor, FibersTakeTurnsInTheOrderTheyBecameRunnable) {
 }
 
 TEST(Executor, SleepersWakeInOrderOfTimeAndThenOfAsking) {
-  World w;
+  FiberWorld w;
   const std::array<TimeNs, 4> times = {30, 10, 20, 10};
   for (std::size_t i = 0; i < times.size(); ++i) {
     w.executor.spawn(Kind::user, w.account, [&w, i, at = times[i]] {
@@ -63,7 +59,7 @@ TEST(Executor, SleepersWakeInOrderOfTimeAndThenOfAsking) {
 }
 
 TEST(Executor, ASleepLetsEventsOfTheHardwareHappenInTime) {
-  World w;
+  FiberWorld w;
   Calls event([&w] {
     EXPECT_EQ(w.executor.current(), nullptr);
     w.say("event");
@@ -80,7 +76,7 @@ TEST(Executor, ASleepLetsEventsOfTheHardwareHappenInTime) {
 }
 
 TEST(Executor, RunEndsWithTheLastUserAndDaemonsGoOnWithRunUntil) {
-  World w;
+  FiberWorld w;
   w.executor.spawn(Kind::daemon, w.account, [&w] {
     while (!w.executor.halted()) {
       w.say("tick");
@@ -98,7 +94,7 @@ TEST(Executor, RunEndsWithTheLastUserAndDaemonsGoOnWithRunUntil) {
 }
 
 TEST(Executor, HaltUnwindsEveryFiberByItsOwnPath) {
-  World w;
+  FiberWorld w;
   int destroyed = 0;
   struct Counted {
     int& count;
@@ -121,7 +117,7 @@ TEST(Executor, HaltUnwindsEveryFiberByItsOwnPath) {
 }
 
 TEST(Executor, WaitersAreWokenInOrder) {
-  World w;
+  FiberWorld w;
   WaitQueue queue(w.executor);
   for (const char* name : {"a", "b", "c"}) {
     w.executor.spawn(Kind::user, w.account, [&w, &queue, name] {
@@ -140,7 +136,7 @@ TEST(Executor, WaitersAreWokenInOrder) {
 }
 
 TEST(Executor, ALockIsHandedOn) {
-  World w;
+  FiberWorld w;
   FiberLock lock(w.executor);
   for (const char* name : {"a", "b", "c"}) {
     w.executor.spawn(Kind::user, w.account, [&w, &lock, name] {
@@ -158,7 +154,7 @@ TEST(Executor, ALockIsHandedOn) {
 }
 
 TEST(Executor, StacksAreUsedAgainAndDeepOnesHold) {
-  World w;
+  FiberWorld w;
   std::uint64_t sum = 0;
   for (int i = 0; i < 500; ++i) {
     w.executor.spawn(Kind::user, w.account, [&w, &sum] {
@@ -174,7 +170,7 @@ TEST(Executor, StacksAreUsedAgainAndDeepOnesHold) {
 }
 
 TEST(Executor, TheListenerHearsOfEachStop) {
-  World w;
+  FiberWorld w;
   struct Listener : Executor::StopListener {
     void stopped(Fiber&) override { ++stops; }
     int stops = 0;
@@ -190,8 +186,8 @@ TEST(Executor, TheListenerHearsOfEachStop) {
 }
 
 /// Many fibers that do everything by chance; what they did, in order.
-std::vector<std::string> random_run(std::uint64_t seed) {
-  World w;
+std::vector<std::string> random_fibers(std::uint64_t seed) {
+  FiberWorld w;
   model::Random random(seed);
   WaitQueue queue(w.executor);
   FiberLock lock(w.executor);
@@ -223,14 +219,14 @@ std::vector<std::string> random_run(std::uint64_t seed) {
 }
 
 TEST(Executor, EqualSeedsGiveEqualRuns) {
-  EXPECT_EQ(random_run(7), random_run(7));
-  EXPECT_NE(random_run(7), random_run(8));
+  EXPECT_EQ(random_fibers(7), random_fibers(7));
+  EXPECT_NE(random_fibers(7), random_fibers(8));
 }
 
 TEST(ExecutorDeathTest, WhoWaitsForEverIsNamed) {
   EXPECT_DEATH(
       {
-        World w;
+        FiberWorld w;
         WaitQueue queue(w.executor);
         w.executor.spawn(Kind::user, w.account, [&] { queue.wait(); });
         w.executor.run();
@@ -241,7 +237,7 @@ TEST(ExecutorDeathTest, WhoWaitsForEverIsNamed) {
 TEST(ExecutorDeathTest, UsersThatWaitWhileADaemonTicksAreNoticed) {
   EXPECT_DEATH(
       {
-        World w;
+        FiberWorld w;
         WaitQueue queue(w.executor);
         Account syncer{.name = "syncer"};
         w.executor.spawn(Kind::user, w.account, [&] { queue.wait(); });
@@ -256,7 +252,7 @@ TEST(ExecutorDeathTest, UsersThatWaitWhileADaemonTicksAreNoticed) {
 TEST(ExecutorDeathTest, AHandlerMustNotWait) {
   EXPECT_DEATH(
       {
-        World w;
+        FiberWorld w;
         WaitQueue queue(w.executor);
         Calls event([&] { queue.wait(); });
         w.simulation.schedule(5, event, 0);
@@ -267,7 +263,7 @@ TEST(ExecutorDeathTest, AHandlerMustNotWait) {
 }
 
 TEST(Executor, ASleepOfMonthsIsNoDeadlock) {
-  World w;
+  FiberWorld w;
   w.executor.spawn(Kind::daemon, w.account, [&] {
     while (!w.executor.halted()) w.executor.sleep_until(w.executor.now() + 3600 * kSecondNs);
   });

@@ -1,0 +1,130 @@
+// The processor (cpu.h): who computes when, and who pays.
+#include "fs-adapters/os/cpu.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fs-adapters/os/test_world.h"
+
+namespace headcrash::os {
+namespace {
+
+using bench::Calls;
+using Kind = Executor::Kind;
+using Log = std::vector<std::string>;
+
+struct CpuWorld {
+  model::Simulation simulation;
+  VirtualClock clock{simulation};
+  Executor executor{clock};
+  Cpu cpu{executor, CpuCosts{}, 10};
+  Account ann{.name = "ann"}, bob{.name = "bob"}, cat{.name = "cat"};
+  Log log;
+  void say(const Account& who) { log.push_back(std::to_string(executor.now()) + " " + who.name); }
+};
+
+TEST(Cpu, TimePassesForOneAndIsAccounted) {
+  CpuWorld w;
+  w.executor.spawn(Kind::user, w.ann, [&] {
+    for (int i = 0; i < 7; ++i) w.cpu.use(5);
+    w.cpu.use(0);
+  });
+  w.executor.run();
+  EXPECT_EQ(w.executor.now(), 35);
+  EXPECT_EQ(w.ann.cpu_ns, 35);
+  EXPECT_EQ(w.cpu.busy_ns(), 35);
+}
+
+TEST(Cpu, TwoShareItInSlices) {
+  CpuWorld w;
+  for (Account* who : {&w.ann, &w.bob}) {
+    w.executor.spawn(Kind::user, *who, [&w, who] {
+      for (int i = 0; i < 5; ++i) {
+        w.cpu.use(6);
+        w.say(*who);
+      }
+    });
+  }
+  w.executor.run();
+  // Ann keeps it for her slice of 10, in the middle of her second piece.
+  EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann", "50 ann",
+                        "54 bob", "60 bob"}));
+  EXPECT_EQ(w.ann.cpu_ns, 30);
+  EXPECT_EQ(w.cpu.busy_ns(), 60);
+}
+
+TEST(Cpu, WhoWaitsForSomethingElseGivesItUp) {
+  CpuWorld w;
+  w.executor.spawn(Kind::user, w.ann, [&] {
+    w.cpu.use(4);
+    w.executor.sleep_until(100);
+    w.say(w.ann);
+  });
+  w.executor.spawn(Kind::user, w.bob, [&] {
+    w.cpu.use(3);
+    w.say(w.bob);
+  });
+  w.executor.run();
+  EXPECT_EQ(w.log, (Log{"7 bob", "100 ann"}));
+}
+
+TEST(Cpu, WhoHasJustBeenWokenComesBeforeWhoHasHadASlice) {
+  CpuWorld w;
+  for (Account* who : {&w.ann, &w.bob}) {
+    w.executor.spawn(Kind::user, *who, [&w, who] {
+      w.cpu.use(30);
+      w.say(*who);
+    });
+  }
+  w.executor.spawn(Kind::user, w.cat, [&] {
+    w.executor.sleep_until(13);
+    w.cpu.use(2);
+    w.say(w.cat);
+  });
+  w.executor.run();
+  // Bob computes from 10 to 20; Ann has waited for longer than Cat, who comes first all the same.
+  EXPECT_EQ(w.log, (Log{"22 cat", "52 ann", "62 bob"}));
+}
+
+TEST(Cpu, InterruptsDelayWhoComputesAndNobodyElse) {
+  CpuWorld w;
+  Calls interrupt([&] { w.cpu.interrupt(7); });
+  w.simulation.schedule(5, interrupt, 0);    // while ann computes
+  w.simulation.schedule(100, interrupt, 0);  // while nobody does; over at 107
+  w.simulation.schedule(200, interrupt, 0);  // together with the next piece of work
+  w.executor.spawn(Kind::user, w.ann, [&] {
+    w.cpu.use(9);
+    w.say(w.ann);
+    w.executor.sleep_until(150);
+    w.cpu.use(1);
+    w.say(w.ann);
+    w.executor.sleep_until(200);
+    w.cpu.use(1);
+    w.say(w.ann);
+  });
+  w.executor.run();
+  EXPECT_EQ(w.log, (Log{"16 ann", "151 ann", "208 ann"}));
+  EXPECT_EQ(w.ann.cpu_ns, 11);
+  EXPECT_EQ(w.cpu.interrupts().cpu_ns, 21);
+  EXPECT_EQ(w.cpu.busy_ns(), 32);
+}
+
+TEST(Cpu, HaltedNobodyComputesAnyLonger) {
+  CpuWorld w;
+  int ended = 0;
+  for (Account* who : {&w.ann, &w.bob, &w.cat}) {
+    w.executor.spawn(Kind::user, *who, [&] {
+      for (int i = 0; i < 100; ++i) w.cpu.use(50);
+      ++ended;
+    });
+  }
+  w.executor.run_until(120);
+  w.executor.halt();
+  EXPECT_EQ(ended, 3);
+  EXPECT_EQ(w.executor.now(), 120);
+}
+
+}  // namespace
+}  // namespace headcrash::os

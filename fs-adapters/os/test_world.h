@@ -1,0 +1,122 @@
+#pragma once
+// What the tests of this folder share: virtual time, a processor, a disk in memory with a log of what it was
+// asked, and a driver's queue.
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/os/disk_queue.h"
+#include "fs-adapters/os/memory_disk.h"
+#include "plugin/model/sector_bytes_test.h"
+#include "plugin/model/store.h"
+
+namespace headcrash::os::bench {
+
+class Medium final : public model::SectorStore {
+ public:
+  explicit Medium(std::uint64_t sectors) : bytes_(sectors * model::kSectorBytes) {}
+  std::uint64_t sectors() const override { return bytes_.size() / model::kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    std::memcpy(into.data(), bytes_.data() + lba * model::kSectorBytes, into.size());
+    return {};
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    std::memcpy(bytes_.data() + lba * model::kSectorBytes, data.data(), data.size());
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    std::memset(bytes_.data() + lba * model::kSectorBytes, 0, count * model::kSectorBytes);
+    return {};
+  }
+  /// The word that fills a sector.
+  std::uint64_t word(std::uint64_t lba) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes_.data() + lba * model::kSectorBytes, sizeof word);
+    return word;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Passes everything on, and remembers it. Requests for a bad sector fail.
+class WatchedDisk final : public BlockDevice {
+ public:
+  explicit WatchedDisk(BlockDevice& disk) : disk_(disk) {}
+  std::uint64_t sectors() const override { return disk_.sectors(); }
+  bool volatile_cache() const override { return disk_.volatile_cache(); }
+  void start(const BlockRequest& request, BlockDone& done) override {
+    const char* op = request.op == model::Op::read ? "r" : request.op == model::Op::write ? "w" : "f";
+    log.push_back(op + std::to_string(request.lba) + "+" + std::to_string(request.sectors));
+    done_ = &done;
+    bad_ = false;
+    for (std::uint64_t lba = request.lba; lba < request.lba + request.sectors; ++lba)
+      bad_ = bad_ || bad_sectors.contains(lba);
+    if (bad_) {
+      BlockRequest nothing;
+      nothing.op = model::Op::flush;
+      disk_.start(nothing, inner_);
+    } else {
+      disk_.start(request, inner_);
+    }
+  }
+
+  std::vector<std::string> log;
+  std::set<std::uint64_t> bad_sectors;
+
+ private:
+  struct Inner final : BlockDone {
+    explicit Inner(WatchedDisk& outer) : disk(outer) {}
+    void done(model::Status status) override {
+      disk.done_->done(disk.bad_ && status == model::Status::ok ? model::Status::medium_error : status);
+    }
+    WatchedDisk& disk;
+  };
+  BlockDevice& disk_;
+  Inner inner_{*this};
+  BlockDone* done_ = nullptr;
+  bool bad_ = false;
+};
+
+/// An event that calls something.
+struct Calls final : model::EventTarget {
+  explicit Calls(std::function<void()> what) : what_(std::move(what)) {}
+  void on_event(std::uint64_t) override { what_(); }
+  std::function<void()> what_;
+};
+
+struct World {
+  explicit World(const DiskQueueOptions& queue_options = {}, const CpuCosts& costs = {},
+                 TimeNs latency_ns = model::kMillisecondNs)
+      : memory(simulation, medium, latency_ns),
+        cpu(executor, costs),
+        queue(executor, cpu, disk, queue_options) {}
+
+  void run_as_user(std::function<void()> body) {
+    executor.spawn(Executor::Kind::user, account, std::move(body));
+    executor.run();
+  }
+
+  model::Simulation simulation;
+  VirtualClock clock{simulation};
+  Executor executor{clock};
+  Medium medium{4096};
+  MemoryDisk memory;
+  WatchedDisk disk{memory};
+  Cpu cpu;
+  DiskQueue queue;
+  Account account{.name = "ann"};
+};
+
+/// Whole sectors filled with one word.
+inline std::vector<std::byte> filled(std::uint32_t sectors, std::uint64_t word) {
+  std::vector<std::byte> bytes(std::size_t{sectors} * model::kSectorBytes);
+  model::bench::fill_with(std::span<std::byte>(bytes), word);
+  return bytes;
+}
+
+}  // namespace headcrash::os::bench
