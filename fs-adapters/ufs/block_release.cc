@@ -153,7 +153,7 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   return {};
 }
 
-void add_dirty(Volume& volume, FragmentAddress at, std::uint32_t levels, std::vector<os::BufferKey>& found) {
+void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels, std::vector<os::BufferKey>& found) {
   if (at == 0 || !volume.geometry.is_data(at)) return;
   if (levels > 1) {
     std::vector<FragmentAddress> below;
@@ -161,10 +161,10 @@ void add_dirty(Volume& volume, FragmentAddress at, std::uint32_t levels, std::ve
       for (std::uint32_t i = 0; i < volume.geometry.pointers_per_block(); ++i)
         if (const FragmentAddress child = load32(buffer->bytes(), std::size_t{i} * 4); child != 0)
           below.push_back(child);
-    for (const FragmentAddress child : below) add_dirty(volume, child, levels - 1, found);
+    for (const FragmentAddress child : below) add_unwritten(volume, child, levels - 1, found);
   }
   const os::HeldBuffer buffer = volume.cache.cached(Volume::place(at));
-  if (buffer && buffer.dirty()) found.push_back(buffer.key());
+  if (buffer && (buffer.dirty() || buffer.being_written() != 0)) found.push_back(buffer.key());
 }
 
 }  // namespace
@@ -232,11 +232,11 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   return extents;
 }
 
-std::vector<os::BufferKey> dirty_indirect_blocks(Volume& volume, CoreInode& inode) {
+std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode) {
   std::vector<os::BufferKey> found;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max))
     for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-      add_dirty(volume, inode.disk.indirect[level - 1], level, found);
+      add_unwritten(volume, inode.disk.indirect[level - 1], level, found);
   return found;
 }
 

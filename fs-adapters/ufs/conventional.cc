@@ -9,7 +9,7 @@
 namespace headcrash::ufs {
 
 Conventional::Conventional(Volume& volume, const SchemeOptions& options)
-    : Scheme(volume, options), zeroes_(volume.geometry.block_bytes()) {}
+    : Scheme(volume, options), zeroes_(volume) {}
 
 VfsResult<void> Conventional::write_inode(CoreInode& inode) {
   auto buffer = volume_.inodes.copy_to_block(inode);
@@ -17,33 +17,12 @@ VfsResult<void> Conventional::write_inode(CoreInode& inode) {
   return as_result(volume_.cache.write(std::move(*buffer)));
 }
 
-VfsResult<void> Conventional::write_last(os::HeldBuffer buffer) {
-  switch (options_.last_write) {
-    case LastWrite::delayed:
-      volume_.cache.write_delayed(std::move(buffer));
-      return {};
-    case LastWrite::asynchronous:
-      volume_.cache.write_async(std::move(buffer));
-      return {};
-    case LastWrite::synchronous:
-      return as_result(volume_.cache.write(std::move(buffer)));
-  }
-  return {};
-}
-
 VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&, const BlockAllocation& allocation,
                                                         os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !allocation.moved()) {
     if (!options_.allocation_initialization) return block;
-    // Only what is new of it: a fragment that grows in place keeps what it has on the disk.
-    const std::uint32_t from = allocation.old_at != 0 ? allocation.old_fragments : 0;
-    const std::size_t length = volume_.bytes(allocation.fragments - from);
-    const auto status = volume_.disk.transfer({.op = model::Op::write,
-                                               .lba = volume_.lba(allocation.at + from),
-                                               .sectors = static_cast<std::uint32_t>(length / kSectorBytes),
-                                               .data = std::span<const std::byte>(zeroes_).first(length)});
-    if (auto written = as_result(status); !written) return pass_on_errno(written);
+    if (auto written = zeroes_.write(ZeroPage::new_part(allocation)); !written) return pass_on_errno(written);
     return block;
   }
   return volume_.write_and_hold(std::move(block));
@@ -65,7 +44,7 @@ VfsResult<void> Conventional::link_added(Operation& operation, const LinkAdditio
   if (addition.raises_directory)
     if (auto written = write_inode(addition.directory); !written) return written;
   const bool replaces = addition.replaced.inode != nullptr;
-  if (!addition.others_follow && !replaces) return write_last(std::move(directory_block));
+  if (!addition.others_follow && !replaces) return volume_.write_last(std::move(directory_block), options_.last_write);
   if (auto written = as_result(volume_.cache.write(std::move(directory_block))); !written) return written;
   return replaces ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
 }

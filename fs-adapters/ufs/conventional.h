@@ -16,6 +16,7 @@
 // A directory that grows: new block S, inode S, before an entry is put into it.
 
 #include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/ufs/zero_page.h"
 
 namespace headcrash::ufs {
 
@@ -36,8 +37,7 @@ class Conventional : public Scheme {
 
  private:
   VfsResult<void> write_inode(CoreInode& inode);
-  VfsResult<void> write_last(os::HeldBuffer buffer);
-  std::vector<std::byte> zeroes_;  ///< the source of all initialization
+  ZeroPage zeroes_;
 };
 
 }  // namespace headcrash::ufs

@@ -7,6 +7,8 @@
 #include "fs-adapters/ufs/block_map.h"
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/no_order.h"
+#include "fs-adapters/ufs/scheduler_chains.h"
+#include "fs-adapters/ufs/scheduler_flag.h"
 
 namespace headcrash::ufs {
 
@@ -17,7 +19,9 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
     case SchemeKind::conventional:
       return std::make_unique<Conventional>(volume, options);
     case SchemeKind::scheduler_flag:
+      return std::make_unique<SchedulerFlag>(volume, options);
     case SchemeKind::scheduler_chains:
+      return std::make_unique<SchedulerChains>(volume, options);
     case SchemeKind::soft_updates:
       break;
   }

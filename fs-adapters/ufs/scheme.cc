@@ -37,7 +37,7 @@ VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
 
 VfsResult<void> write_file(Volume& volume, CoreInode& inode) {
   if (auto data = as_result(volume.cache.flush_object(inode.number)); !data) return data;
-  for (const os::BufferKey& key : dirty_indirect_blocks(volume, inode))
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode))
     if (auto written = write_if_dirty(volume, key); !written) return written;
   return write_inode(volume, inode);
 }

@@ -155,9 +155,13 @@ struct InodeRemoval {
 /// delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
+/// Scheduler Chains: what keeps freed blocks from being used again too early (scheduler_chains.h).
+enum class Deallocation : std::uint8_t { tracked, barrier };
+
 struct SchemeOptions {
   bool allocation_initialization = false;  ///< of data blocks; those of directories and indirects always are
   LastWrite last_write = LastWrite::delayed;
+  Deallocation deallocation = Deallocation::tracked;
 };
 
 class Scheme : public os::WriteHooks {

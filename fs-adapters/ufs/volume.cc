@@ -92,6 +92,20 @@ VfsResult<os::HeldBuffer> Volume::write_and_hold(os::HeldBuffer buffer) {
   return hold_again(cache, name);
 }
 
+VfsResult<void> Volume::write_last(os::HeldBuffer buffer, LastWrite how) {
+  switch (how) {
+    case LastWrite::delayed:
+      cache.write_delayed(std::move(buffer));
+      return {};
+    case LastWrite::asynchronous:
+      cache.write_async(std::move(buffer));
+      return {};
+    case LastWrite::synchronous:
+      return as_result(cache.write(std::move(buffer)));
+  }
+  return {};
+}
+
 VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
   super.modified = false;

@@ -75,6 +75,8 @@ class Volume {
   /// Lowers the counts. `dropped`'s inodes are locked, and referred to, by the caller.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
 
+  /// The last write of a series.
+  VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
   // A buffer that is written is given away; these take it again.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,

@@ -1,0 +1,80 @@
+// Asynchronous writes with the ordering flag (scheduler_flag.h).
+
+#include "fs-adapters/ufs/scheduler_flag.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr os::Ordering kFlagged{.flagged = true};
+
+}  // namespace
+
+SchedulerFlag::SchedulerFlag(Volume& volume, const SchemeOptions& options)
+    : Scheme(volume, options), zeroes_(volume) {}
+
+VfsResult<void> SchedulerFlag::send_inode(CoreInode& inode) {
+  auto buffer = volume_.inodes.copy_to_block(inode);
+  if (!buffer) return pass_on_errno(buffer);
+  volume_.cache.write_async(std::move(*buffer), kFlagged);
+  return {};
+}
+
+VfsResult<os::HeldBuffer> SchedulerFlag::block_allocated(Operation&, const BlockAllocation& allocation,
+                                                         os::HeldBuffer block) {
+  if (allocation.kind == BlockKind::data && !allocation.moved()) {
+    if (options_.allocation_initialization) zeroes_.issue(ZeroPage::new_part(allocation), kFlagged);
+    return block;
+  }
+  os::RequestId id = 0;
+  return volume_.write_async_and_hold(std::move(block), kFlagged, id);
+}
+
+VfsResult<void> SchedulerFlag::directory_grown(Operation&, CoreInode& directory) {
+  return send_inode(directory);
+}
+
+VfsResult<void> SchedulerFlag::blocks_removed(Operation&, const BlockRemoval& removal,
+                                              os::HeldBuffer holder) {
+  if (holder)
+    volume_.cache.write_async(std::move(holder), kFlagged);
+  else if (auto sent = send_inode(removal.inode); !sent)
+    return sent;
+  return volume_.free_extents(removal.extents);
+}
+
+VfsResult<void> SchedulerFlag::link_added(Operation& operation, const LinkAddition& addition,
+                                          os::HeldBuffer directory_block) {
+  if (auto sent = send_inode(addition.target); !sent) return sent;
+  if (addition.raises_directory)
+    if (auto sent = send_inode(addition.directory); !sent) return sent;
+  const bool replaces = addition.replaced.inode != nullptr;
+  if (!addition.others_follow && !replaces)
+    return volume_.write_last(std::move(directory_block), options_.last_write);
+  volume_.cache.write_async(std::move(directory_block), kFlagged);
+  return replaces ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
+}
+
+VfsResult<void> SchedulerFlag::link_removed(Operation& operation, const LinkRemoval& removal,
+                                            os::HeldBuffer directory_block) {
+  volume_.cache.write_async(std::move(directory_block), kFlagged);
+  return volume_.drop_link(operation, removal.dropped);
+}
+
+VfsResult<void> SchedulerFlag::inode_removed(Operation&, const InodeRemoval& removal) {
+  if (auto sent = send_inode(removal.inode); !sent) return sent;
+  if (auto freed = volume_.free_extents(removal.extents); !freed) return freed;
+  return volume_.free_inode(removal.inode.number, removal.directory);
+}
+
+VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
+  if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+  return zeroes_.take_error();
+}
+
+VfsResult<void> SchedulerFlag::sync() {
+  auto written = Scheme::sync();
+  volume_.disk.drain();
+  return written ? zeroes_.take_error() : written;
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,47 @@
+#pragma once
+// Allocation initialization without copies: one block of zeroes that is the source of all writes that
+// initialise others (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
+
+#include <cstddef>
+#include <vector>
+
+#include "fs-adapters/ufs/volume.h"
+
+namespace headcrash::ufs {
+
+class ZeroPage : private os::DiskDone {
+ public:
+  explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
+
+  /// The extent becomes zero on the disk. Nobody waits.
+  os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
+    return volume_.disk.issue(request(extent), ordering, *this);
+  }
+  VfsResult<void> write(const Extent& extent) { return as_result(volume_.disk.transfer(request(extent))); }
+  /// Of those nobody waited for: the first error since it was last asked.
+  VfsResult<void> take_error() { return as_result(std::exchange(status_, model::Status::ok)); }
+
+  /// What is new of an allocation: a fragment that grows in place keeps what it has on the disk.
+  static Extent new_part(const BlockAllocation& allocation) {
+    const std::uint32_t kept = allocation.old_at == allocation.at ? allocation.old_fragments : 0;
+    return {.at = allocation.at + kept, .fragments = allocation.fragments - kept};
+  }
+
+ private:
+  os::BlockRequest request(const Extent& extent) const {
+    const std::size_t length = volume_.bytes(extent.fragments);
+    return {.op = model::Op::write,
+            .lba = volume_.lba(extent.at),
+            .sectors = static_cast<std::uint32_t>(length / kSectorBytes),
+            .data = std::span<const std::byte>(zeroes_).first(length)};
+  }
+  void done(os::RequestId, model::Status status) override {
+    if (status_ == model::Status::ok) status_ = status;
+  }
+
+  Volume& volume_;
+  std::vector<std::byte> zeroes_;
+  model::Status status_ = model::Status::ok;
+};
+
+}  // namespace headcrash::ufs
