@@ -12,19 +12,24 @@
 //
 // What is sent to the disk is what the buffer holds when it is issued. Without `block_copy` the buffer stays
 // locked until the request is complete, and a second updater waits (Ganger and Patt 1994, section 3.3); with
-// it
-// (-CB) a private copy travels. Hooks see a buffer before it is sent, may send other bytes instead (soft
-// updates undo what must not be seen yet, a journal keeps back what is not committed), and hear of its
-// completion. When no clean buffer is left the caller of get() pays: it writes the oldest dirty ones and
-// waits.
+// it (-CB) a private copy travels, which takes its room in the cache; where there is none left the buffer
+// travels itself, locked. A block of zeroes needs no copy. Hooks see a buffer before it is sent, may send
+// other bytes instead (soft updates undo what must not be seen yet, a journal keeps back what is not
+// committed), and hear of its completion. When no clean buffer is left the caller of get() pays: it writes
+// the oldest dirty ones and waits. Only what nobody can write now (held, kept back by a hook) may exceed the
+// size.
 //
 // Two writes of the same home reach the disk in the order they were issued (disk_queue.h).
+//
+// A buffer is clean from the moment its write is issued, also if that write fails: who waits for it hears of
+// it, the hooks do, and the next flush of its object does.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "fs-adapters/os/disk_queue.h"
 
@@ -40,7 +45,7 @@ struct BufferKey {
 /// What a buffer holds: only metadata is held back by write locks and seen by hooks.
 enum class Content : std::uint8_t { metadata, data };
 
-class Buffer;  ///< buffer_cache.cc
+class Buffer;  ///< buffer_state.h
 
 /// A buffer whose lock is held. Its destructor releases it unchanged.
 class HeldBuffer {
@@ -82,8 +87,9 @@ class WriteHooks {
   virtual ~WriteHooks() = default;
   /// False: not now; the buffer stays dirty (a journal that has not committed yet).
   virtual bool before_write(Outgoing& write) = 0;
-  /// `fully`: what was sent is what the buffer held. Else it stays dirty, or becomes so when its hooks ask
-  /// (mark_dirty).
+  /// Also for buffers that were discarded meanwhile. What was sent in place of the buffer's bytes is not
+  /// what it holds: such a buffer is in the cache until this returns, and the hooks ask for its next write
+  /// (mark_dirty), here or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;
 };
 
@@ -102,6 +108,7 @@ struct BufferCacheCounters {
 
 class BufferCache {
  public:
+  /// Nothing may be on its way when it goes, unless the simulation never runs again: flush_all() first.
   BufferCache(Executor& executor, Cpu& cpu, DiskQueue& disk, const BufferCacheOptions& options);
   ~BufferCache();
 
@@ -109,7 +116,7 @@ class BufferCache {
 
   // From within a fiber. A length is a multiple of 512 bytes.
   /// What is in the cache, or zeroes: for who overwrites it all. A buffer that is there with another home or
-  /// length gets the new one; what it gains is zero.
+  /// length gets the new one; what it gains is zero. A new buffer that is released unwritten is forgotten.
   HeldBuffer get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
   /// What is in the cache, or on the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content, std::uint64_t lba,
@@ -121,16 +128,19 @@ class BufferCache {
 
   void release(HeldBuffer buffer);
   void write_delayed(HeldBuffer buffer);
+  /// 0: a hook said not now, and the buffer is dirty; write() then waits for nothing.
   RequestId write_async(HeldBuffer buffer, const Ordering& ordering = {});
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
-  /// Without its lock; hooks use it: redone after it was sent undone.
-  void mark_dirty(const BufferKey& key);
-  /// Forgets it, dirty or not, once it is not locked. What is on its way arrives.
+  /// Without its lock; hooks use it: redone after it was sent undone. False: it is not in the cache.
+  bool mark_dirty(const BufferKey& key);
+  /// Forgets it, dirty or not; who holds it keeps it for himself. What is on its way arrives.
   void discard(const BufferKey& key);
   void discard_object(std::uint64_t object);
 
-  /// Issues what is dirty and waits for it; first error. Hooks may keep it dirty: the caller looks again.
+  /// Issues what is dirty, waits for it and for what was on its way; tells an error of any write since the
+  /// last flush. Hooks may keep it dirty: the caller looks again. It knows what was there when
+  /// it began.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;

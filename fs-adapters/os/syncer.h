@@ -39,6 +39,8 @@ class Syncer {
   /// due yet.
   enum class Extent : std::uint8_t { due, everything };
   void do_work(Extent extent);
+  /// Items that have not been done; those under way count. What an item asks for in its turn is done at the
+  /// next tick or call: who wants everything done looks again.
   std::size_t work_waiting() const;
 
   Account& account();  ///< who pays for what the daemon does

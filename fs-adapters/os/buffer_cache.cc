@@ -1,0 +1,326 @@
+// Finding, holding and dropping buffers (buffer_cache.h); writing: buffer_writes.cc.
+#include "fs-adapters/os/buffer_cache.h"
+
+#include <utility>
+
+#include "fs-adapters/os/buffer_state.h"
+#include "plugin/model/invariant.h"
+
+namespace headcrash::os {
+
+HeldBuffer::HeldBuffer(HeldBuffer&& other) noexcept
+    : cache_(other.cache_), buffer_(std::exchange(other.buffer_, nullptr)) {}
+
+HeldBuffer& HeldBuffer::operator=(HeldBuffer&& other) noexcept {
+  std::swap(cache_, other.cache_);
+  std::swap(buffer_, other.buffer_);
+  return *this;
+}
+
+HeldBuffer::~HeldBuffer() {
+  if (buffer_ != nullptr) cache_->state_->unlock(*buffer_);
+}
+
+const BufferKey& HeldBuffer::key() const {
+  return buffer_->key;
+}
+
+std::uint64_t HeldBuffer::lba() const {
+  return buffer_->lba;
+}
+
+Content HeldBuffer::content() const {
+  return buffer_->content;
+}
+
+std::span<std::byte> HeldBuffer::bytes() const {
+  return buffer_->bytes;
+}
+
+bool HeldBuffer::dirty() const {
+  return buffer_->dirty;
+}
+
+RequestId HeldBuffer::being_written() const {
+  return cache_->state_->disk.pending(buffer_->last_write) ? buffer_->last_write : 0;
+}
+
+BufferCache::State::~State() {
+  while (Transfer* transfer = transfers.first()) {
+    transfers.remove(*transfer);
+    delete transfer;
+  }
+}
+
+Buffer* BufferCache::State::find(const BufferKey& key) {
+  const auto it = index.find(key);
+  return it == index.end() ? nullptr : it->second;
+}
+
+/// Locked by the calling fiber; its bytes are zero.
+Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::uint64_t lba,
+                                   std::size_t bytes) {
+  std::size_t slot = slots.size();
+  if (free_slots.empty()) {
+    slots.emplace_back();
+  } else {
+    slot = free_slots.back();
+    free_slots.pop_back();
+  }
+  slots[slot] = std::make_unique<Buffer>(executor);
+  Buffer& buffer = *slots[slot];
+  buffer.slot = slot;
+  buffer.key = key;
+  buffer.content = content;
+  buffer.lba = lba;
+  buffer.bytes.resize(bytes);
+  buffer.lock = Buffer::Lock::fiber;
+  used_bytes += bytes;
+  index.emplace(key, &buffer);
+  objects[key.object].append(buffer);
+  return buffer;
+}
+
+void BufferCache::State::destroy(Buffer& buffer) {
+  used_bytes -= buffer.bytes.size();
+  const std::size_t slot = buffer.slot;
+  slots[slot].reset();
+  free_slots.push_back(slot);
+}
+
+/// From now on nobody finds it.
+void BufferCache::State::forget(Buffer& buffer) {
+  if (buffer.forgotten) return;
+  set_clean(buffer);
+  index.erase(buffer.key);
+  const auto object = objects.find(buffer.key.object);
+  object->second.remove(buffer);
+  if (object->second.empty()) objects.erase(object);
+  clean.remove(buffer);
+  buffer.forgotten = true;
+}
+
+/// After any change: puts it into the list of clean ones, takes it out, or ends it. It may be gone then.
+void BufferCache::State::settle(Buffer& buffer) {
+  const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
+  if (buffer.forgotten) {
+    if (unused) destroy(buffer);
+    if (unused) room.wake_all();
+    return;
+  }
+  const bool droppable = unused && !buffer.dirty;
+  if (droppable == CleanList::contains(buffer)) return;
+  if (droppable) {
+    clean.append(buffer);
+    room.wake_all();
+  } else {
+    clean.remove(buffer);
+  }
+}
+
+/// False: it was forgotten while the calling fiber waited.
+bool BufferCache::State::lock(Buffer& buffer) {
+  if (buffer.lock == Buffer::Lock::free) {
+    buffer.lock = Buffer::Lock::fiber;
+    settle(buffer);
+    return true;
+  }
+  const bool for_the_disk = buffer.lock == Buffer::Lock::device || !buffer.known;
+  if (buffer.lock == Buffer::Lock::device && buffer.known) ++counters.lock_waits;
+  const TimeNs before = executor.now();
+  ++buffer.waiting;
+  buffer.waiters.wait();  // unlock() hands it on
+  --buffer.waiting;
+  if (for_the_disk) executor.account().disk_wait_ns += executor.now() - before;
+  if (!buffer.forgotten) return true;
+  unlock(buffer);
+  return false;
+}
+
+void BufferCache::State::unlock(Buffer& buffer) {
+  if (buffer.fresh && !buffer.dirty && buffer.lock == Buffer::Lock::fiber) forget(buffer);
+  if (!buffer.waiters.empty()) {
+    buffer.lock = Buffer::Lock::fiber;
+    buffer.waiters.wake_one();
+    return;
+  }
+  buffer.lock = Buffer::Lock::free;
+  settle(buffer);
+}
+
+Buffer* BufferCache::State::find_and_lock(const BufferKey& key) {
+  while (Buffer* buffer = find(key))
+    if (lock(*buffer)) return buffer;
+  return nullptr;
+}
+
+void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_t lba, std::size_t bytes) {
+  if (bytes > buffer.bytes.size()) make_room(bytes - buffer.bytes.size());
+  used_bytes += bytes;
+  used_bytes -= buffer.bytes.size();
+  buffer.bytes.resize(bytes);
+  buffer.lba = lba;
+  buffer.content = content;
+}
+
+/// Without waiting.
+bool BufferCache::State::try_room(std::size_t bytes) {
+  while (used_bytes + bytes > options.bytes) {
+    if (clean.empty()) return false;
+    Buffer& oldest = *clean.first();
+    forget(oldest);
+    destroy(oldest);
+  }
+  return true;
+}
+
+/// The calling fiber pays. Where nothing can be written and nothing is on its way there is no use in waiting.
+void BufferCache::State::make_room(std::size_t bytes) {
+  while (!executor.halted() && !try_room(bytes)) {
+    const bool comes = forced_on_their_way > 0 || force_some() || !transfers.empty();
+    if (try_room(bytes) || !comes) return;
+    if (transfers.empty()) continue;
+    const TimeNs before = executor.now();
+    room.wait();
+    executor.account().disk_wait_ns += executor.now() - before;
+  }
+}
+
+bool BufferCache::State::force_some() {
+  std::vector<BufferKey> keys;
+  for (const Buffer* b = dirty.first(); b != nullptr; b = DirtyList::after(*b))
+    if (b->lock == Buffer::Lock::free) keys.push_back(b->key);
+  std::size_t forced = 0;
+  for (const BufferKey& key : keys) {
+    if (write_unheld(key, Cause::forced) == 0) continue;
+    if (++forced == kForcedAtOnce) break;
+  }
+  return forced > 0;
+}
+
+BufferCache::BufferCache(Executor& executor, Cpu& cpu, DiskQueue& disk, const BufferCacheOptions& options)
+    : state_(std::make_unique<State>(executor, cpu, disk, options)) {}
+
+BufferCache::~BufferCache() = default;
+
+void BufferCache::hooks(WriteHooks* hooks) {
+  state_->hooks = hooks;
+}
+
+HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
+  State& s = *state_;
+  s.cpu.use(s.cpu.costs().buffer_found);
+  for (;;) {
+    if (Buffer* buffer = s.find_and_lock(key)) {
+      ++s.counters.hits;
+      s.move_home(*buffer, content, lba, bytes);
+      return {*this, *buffer};
+    }
+    s.make_room(bytes);
+    if (s.find(key) != nullptr) continue;  // somebody else made it meanwhile
+    ++s.counters.misses;
+    Buffer& made = s.create(key, content, lba, bytes);
+    made.known = true;
+    made.fresh = true;
+    return {*this, made};
+  }
+}
+
+tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, Content content,
+                                                          std::uint64_t lba, std::size_t bytes) {
+  State& s = *state_;
+  s.cpu.use(s.cpu.costs().buffer_found);
+  for (;;) {
+    if (Buffer* buffer = s.find_and_lock(key)) {
+      ++s.counters.hits;
+      s.move_home(*buffer, content, lba, bytes);
+      return HeldBuffer(*this, *buffer);
+    }
+    s.make_room(bytes);
+    if (s.find(key) == nullptr) break;
+  }
+  ++s.counters.misses;
+  Buffer& buffer = s.create(key, content, lba, bytes);
+  BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
+  request.into = buffer.bytes;
+  const model::Status status = s.disk.transfer(request);
+  buffer.known = status == model::Status::ok;
+  if (buffer.known) return HeldBuffer(*this, buffer);
+  s.forget(buffer);
+  s.unlock(buffer);
+  return tl::unexpected(status);
+}
+
+HeldBuffer BufferCache::cached(const BufferKey& key) {
+  State& s = *state_;
+  s.cpu.use(s.cpu.costs().buffer_found);
+  Buffer* buffer = s.find_and_lock(key);
+  if (buffer == nullptr) return {};
+  ++s.counters.hits;
+  return {*this, *buffer};
+}
+
+void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
+  State& s = *state_;
+  if (s.find(key) != nullptr) return;
+  s.cpu.use(s.cpu.costs().request_issued);
+  if (s.find(key) != nullptr || !s.try_room(bytes)) return;
+  Buffer& buffer = s.create(key, content, lba, bytes);
+  buffer.lock = Buffer::Lock::device;
+  auto* transfer = new State::Transfer(s);
+  transfer->key = key;
+  transfer->is_read = true;
+  transfer->locks = true;
+  transfer->buffer = &buffer;
+  s.transfers.append(*transfer);
+  BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
+  request.into = buffer.bytes;
+  transfer->id = s.disk.issue(request, {}, *transfer);
+}
+
+void BufferCache::release(HeldBuffer buffer) {
+  const HeldBuffer held = std::move(buffer);
+}
+
+void BufferCache::discard(const BufferKey& key) {
+  Buffer* buffer = state_->find(key);
+  if (buffer == nullptr) return;
+  state_->forget(*buffer);
+  state_->settle(*buffer);
+}
+
+void BufferCache::discard_object(std::uint64_t object) {
+  State& s = *state_;
+  for (auto it = s.objects.find(object); it != s.objects.end(); it = s.objects.find(object)) {
+    Buffer& buffer = *it->second.first();
+    s.forget(buffer);
+    s.settle(buffer);
+  }
+  s.errors.erase(object);
+}
+
+void BufferCache::drop_clean() {
+  State& s = *state_;
+  while (!s.clean.empty()) {
+    Buffer& buffer = *s.clean.first();
+    s.forget(buffer);
+    s.destroy(buffer);
+  }
+}
+
+bool BufferCache::any_dirty() const {
+  return !state_->dirty.empty();
+}
+
+std::vector<BufferCache::Dirty> BufferCache::dirty() const {
+  std::vector<Dirty> all;
+  for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
+    all.push_back({b->key, b->dirtied_at, b->modified_at, b->content});
+  return all;
+}
+
+const BufferCacheCounters& BufferCache::counters() const {
+  return state_->counters;
+}
+
+}  // namespace headcrash::os

@@ -1,0 +1,138 @@
+#pragma once
+// Inside the buffer cache: its buffers, what is on its way, and the lists they are in.
+//
+//   index   by key: every buffer that can be found
+//   object  those of one object
+//   clean   nobody holds or wants it, nothing is lost with it: taken for room, the longest unused first
+//   dirty   in order of becoming so
+//   slots   the places in which buffers lie, for the syncer's sweep
+//
+// A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in the order
+// of asking. A forgotten buffer is in no list and lives until its last holder, waiter and transfer are gone.
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/os/linked_list.h"
+
+namespace headcrash::os {
+
+class Buffer {
+ public:
+  enum class Lock : std::uint8_t { free, fiber, device };
+
+  explicit Buffer(Executor& executor) : waiters(executor) {}
+
+  BufferKey key;
+  Content content = Content::metadata;
+  std::uint64_t lba = 0;
+  std::vector<std::byte> bytes;
+  Lock lock = Lock::free;
+  WaitQueue waiters;
+  std::uint32_t waiting = 0;
+  std::uint32_t pins = 0;  ///< transfers that need it after their completion, or whose copy is not counted
+  bool known = false;      ///< holds what the disk holds, or newer; else it is being read
+  bool fresh = false;      ///< made by get() and never written
+  bool dirty = false;
+  bool marked = false;  ///< dirty when the sweep came by
+  bool forgotten = false;
+  RequestId last_write = 0;
+  TimeNs dirtied_at = 0;
+  TimeNs modified_at = 0;
+  std::size_t slot = 0;
+  Links<Buffer> in_object;
+  Links<Buffer> in_clean;
+  Links<Buffer> in_dirty;
+};
+
+struct BufferKeyHash {
+  std::size_t operator()(const BufferKey& key) const {
+    const std::uint64_t mixed = (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
+    return (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
+  }
+};
+
+struct BufferCache::State {
+  /// One request on its way.
+  struct Transfer final : DiskDone {
+    explicit Transfer(State& owner) : state(owner) {}
+    void done(RequestId, model::Status status) override { state.arrived(*this, status); }
+
+    State& state;
+    BufferKey key;
+    Content content = Content::metadata;
+    bool is_read = false;
+    bool locks = false;  ///< the buffer is locked until it is complete
+    bool pins = false;
+    bool forced = false;
+    Buffer* buffer = nullptr;  ///< when it locks or pins
+    std::vector<std::byte> copy;
+    std::size_t counted_bytes = 0;  ///< of the copy
+    struct WriteWaiter* waiter = nullptr;
+    RequestId id = 0;
+    Links<Transfer> in_transfers;
+  };
+  enum class Cause : std::uint8_t { asked, forced };
+  static constexpr std::size_t kForcedAtOnce = 16;
+  static constexpr std::size_t kErrorsKept = 1024;
+
+  State(Executor& fibers, Cpu& processor, DiskQueue& queue, const BufferCacheOptions& how)
+      : executor(fibers), cpu(processor), disk(queue), options(how), room(fibers) {}
+  ~State();
+
+  // buffer_cache.cc
+  Buffer* find(const BufferKey& key);
+  Buffer& create(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
+  Buffer* find_and_lock(const BufferKey& key);
+  bool lock(Buffer& buffer);
+  void unlock(Buffer& buffer);
+  void settle(Buffer& buffer);
+  void forget(Buffer& buffer);
+  void destroy(Buffer& buffer);
+  void move_home(Buffer& buffer, Content content, std::uint64_t lba, std::size_t bytes);
+  void make_room(std::size_t bytes);
+  bool try_room(std::size_t bytes);
+  bool force_some();
+
+  // buffer_writes.cc
+  void set_dirty(Buffer& buffer);
+  void set_clean(Buffer& buffer);
+  bool locks_while_written(const Buffer& buffer) const {
+    return buffer.content == Content::metadata || options.lock_data;
+  }
+  void pay_for_write(const Buffer& buffer);
+  RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
+  std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
+  void arrived(Transfer& transfer, model::Status status);
+  RequestId write_unheld(const BufferKey& key, Cause cause);
+  model::Status flush(const std::vector<BufferKey>& keys, const std::uint64_t* object);
+  model::Status take_error(const std::uint64_t* object);
+
+  Executor& executor;
+  Cpu& cpu;
+  DiskQueue& disk;
+  BufferCacheOptions options;
+  WriteHooks* hooks = nullptr;
+  BufferCacheCounters counters;
+
+  using ObjectList = LinkedList<Buffer, &Buffer::in_object>;
+  using CleanList = LinkedList<Buffer, &Buffer::in_clean>;
+  using DirtyList = LinkedList<Buffer, &Buffer::in_dirty>;
+  using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
+  std::unordered_map<BufferKey, Buffer*, BufferKeyHash> index;
+  std::unordered_map<std::uint64_t, ObjectList> objects;
+  CleanList clean;
+  DirtyList dirty;
+  TransferList transfers;
+  std::vector<std::unique_ptr<Buffer>> slots;
+  std::vector<std::size_t> free_slots;
+  std::size_t used_bytes = 0;  ///< buffers and counted copies
+  std::size_t forced_on_their_way = 0;
+  WaitQueue room;
+  std::map<std::uint64_t, model::Status> errors;  ///< of writes that nobody waited for, by object
+};
+
+}  // namespace headcrash::os

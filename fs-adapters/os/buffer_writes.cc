@@ -1,0 +1,273 @@
+// Writing buffers (buffer_cache.h).
+//
+//   held buffer -> hook -> [private copy | the buffer itself, locked] -> DiskQueue -> hook -> unlocked
+//
+// What travels:      without -CB                with -CB                     data (unless lock_data)
+//   source            the buffer, locked         a counted copy               a copy, the buffer pinned
+//   sent by a hook    a copy, buffer locked      a counted copy, pinned       -
+//
+// File data is not locked while it is written, but a copy travels all the same: what is sent is what the
+// buffer held at the issue. It costs the host a little and the modelled machine nothing; the buffer is pinned
+// meanwhile, so that who streams through the cache waits for the disk.
+#include <algorithm>
+#include <utility>
+
+#include "fs-adapters/os/buffer_state.h"
+#include "plugin/model/invariant.h"
+#include "plugin/model/store.h"
+
+namespace headcrash::os {
+
+/// A fiber that waits for its own write.
+struct WriteWaiter {
+  explicit WriteWaiter(Executor& executor) : queue(executor) {}
+  WaitQueue queue;
+  bool complete = false;
+  model::Status status = model::Status::ok;
+};
+
+namespace {
+
+constexpr std::size_t kZeroBlockBytes = 64 << 10;
+
+/// Never written to.
+std::span<const std::byte> zero_block() {
+  static const std::vector<std::byte> zeroes(kZeroBlockBytes);
+  return zeroes;
+}
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return bytes.size() <= kZeroBlockBytes && std::equal(bytes.begin(), bytes.end(), zero_block().begin());
+}
+
+TimeNs per_kib(TimeNs cost_ns, std::size_t bytes) {
+  return cost_ns * static_cast<TimeNs>(bytes) / 1024;
+}
+
+}  // namespace
+
+void BufferCache::State::set_dirty(Buffer& buffer) {
+  buffer.modified_at = executor.now();
+  buffer.fresh = false;
+  if (buffer.dirty || buffer.forgotten) return;
+  buffer.dirty = true;
+  buffer.dirtied_at = executor.now();
+  dirty.append(buffer);
+}
+
+void BufferCache::State::set_clean(Buffer& buffer) {
+  if (!buffer.dirty) return;
+  buffer.dirty = false;
+  buffer.marked = false;
+  dirty.remove(buffer);
+}
+
+void BufferCache::State::pay_for_write(const Buffer& buffer) {
+  const CpuCosts& costs = cpu.costs();
+  TimeNs work = costs.request_issued;
+  if (options.block_copy && locks_while_written(buffer) && costs.copy_per_kib > 0 && !all_zero(buffer.bytes))
+    work += per_kib(costs.copy_per_kib, buffer.bytes.size());
+  cpu.use(work);
+}
+
+/// What the device reads from. Decides whether the buffer stays locked, or at least in the cache.
+std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffer& buffer,
+                                                       std::span<const std::byte> source) {
+  const bool undone = source.data() != buffer.bytes.data();
+  const auto copied = [&] {
+    transfer.copy.assign(source.begin(), source.end());
+    return std::span<const std::byte>(transfer.copy);
+  };
+  if (!locks_while_written(buffer)) {
+    transfer.pins = true;
+    return copied();
+  }
+  if (options.block_copy) {
+    transfer.pins = undone;
+    if (all_zero(source)) return zero_block().first(source.size());
+    if (try_room(source.size())) {
+      transfer.counted_bytes = source.size();
+      used_bytes += source.size();
+      return copied();
+    }
+    transfer.pins = false;
+  }
+  transfer.locks = true;
+  return undone ? copied() : source;
+}
+
+/// The calling fiber holds the buffer and no longer does when this returns.
+RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Cause cause,
+                                    WriteWaiter* waiter) {
+  Outgoing out{buffer.key, buffer.lba, buffer.bytes, buffer.bytes, ordering};
+  if (hooks != nullptr && buffer.content == Content::metadata && !hooks->before_write(out)) {
+    set_dirty(buffer);
+    unlock(buffer);
+    return 0;
+  }
+  model::invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
+  auto* transfer = new Transfer(*this);
+  transfer->key = buffer.key;
+  transfer->content = buffer.content;
+  transfer->forced = cause == Cause::forced;
+  transfer->waiter = waiter;
+  BlockRequest request{model::Op::write, buffer.lba,
+                       static_cast<std::uint32_t>(buffer.bytes.size() / model::kSectorBytes)};
+  request.data = prepare(*transfer, buffer, out.source);
+  if (transfer->locks || transfer->pins) transfer->buffer = &buffer;
+  if (transfer->pins) ++buffer.pins;
+  if (transfer->locks) buffer.lock = Buffer::Lock::device;
+  if (transfer->forced) ++forced_on_their_way;
+  ++(cause == Cause::forced ? counters.forced_writes
+     : waiter != nullptr    ? counters.sync_writes
+                            : counters.async_writes);
+  set_clean(buffer);
+  buffer.fresh = false;
+  transfers.append(*transfer);
+  const RequestId id = disk.issue(request, out.ordering, *transfer);
+  transfer->id = id;
+  buffer.last_write = id;
+  if (buffer.lock == Buffer::Lock::fiber) unlock(buffer);
+  return id;
+}
+
+void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
+  transfers.remove(transfer);
+  const std::unique_ptr<Transfer> ended(&transfer);
+  const bool failed = status != model::Status::ok;
+  used_bytes -= transfer.counted_bytes;
+  if (transfer.forced) --forced_on_their_way;
+  if (!transfer.is_read) {
+    if (failed && transfer.waiter == nullptr && errors.size() < kErrorsKept)
+      errors.emplace(transfer.key.object, status);
+    if (hooks != nullptr && transfer.content == Content::metadata)
+      hooks->after_write(transfer.key, transfer.id, status);
+  }
+  if (Buffer* buffer = transfer.buffer) {
+    if (transfer.is_read) {
+      buffer->known = !failed;
+      if (failed) forget(*buffer);
+    }
+    if (transfer.pins) --buffer->pins;
+    if (transfer.locks)
+      unlock(*buffer);
+    else
+      settle(*buffer);
+  }
+  room.wake_all();
+  if (transfer.waiter != nullptr) {
+    transfer.waiter->complete = true;
+    transfer.waiter->status = status;
+    transfer.waiter->queue.wake_all();
+  }
+}
+
+/// 0: it is not dirty, somebody has it, or a hook said no.
+RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
+  Buffer* buffer = find(key);
+  if (buffer == nullptr || !buffer->dirty || buffer->lock != Buffer::Lock::free) return 0;
+  lock(*buffer);
+  pay_for_write(*buffer);
+  return issue(*buffer, {}, cause, nullptr);
+}
+
+void BufferCache::write_delayed(HeldBuffer buffer) {
+  State& s = *state_;
+  Buffer& written = *std::exchange(buffer.buffer_, nullptr);
+  ++s.counters.delayed_writes;
+  s.set_dirty(written);
+  s.unlock(written);
+}
+
+RequestId BufferCache::write_async(HeldBuffer buffer, const Ordering& ordering) {
+  Buffer& written = *std::exchange(buffer.buffer_, nullptr);
+  state_->pay_for_write(written);
+  return state_->issue(written, ordering, State::Cause::asked, nullptr);
+}
+
+model::Status BufferCache::write(HeldBuffer buffer, const Ordering& ordering) {
+  State& s = *state_;
+  Buffer& written = *std::exchange(buffer.buffer_, nullptr);
+  s.pay_for_write(written);
+  WriteWaiter waiter(s.executor);
+  if (s.issue(written, ordering, State::Cause::asked, &waiter) == 0) return model::Status::ok;
+  const TimeNs before = s.executor.now();
+  while (!waiter.complete) waiter.queue.wait();
+  s.executor.account().disk_wait_ns += s.executor.now() - before;
+  return waiter.status;
+}
+
+bool BufferCache::mark_dirty(const BufferKey& key) {
+  Buffer* buffer = state_->find(key);
+  if (buffer == nullptr) return false;
+  state_->set_dirty(*buffer);
+  state_->settle(*buffer);
+  return true;
+}
+
+void BufferCache::write_behind(const BufferKey& key) {
+  state_->write_unheld(key, State::Cause::asked);
+}
+
+void BufferCache::sweep(std::size_t part, std::size_t parts) {
+  State& s = *state_;
+  // Paying for a write lets others run: places are looked at again each time.
+  const std::size_t end = s.slots.size() * (part + 1) / parts;
+  for (std::size_t slot = s.slots.size() * part / parts; slot < end && slot < s.slots.size(); ++slot) {
+    Buffer* buffer = s.slots[slot].get();
+    if (buffer == nullptr || !buffer->dirty) continue;
+    if (buffer->marked)
+      s.write_unheld(buffer->key, State::Cause::asked);
+    else
+      buffer->marked = true;
+  }
+}
+
+/// `object` null: of any.
+model::Status BufferCache::State::take_error(const std::uint64_t* object) {
+  const auto it = object != nullptr ? errors.find(*object) : errors.begin();
+  if (it == errors.end()) return model::Status::ok;
+  const model::Status status = it->second;
+  if (object != nullptr)
+    errors.erase(it);
+  else
+    errors.clear();
+  return status;
+}
+
+model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys, const std::uint64_t* object) {
+  for (const BufferKey& key : keys) {
+    Buffer* buffer = find_and_lock(key);
+    if (buffer == nullptr) continue;
+    if (buffer->dirty) pay_for_write(*buffer);
+    if (buffer->dirty)
+      issue(*buffer, {}, Cause::asked, nullptr);
+    else
+      unlock(*buffer);
+  }
+  std::vector<RequestId> on_their_way;
+  for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
+    if (!t->is_read && (object == nullptr || t->key.object == *object)) on_their_way.push_back(t->id);
+  for (const RequestId id : on_their_way) disk.wait_for(id);
+  return take_error(object);
+}
+
+model::Status BufferCache::flush_object(std::uint64_t object) {
+  State& s = *state_;
+  std::vector<BufferKey> keys;
+  if (const auto it = s.objects.find(object); it != s.objects.end())
+    for (const Buffer* b = it->second.first(); b != nullptr; b = State::ObjectList::after(*b))
+      if (b->dirty) keys.push_back(b->key);
+  std::sort(keys.begin(), keys.end());
+  return s.flush(keys, &object);
+}
+
+model::Status BufferCache::flush_all() {
+  State& s = *state_;
+  std::vector<BufferKey> keys;
+  for (const Buffer* b = s.dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
+    keys.push_back(b->key);
+  return s.flush(keys, nullptr);
+}
+
+}  // namespace headcrash::os

@@ -1,0 +1,117 @@
+// The syncer daemon (syncer.h).
+//
+//   tick: work items that are due, in order of asking -> writes behind, by its policy -> sleep
+#include "fs-adapters/os/syncer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "plugin/model/invariant.h"
+
+namespace headcrash::os {
+
+struct Syncer::State {
+  State(Executor& fibers, BufferCache& buffers, const SyncerOptions& how)
+      : executor(fibers), cache(buffers), options(how) {}
+
+  void run();
+  void do_due(TimeNs until);
+  void write_behind();
+
+  using Work = std::function<void()>;
+  Executor& executor;
+  BufferCache& cache;
+  SyncerOptions options;
+  Account account{.name = "syncer"};
+  std::uint64_t asked = 0;  ///< items ever: their order
+  std::map<std::uint64_t, Work> due;
+  std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
+  std::size_t under_way = 0;
+  std::size_t part = 0;
+  TimeNs written_at = 0;
+};
+
+/// Those that are due by `until`; not what they ask for themselves.
+void Syncer::State::do_due(TimeNs until) {
+  const std::uint64_t last = asked;
+  while (!later.empty() && later.begin()->first <= until) {
+    due.insert(std::move(later.begin()->second));
+    later.erase(later.begin());
+  }
+  while (!due.empty() && due.begin()->first <= last) {
+    const Work work = std::move(due.begin()->second);
+    due.erase(due.begin());
+    ++under_way;
+    work();
+    --under_way;
+  }
+}
+
+void Syncer::State::write_behind() {
+  const TimeNs now = executor.now();
+  switch (options.policy) {
+    case SyncerOptions::Policy::none:
+      break;
+    case SyncerOptions::Policy::sweep:
+      cache.sweep(part, options.parts);
+      part = (part + 1) % options.parts;
+      break;
+    case SyncerOptions::Policy::periodic:
+      if (now - written_at < options.interval_ns) break;
+      written_at = now;
+      for (const BufferCache::Dirty& dirty : cache.dirty()) cache.write_behind(dirty.key);
+      break;
+    case SyncerOptions::Policy::interval:
+      for (const BufferCache::Dirty& dirty : cache.dirty())
+        if (dirty.content == Content::metadata || now - dirty.modified_at >= options.interval_ns)
+          cache.write_behind(dirty.key);
+      break;
+  }
+}
+
+void Syncer::State::run() {
+  TimeNs tick = executor.now();
+  written_at = tick;
+  for (;;) {
+    tick = std::max(tick + options.tick_ns, executor.now());
+    executor.sleep_until(tick);
+    if (executor.halted()) return;
+    do_due(executor.now());
+    write_behind();
+  }
+}
+
+Syncer::Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options)
+    : state_(std::make_unique<State>(executor, cache, options)) {
+  model::invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and a tick");
+}
+
+Syncer::~Syncer() = default;
+
+void Syncer::start() {
+  state_->executor.spawn(Executor::Kind::daemon, state_->account, [this] { state_->run(); });
+}
+
+void Syncer::add_work(std::function<void()> work, TimeNs not_before) {
+  State& s = *state_;
+  const std::uint64_t number = ++s.asked;
+  if (not_before <= s.executor.now())
+    s.due.emplace(number, std::move(work));
+  else
+    s.later.emplace(not_before, std::pair(number, std::move(work)));
+}
+
+void Syncer::do_work(Extent extent) {
+  state_->do_due(extent == Extent::everything ? model::kNever : state_->executor.now());
+}
+
+std::size_t Syncer::work_waiting() const {
+  return state_->due.size() + state_->later.size() + state_->under_way;
+}
+
+Account& Syncer::account() {
+  return state_->account;
+}
+
+}  // namespace headcrash::os

@@ -1,0 +1,129 @@
+// The syncer daemon (syncer.h): what it writes when, and its work items.
+#include "fs-adapters/os/syncer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fs-adapters/os/test_world.h"
+
+namespace headcrash::os {
+namespace {
+
+using model::kSecondNs;
+using Log = std::vector<std::string>;
+using Policy = SyncerOptions::Policy;
+
+struct SyncedWorld : bench::World {
+  explicit SyncedWorld(const SyncerOptions& options)
+      : cache(executor, cpu, queue, {}), syncer(executor, cache, options) {
+    syncer.start();
+  }
+  ~SyncedWorld() { executor.halt(); }
+
+  void change(std::int64_t block, Content content = Content::metadata) {
+    HeldBuffer buffer = cache.get({0, block}, content, static_cast<std::uint64_t>(block), 512);
+    model::bench::fill_with(buffer.bytes(), ++word);
+    cache.write_delayed(std::move(buffer));
+  }
+  double written_after_s(std::uint64_t lba, std::uint64_t what, TimeNs most = 100 * kSecondNs) {
+    while (medium.word(lba) != what && executor.now() < most)
+      executor.run_until(executor.now() + kSecondNs / 10);
+    return static_cast<double>(executor.now()) / 1e9;
+  }
+
+  BufferCache cache;
+  Syncer syncer;
+  std::uint64_t word = 0;
+};
+
+TEST(Syncer, TheSweepWritesWhatItHadMarkedTheTurnBefore) {
+  SyncedWorld w({.policy = Policy::sweep, .parts = 5});
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    for (std::int64_t block = 10; block < 15; ++block) w.change(block);
+  });
+  w.executor.run();
+  // One of five places each second from the first on: marked at 1 to 5 s, written at 6 to 10 s.
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const double at = w.written_after_s(10 + i, i + 1);
+    EXPECT_GE(at, 6.0 + static_cast<double>(i));
+    EXPECT_LT(at, 6.3 + static_cast<double>(i));
+  }
+}
+
+TEST(Syncer, TheClassicOneWritesEverythingEachInterval) {
+  SyncedWorld w({.policy = Policy::periodic, .interval_ns = 30 * kSecondNs});
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    w.executor.sleep_until(29 * kSecondNs);
+    w.change(1);
+    w.change(2, Content::data);
+  });
+  w.executor.run();
+  EXPECT_LT(w.written_after_s(1, 1), 30.3);
+  EXPECT_LT(w.written_after_s(2, 2), 30.3);
+}
+
+TEST(Syncer, IntervalUpdateCountsFromTheLastChangeAndWritesMetadataAtOnce) {
+  SyncedWorld w({.policy = Policy::interval, .interval_ns = 10 * kSecondNs});
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    w.change(1, Content::data);
+    w.change(2);
+    w.executor.sleep_until(8 * kSecondNs + kSecondNs / 2);
+    w.change(1, Content::data);
+  });
+  w.executor.run();
+  EXPECT_EQ(w.medium.word(2), 2U);
+  const double at = w.written_after_s(1, 3);
+  EXPECT_GE(at, 19.0);
+  EXPECT_LT(at, 19.3);
+}
+
+TEST(Syncer, WithoutAPolicyNothingIsWritten) {
+  SyncedWorld w({.policy = Policy::none});
+  w.executor.spawn(Executor::Kind::user, w.account, [&] { w.change(1); });
+  w.executor.run_until(500 * kSecondNs);
+  EXPECT_TRUE(w.disk.log.empty());
+  EXPECT_TRUE(w.cache.any_dirty());
+}
+
+TEST(Syncer, WorkIsDoneInOrderAtTheTickAndBeforeTheSweep) {
+  SyncedWorld w({.policy = Policy::interval});
+  Log log;
+  const auto say = [&](const std::string& what) {
+    log.push_back(std::to_string(w.executor.now() / 1'000'000) + " " + what);
+  };
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    w.syncer.add_work([&] { say("late"); }, 5 * kSecondNs / 2);
+    w.syncer.add_work([&] {
+      say("a");
+      w.change(7);
+      w.executor.sleep_until(w.executor.now() + kSecondNs / 2);  // an item may wait
+      w.syncer.add_work([&] { say("asked for by a"); });
+    });
+    w.syncer.add_work([&] { say("b"); });
+    EXPECT_EQ(w.syncer.work_waiting(), 3U);
+    EXPECT_TRUE(log.empty());
+  });
+  w.executor.run_until(4 * kSecondNs);
+  EXPECT_EQ(log, (Log{"1000 a", "1500 b", "2000 asked for by a", "3000 late"}));
+  EXPECT_EQ(w.medium.word(7), 1U);
+  EXPECT_EQ(w.syncer.work_waiting(), 0U);
+}
+
+TEST(Syncer, AnybodyCanDoTheWork) {
+  SyncedWorld w({.policy = Policy::none});
+  Log log;
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    w.syncer.add_work([&] { log.emplace_back("in a minute"); }, 60 * kSecondNs);
+    w.syncer.add_work([&] { log.push_back("now, by " + w.executor.account().name); });
+    w.syncer.do_work(Syncer::Extent::due);
+    EXPECT_EQ(log, Log{"now, by ann"});
+    w.syncer.do_work(Syncer::Extent::everything);
+    EXPECT_EQ(log, (Log{"now, by ann", "in a minute"}));
+  });
+  w.executor.run();
+}
+
+}  // namespace
+}  // namespace headcrash::os
