@@ -42,7 +42,7 @@ struct BufferKey {
   auto operator<=>(const BufferKey&) const = default;
 };
 
-/// What a buffer holds: only metadata is held back by write locks and seen by hooks.
+/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for it.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
@@ -81,7 +81,7 @@ struct Outgoing {
   Ordering ordering;                  ///< a hook may add to it
 };
 
-/// The file system's eyes on its metadata. Called between fibers' steps: neither may wait.
+/// The file system's eyes on what is written. Called between fibers' steps: neither may wait.
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;

@@ -100,7 +100,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
 RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Cause cause,
                                     WriteWaiter* waiter) {
   Outgoing out{buffer.key, buffer.lba, buffer.bytes, buffer.bytes, ordering};
-  if (hooks != nullptr && buffer.content == Content::metadata && !hooks->before_write(out)) {
+  if (hooks != nullptr && !hooks->before_write(out)) {
     set_dirty(buffer);
     unlock(buffer);
     return 0;

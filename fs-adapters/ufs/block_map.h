@@ -1,44 +1,81 @@
 #pragma once
-// From a file's blocks to their places: twelve direct pointers, then one, two and three levels of indirect
-// blocks (geometry.h). Holes have no place and read as zeroes. The last block of a file that needs direct
-// pointers only may be a few fragments; when the file grows they grow in place, or move.
-//
-// All functions are called with the inode's lock held.
+// Who owns what: a bit for each fragment of the file system, in rows of whole words, one row a group, so that
+// a row can be compared with the group's map word by word. A run lies in one block, hence in one word.
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
-#include "fs-adapters/os/buffer_cache.h"
-#include "fs-adapters/ufs/inodes.h"
-#include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/ufs/geometry.h"
 
 namespace headcrash::ufs {
 
-/// Where block `block` is; 0: a hole.
-VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block);
+class BlockMap {
+ public:
+  /// All that holds no data is taken, and what is behind a group's end.
+  void reset(const Geometry& geometry) {
+    geometry_ = geometry;
+    row_words_ = (geometry.fragments_per_group() + 63) / 64;
+    words_.assign(std::size_t{row_words_} * geometry.groups(), 0);
+    for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
+      const FragmentAddress base = geometry.group_base(group);
+      take(group, geometry.early_data_end(group) == 0 ? 0 : geometry.early_data_end(group) - base,
+           geometry.data_start(group) - base);
+      take(group, geometry.group_fragments(group), row_words_ * 64);
+    }
+  }
 
-/// The contents of a block that is no hole, held. The next one is read ahead for who reads them in order.
-VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std::int64_t block,
-                                          FragmentAddress at);
+  /// False: some of it was taken already; then it is all the same.
+  bool claim(FragmentAddress at, std::uint32_t count) {
+    std::uint64_t& word = word_of(at);
+    const std::uint64_t mask = mask_of(at, count);
+    const bool free = (word & mask) == 0;
+    word |= mask;
+    return free;
+  }
+  void release(FragmentAddress at, std::uint32_t count) { word_of(at) &= ~mask_of(at, count); }
+  bool taken(FragmentAddress at, std::uint32_t count) { return (word_of(at) & mask_of(at, count)) != 0; }
 
-struct BlockWanted {
-  std::int64_t block = 0;
-  std::uint32_t bytes = 0;  ///< of the block, from its start, that the file will reach to
-  bool overwritten = false;  ///< all that it holds now: it need not be read
+  std::uint32_t row_words() const { return row_words_; }
+  const std::uint64_t* row(std::uint32_t group) const {
+    return words_.data() + std::size_t{group} * row_words_;
+  }
+
+  /// Claims the first free run of so many fragments in one block; 0: none.
+  FragmentAddress allocate(std::uint32_t count) {
+    const std::uint32_t width = geometry_.fragments_per_block();
+    for (std::uint32_t group = 0; group < geometry_.groups(); ++group) {
+      for (std::uint32_t f = 0; f + count <= geometry_.group_fragments(group); f += width) {
+        const FragmentAddress at = geometry_.group_base(group) + f;
+        if (at == 0 || taken(at, count)) continue;
+        claim(at, count);
+        return at;
+      }
+    }
+    return 0;
+  }
+
+ private:
+  std::uint64_t& word_of(FragmentAddress at) {
+    const std::uint32_t group = geometry_.group_of_fragment(at);
+    return words_[std::size_t{group} * row_words_ + (at - geometry_.group_base(group)) / 64];
+  }
+  std::uint64_t mask_of(FragmentAddress at, std::uint32_t count) const {
+    return ((std::uint64_t{1} << count) - 1) << (geometry_.index_in_group(at) % 64);
+  }
+  void take(std::uint32_t group, std::uint32_t from, std::uint32_t end) {
+    std::uint64_t* const words = words_.data() + std::size_t{group} * row_words_;
+    while (from < end) {
+      const std::uint32_t count = std::min(64 - from % 64, end - from);
+      const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+      words[from / 64] |= ones << (from % 64);
+      from += count;
+    }
+  }
+
+  Geometry geometry_;
+  std::uint32_t row_words_ = 0;
+  std::vector<std::uint64_t> words_;
 };
-/// The block for writing: allocated if it was a hole, grown if it was too short. The inode's size is left
-/// to the caller, but for a last block of fragments that is now followed by others: it becomes whole.
-VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
-                                            const BlockWanted& wanted);
-
-/// Blocks from `first` on up to `end` become holes.
-VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode, std::int64_t first,
-                            std::int64_t end);
-/// Makes the file so long: what is cut off is freed, what is added is a hole. Of a regular file or directory.
-VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode, std::uint64_t size_bytes);
-/// Resets all pointers, size and mode in core, forgets all buffers; says what there was.
-VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
-/// The indirect blocks of a file that are in memory and dirty or on their way, lowest first: for fsync.
-std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
 
 }  // namespace headcrash::ufs

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {

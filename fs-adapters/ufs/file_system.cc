@@ -4,11 +4,12 @@
 
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/no_order.h"
 #include "fs-adapters/ufs/scheduler_chains.h"
 #include "fs-adapters/ufs/scheduler_flag.h"
+#include "fs-adapters/ufs/soft_updates.h"
 
 namespace headcrash::ufs {
 
@@ -23,7 +24,7 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
     case SchemeKind::scheduler_chains:
       return std::make_unique<SchedulerChains>(volume, options);
     case SchemeKind::soft_updates:
-      break;
+      return std::make_unique<SoftUpdates>(volume, options);
   }
   return nullptr;
 }

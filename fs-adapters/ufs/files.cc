@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/file_system.h"
 
 namespace headcrash::ufs {

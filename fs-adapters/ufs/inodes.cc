@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
 #include "plugin/model/invariant.h"
 

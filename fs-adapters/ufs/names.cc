@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/file_system.h"
 
 namespace headcrash::ufs {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <deque>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/file_system.h"
 
 namespace headcrash::ufs {

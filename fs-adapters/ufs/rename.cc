@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/file_system.h"
 
 namespace headcrash::ufs {
@@ -99,6 +99,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (!done) return done;
   if (gets_parent)
     if (done = change_parent(*volume_, operation, source, from, to); !done) return done;
+  if (done = volume_->scheme->settle_name(operation, source); !done) return done;
   // It may have made room for the new name.
   const auto old = find_name(*volume_, from, rename.from.name);
   if (!old) return pass_on_errno(old);
@@ -133,12 +134,15 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
     if (!*found) return refuse(EIO);
     return replace_name(*volume_, operation, *at.directory, now, **found, {.inode = &before});
   };
-  auto done = change_one(rename.to, source, target);
+  auto done = volume_->scheme->settle_name(operation, target);
+  if (done) done = change_one(rename.to, source, target);
+  if (done) done = volume_->scheme->settle_name(operation, source);
   if (done) done = change_one(rename.from, target, source);
   if (done && rename.other_parent() && source.disk.is_directory())
     done = change_parent(*volume_, operation, source, from, to);
   if (done && rename.other_parent() && target.disk.is_directory())
     done = change_parent(*volume_, operation, target, to, from);
+  if (done) done = volume_->scheme->settle_name(operation, target);
   if (!done) return done;
   const auto old = find_name(*volume_, from, third);
   if (!old) return pass_on_errno(old);

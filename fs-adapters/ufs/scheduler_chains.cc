@@ -96,7 +96,7 @@ VfsResult<os::HeldBuffer> SchedulerChains::block_allocated(Operation&, const Blo
   if (allocation.kind == BlockKind::data && !allocation.moved()) {
     blocks_[key].add(volume_.disk, pointer);
     if (options_.allocation_initialization)
-      pointer.add(volume_.disk, zeroes_.issue(fresh, {.after = After(pointer).ids()}));
+      pointer.add(volume_.disk, zeroes_.issue(fresh, {.after = pointer.ids()}));
   } else {
     blocks_[key].add(volume_.disk, pointer);
     os::RequestId id = 0;

@@ -5,40 +5,24 @@
 #include <cerrno>
 #include <set>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 1000;  // of a sync: each one makes progress, or the disk is gone
-
-VfsResult<void> write_if_dirty(Volume& volume, const os::BufferKey& key) {
-  // What a scheme sends undone stays dirty: again, until all of it has gone.
-  for (int round = 0; round < kRoundsMax; ++round) {
-    os::HeldBuffer buffer = volume.cache.cached(key);
-    if (!buffer) return {};
-    const os::RequestId on_its_way = buffer.being_written();
-    if (!buffer.dirty()) {
-      volume.cache.release(std::move(buffer));
-      if (on_its_way != 0) volume.disk.wait_for(on_its_way);
-      return {};
-    }
-    if (auto written = as_result(volume.cache.write(std::move(buffer))); !written) return written;
-  }
-  return refuse(EIO);
-}
+constexpr int kRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (inode.changed)
     if (auto copied = volume.inodes.write_delayed(inode); !copied) return copied;
-  return write_if_dirty(volume, volume.inodes.block_key(inode.number));
+  return volume.write_if_dirty(volume.inodes.block_key(inode.number));
 }
 
 VfsResult<void> write_file(Volume& volume, CoreInode& inode) {
   if (auto data = as_result(volume.cache.flush_object(inode.number)); !data) return data;
   for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode))
-    if (auto written = write_if_dirty(volume, key); !written) return written;
+    if (auto written = volume.write_if_dirty(key); !written) return written;
   return write_inode(volume, inode);
 }
 
@@ -53,7 +37,7 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, CoreInode& ino
     if (!directory) return pass_on_errno(directory);
     if (!(*directory)->disk.is_directory()) continue;  // removed, its number somebody else's
     auto written = write_inode(volume, **directory);
-    if (written) written = write_if_dirty(volume, Volume::block_of(name.directory, name.block));
+    if (written) written = volume.write_if_dirty(Volume::block_of(name.directory, name.block));
     if (written) written = write_names(volume, operation, **directory, seen);
     if (!written) {
       inode.names.push_back(name);
@@ -78,7 +62,7 @@ VfsResult<void> Scheme::sync() {
     volume_.syncer.do_work(os::Syncer::Extent::everything);
     if (!volume_.cache.any_dirty() && volume_.syncer.work_waiting() == 0) return {};
   }
-  return refuse(EIO);
+  return {};
 }
 
 }  // namespace headcrash::ufs

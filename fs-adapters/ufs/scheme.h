@@ -192,6 +192,13 @@ class Scheme : public os::WriteHooks {
   /// (4b) The inode has no mode and no pointers any more, in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
+  /// A rename is about to remove another name of the inode: the new one must be first (R1). Both are locked,
+  /// no block is held.
+  virtual VfsResult<void> settle_name(Operation&, CoreInode& inode) {
+    (void)inode;
+    return {};
+  }
+
   /// The bitmap's bit has been set; nothing has been written into the inode yet.
   virtual void inode_allocated(InodeNumber) {}
   /// The in-core inode has been copied to its place in `block`.

@@ -106,6 +106,16 @@ VfsResult<void> Volume::write_last(os::HeldBuffer buffer, LastWrite how) {
   return {};
 }
 
+VfsResult<void> Volume::write_if_dirty(const os::BufferKey& key) {
+  os::HeldBuffer buffer = cache.cached(key);
+  if (!buffer) return {};
+  if (buffer.dirty()) return as_result(cache.write(std::move(buffer)));
+  const os::RequestId on_its_way = buffer.being_written();
+  cache.release(std::move(buffer));
+  if (on_its_way != 0) disk.wait_for(on_its_way);
+  return {};
+}
+
 VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
   super.modified = false;

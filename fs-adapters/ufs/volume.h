@@ -75,6 +75,8 @@ class Volume {
   /// Lowers the counts. `dropped`'s inodes are locked, and referred to, by the caller.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
 
+  /// What is in the cache for that block reaches the disk, as far as the scheme lets it.
+  VfsResult<void> write_if_dirty(const os::BufferKey& key);
   /// The last write of a series.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
   // A buffer that is written is given away; these take it again.

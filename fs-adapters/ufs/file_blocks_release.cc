@@ -1,4 +1,4 @@
-// From a file's blocks to their places (block_map.h): taking blocks away.
+// From a file's blocks to their places (file_blocks.h): taking blocks away.
 //
 // What is taken from one holder of pointers, the inode or an indirect block that stays, is told to the scheme
 // at once when the holder's pointers are reset: deepest first, the inode last. A tree of indirect blocks that
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
 
@@ -146,10 +146,11 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   extents.push_back({*at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
   // Shorter from now on: it must not be written over what others may get.
-  os::HeldBuffer shorter =
-      volume.cache.get(key, inode.disk.is_directory() ? os::Content::metadata : os::Content::data,
-                       volume.lba(*at), volume.bytes(want));
-  volume.cache.write_delayed(std::move(shorter));
+  auto shorter =
+      volume.cache.read(key, inode.disk.is_directory() ? os::Content::metadata : os::Content::data,
+                        volume.lba(*at), volume.bytes(want));
+  if (!shorter) return refuse(EIO);
+  volume.cache.write_delayed(std::move(*shorter));
   return {};
 }
 

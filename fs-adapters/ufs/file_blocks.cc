@@ -1,6 +1,6 @@
-// From a file's blocks to their places (block_map.h): finding, allocating, growing.
+// From a file's blocks to their places (file_blocks.h): finding, allocating, growing.
 
-#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/file_blocks.h"
 
 #include <algorithm>
 #include <cerrno>

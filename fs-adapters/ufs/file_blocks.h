@@ -1,0 +1,44 @@
+#pragma once
+// From a file's blocks to their places: twelve direct pointers, then one, two and three levels of indirect
+// blocks (geometry.h). Holes have no place and read as zeroes. The last block of a file that needs direct
+// pointers only may be a few fragments; when the file grows they grow in place, or move.
+//
+// All functions are called with the inode's lock held.
+
+#include <cstdint>
+#include <vector>
+
+#include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/ufs/inodes.h"
+#include "fs-adapters/ufs/scheme.h"
+
+namespace headcrash::ufs {
+
+/// Where block `block` is; 0: a hole.
+VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block);
+
+/// The contents of a block that is no hole, held. The next one is read ahead for who reads them in order.
+VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std::int64_t block,
+                                          FragmentAddress at);
+
+struct BlockWanted {
+  std::int64_t block = 0;
+  std::uint32_t bytes = 0;  ///< of the block, from its start, that the file will reach to
+  bool overwritten = false;  ///< all that it holds now: it need not be read
+};
+/// The block for writing: allocated if it was a hole, grown if it was too short. The inode's size is left
+/// to the caller, but for a last block of fragments that is now followed by others: it becomes whole.
+VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
+                                            const BlockWanted& wanted);
+
+/// Blocks from `first` on up to `end` become holes.
+VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode, std::int64_t first,
+                            std::int64_t end);
+/// Makes the file so long: what is cut off is freed, what is added is a hole. Of a regular file or directory.
+VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode, std::uint64_t size_bytes);
+/// Resets all pointers, size and mode in core, forgets all buffers; says what there was.
+VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
+/// The indirect blocks of a file that are in memory and dirty or on their way, lowest first: for fsync.
+std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,184 @@
+// Phase 1 (fsck.h): every inode of every group, in the order of the tables, which are read in long runs. Only
+// those that are allocated are looked at closely: type, size, and each pointer in the order of the file. A
+// block is claimed when it is first met, and an indirect block is followed only then, so that no file,
+// however wound up, costs more reads than the device has blocks.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/ufs/fsck_state.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr std::uint32_t kTableRunBytes = 65536;
+
+bool is_type(std::uint16_t mode) {
+  switch (mode & kTypeMask) {
+    case kTypeDirectory:
+    case kTypeRegular:
+    case kTypeSymlink:
+    case kTypeFifo:
+    case kTypeCharacter:
+    case kTypeBlock:
+    case kTypeSocket:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Mode 0, no size, no pointers: the times and the generation of the last owner may stay.
+bool is_free(const std::byte* inode) {
+  std::uint16_t mode;
+  std::memcpy(&mode, inode, sizeof mode);
+  if (mode != 0) return false;
+  std::uint64_t any;
+  std::memcpy(&any, inode + kInodeSizeOffset, sizeof any);
+  std::uint32_t last;
+  std::memcpy(&last, inode + kInodeDirectOffset + kInlineTargetBytes - 4, sizeof last);
+  any |= last;
+  for (std::size_t at = kInodeDirectOffset; at < kInodeDirectOffset + kInlineTargetBytes - 4; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, inode + at, sizeof word);
+    any |= word;
+  }
+  return any == 0;
+}
+
+}  // namespace
+
+void Fsck::State::reset_map() {
+  map.reset(geometry);
+  const std::uint32_t fragments = geometry.fragments_of(superblock.summary_bytes);
+  for (std::uint32_t i = 0; i < fragments; ++i) map.claim(superblock.summary_address + i, 1);
+}
+
+void Fsck::State::check_inodes() {
+  reset_map();
+  type.assign(geometry.inodes(), 0);
+  links.assign(geometry.inodes(), 0);
+  names.assign(geometry.inodes(), 0);
+  directories.clear(), directory_blocks.clear();
+  lost_found = 0, duplicates = false;
+  report.files = report.directories = 0;
+  table.resize(kTableRunBytes);
+  const std::uint64_t group_bytes = std::uint64_t{geometry.inodes_per_group()} * kInodeBytes;
+  for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
+    const std::uint64_t start = geometry.lba_of(geometry.inode_table(group));
+    InodeNumber number = group * geometry.inodes_per_group();
+    for (std::uint64_t at = 0; at < group_bytes; at += kTableRunBytes) {
+      const auto run = std::span(table).first(std::min<std::uint64_t>(kTableRunBytes, group_bytes - at));
+      if (!read_sectors(start + at / kSectorBytes, run)) return;
+      for (std::size_t i = 0; i < run.size(); i += kInodeBytes, ++number)
+        if (!is_free(run.data() + i) && number >= kRootInode)
+          check_inode(number, run.subspan(i, kInodeBytes));
+    }
+  }
+}
+
+void Fsck::State::clear_inode(InodeNumber number, const Inode& inode) {
+  type[number] = 0, links[number] = 0;
+  save(number, {.generation = inode.generation});
+}
+
+bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {
+  if (inode.size_bytes > geometry.file_blocks_max() * geometry.block_bytes()) {
+    find(FindingKind::bad_size, number, 0, 0,
+         fmt::format("inode {}: {} bytes are more than pointers reach; it is freed", number,
+                     inode.size_bytes));
+    return false;
+  }
+  if (inode.is_directory() && inode.size_bytes % kChunkBytes != 0) {
+    find(FindingKind::bad_size, number, 0, 0,
+         fmt::format("directory {}: {} bytes are no whole chunks", number, inode.size_bytes));
+    inode.size_bytes = (inode.size_bytes / kChunkBytes + 1) * kChunkBytes;
+    changed = true;
+  }
+  return true;
+}
+
+void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> bytes) {
+  Inode inode = decode_inode(bytes);
+  if (!inode.allocated() || !is_type(inode.mode)) {
+    find(inode.allocated() ? FindingKind::bad_mode : FindingKind::partly_allocated, number, 0, 0,
+         fmt::format("inode {}: mode {:o} is no type of file; it is freed", number, inode.mode));
+    return clear_inode(number, inode);
+  }
+  bool changed = false;
+  if (!check_size(number, inode, changed)) return clear_inode(number, inode);
+  type[number] = entry_type(inode.mode);
+  links[number] = inode.links;
+  const auto first = static_cast<std::uint32_t>(directory_blocks.size());
+  const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
+  std::uint64_t next = 0;  // of a directory's blocks, until a hole
+  std::uint32_t fragments = 0;
+  bool doubted = false;
+  const auto judge = [&](const FilePointer& p) {
+    if (p.block >= end) {
+      find(FindingKind::blocks_behind_end, number, p.at, p.fragments,
+           fmt::format("inode {}: fragment {} lies behind its end", number, p.at));
+      return Verdict::clear;
+    }
+    if (!data_run(p.at, p.fragments)) {
+      find(FindingKind::bad_pointer, number, p.at, p.fragments,
+           fmt::format("inode {}: block {} is at fragment {}, where no data are", number, p.block, p.at));
+      return Verdict::clear;
+    }
+    fragments += p.fragments;
+    const bool first_claim = map.claim(p.at, p.fragments);
+    duplicates |= !first_claim, doubted |= !first_claim;
+    if (p.level == 0 && inode.is_directory() && p.block == next) directory_blocks.push_back(p.at), ++next;
+    return first_claim ? Verdict::follow : Verdict::stay;
+  };
+  if (!pointers_are_text(inode, geometry.inline_target_max())) changed |= walk(inode, judge);
+  const std::uint32_t sectors = fragments * geometry.sectors_per_fragment();
+  if (sectors != inode.sectors && !doubted) {
+    find(FindingKind::bad_sectors, number, 0, sectors,
+         fmt::format("inode {}: says {} sectors, has {}", number, inode.sectors, sectors));
+    inode.sectors = sectors;
+    changed = true;
+  }
+  if (inode.is_directory()) {
+    note_directory(number, inode, first, next, changed);
+  } else {
+    ++report.files;
+  }
+  if (changed && type[number] != 0) save(number, inode);
+}
+
+/// A directory ends where a block is missing; the files named behind it come into lost+found.
+void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
+                                 bool& changed) {
+  if (until < geometry.blocks_of_size(inode.size_bytes) || inode.size_bytes == 0) {
+    find(FindingKind::directory_hole, number, 0, 0,
+         fmt::format("directory {}: block {} is missing; it ends there", number, until));
+    inode.size_bytes = until * geometry.block_bytes();
+    changed = again = repairing();
+    if (until == 0) {
+      clear_inode(number, inode);
+      return;
+    }
+  }
+  ++report.directories;
+  directories.push_back({.inode = number,
+                         .first_block = first,
+                         .blocks = static_cast<std::uint32_t>(directory_blocks.size()) - first,
+                         .size_bytes = inode.size_bytes});
+}
+
+void Fsck::State::free_inode(InodeNumber number) {
+  Inode inode = load(number);
+  if (stopped()) return;
+  if (!pointers_are_text(inode, geometry.inline_target_max()))
+    walk(inode, [&](const FilePointer& p) {
+      if (!data_run(p.at, p.fragments)) return Verdict::stay;
+      map.release(p.at, p.fragments);
+      return Verdict::follow;
+    });
+  clear_inode(number, inode);
+}
+
+}  // namespace headcrash::ufs

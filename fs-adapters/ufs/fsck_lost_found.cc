@@ -1,0 +1,119 @@
+// lost+found (fsck.h): where files and directories get a name, "#" and their number, that nobody names any
+// more. It grows by whole blocks while free ones and direct pointers last. If there is none it is made, and
+// the check begins anew, since an inode and a name have come into the world.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "fs-adapters/ufs/fsck_state.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr int kSameNamesMax = 100;
+
+}  // namespace
+
+bool Fsck::State::has_name(const CheckedDirectory& d, std::string_view name) {
+  for (std::uint32_t b = 0; b < d.blocks; ++b) {
+    block.resize(directory_block_bytes(d, b));
+    if (!read(directory_blocks[d.first_block + b], block)) return true;
+    if (find_entry(block, name)) return true;
+  }
+  return false;
+}
+
+bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumber named, std::uint8_t kind) {
+  CheckedDirectory& d = *directory(number);
+  do {
+    for (std::uint32_t b = 0; b < d.blocks; ++b) {
+      const FragmentAddress at = directory_blocks[d.first_block + b];
+      block.resize(directory_block_bytes(d, b));
+      if (!read(at, block)) return false;
+      const auto added = add_entry(block, name, named, kind);
+      if (!added) continue;
+      const std::size_t byte = std::size_t{added->chunk()} * kChunkBytes;
+      return write_sectors(geometry.lba_of(at) + added->chunk(),
+                           std::span<const std::byte>(block).subspan(byte, kChunkBytes));
+    }
+  } while (grow(d));
+  return false;
+}
+
+/// By a block, or, if its last one is not whole, to a whole one somewhere else.
+bool Fsck::State::grow(CheckedDirectory& d) {
+  Inode inode = load(d.inode);
+  const std::uint32_t last_bytes = geometry.offset_in_block(d.size_bytes);
+  const std::uint32_t index = last_bytes != 0 ? d.blocks - 1 : d.blocks;
+  if (stopped() || index >= kDirectPointers) return false;
+  const std::uint32_t width = geometry.fragments_per_block();
+  const FragmentAddress at = map.allocate(width);
+  if (at == 0) return false;
+  std::vector<std::byte> bytes(geometry.block_bytes());
+  format_chunks(bytes);
+  if (last_bytes != 0 && !read(inode.direct[index], std::span(bytes).first(last_bytes))) return false;
+  if (!write(at, bytes)) return false;
+  const std::uint32_t old = last_bytes != 0 ? geometry.fragments_of(last_bytes) : 0;
+  if (old != 0) map.release(inode.direct[index], old);
+  inode.direct[index] = at;
+  inode.sectors += (width - old) * geometry.sectors_per_fragment();
+  inode.size_bytes = d.size_bytes = (std::uint64_t{index} + 1) * geometry.block_bytes();
+  save(d.inode, inode);
+  // Its blocks must stay together in the list.
+  const auto begin = directory_blocks.begin() + d.first_block;
+  const std::vector<FragmentAddress> blocks(begin, begin + static_cast<std::ptrdiff_t>(index));
+  d.first_block = static_cast<std::uint32_t>(directory_blocks.size());
+  directory_blocks.insert(directory_blocks.end(), blocks.begin(), blocks.end());
+  directory_blocks.push_back(at);
+  d.blocks = index + 1;
+  return !stopped();
+}
+
+/// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is there.
+bool Fsck::State::make_lost_found() {
+  const auto free = std::find(type.begin() + kRootInode + 1, type.end(), std::uint8_t{0});
+  const FragmentAddress at = map.allocate(geometry.fragments_per_block());
+  if (free == type.end() || at == 0 || has_name(*directory(kRootInode), "lost+found")) return false;
+  const auto number = static_cast<InodeNumber>(free - type.begin());
+  std::vector<std::byte> bytes(geometry.block_bytes());
+  format_chunks(bytes);
+  format_directory(std::span(bytes).first(kChunkBytes), number, kRootInode);
+  if (!write(at, bytes)) return false;
+  Inode inode{.mode = kTypeDirectory | 0700,
+              .links = 2,
+              .size_bytes = geometry.block_bytes(),
+              .sectors = geometry.fragments_per_block() * geometry.sectors_per_fragment()};
+  inode.modified.seconds = inode.changed.seconds = static_cast<std::int32_t>(options.time);
+  inode.direct[0] = at;
+  save(number, inode);
+  again = add_name(kRootInode, "lost+found", number, entry_type(kTypeDirectory));
+  return again;
+}
+
+bool Fsck::State::put_into_lost_found(InodeNumber number) {
+  if (!repairing() || stopped()) return false;
+  const auto no_room = [&](const char* why) {
+    find(FindingKind::no_room, number, 0, 0,
+         fmt::format("inode {}: cannot be put into lost+found: {}; remove something and check again", number,
+                     why),
+         false);
+    return false;
+  };
+  if (lost_found == 0) {
+    // The next round puts it there.
+    return make_lost_found() || stopped() ? false : no_room("there is none, and no room to make it");
+  }
+  if (lost_found == number) return no_room("it is lost+found");
+  std::string name = fmt::format("#{:07}", number);
+  for (int i = 1; has_name(*directory(lost_found), name); ++i) {
+    if (stopped() || i > kSameNamesMax) return no_room("it is there already");
+    name = fmt::format("#{:07}.{}", number, i);
+  }
+  if (!add_name(lost_found, name, number, type[number])) return stopped() ? false : no_room("it is full");
+  ++names[number];
+  ++directory(lost_found)->entries;
+  return true;
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,100 @@
+// Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name counts
+// for the inode it names, and tells a directory's parent. A directory can have only one name: of two, the one
+// that its own ".." confirms stays (a move from one directory to another that a power cut ended in the
+// middle).
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "fs-adapters/ufs/fsck_state.h"
+
+namespace headcrash::ufs {
+
+void Fsck::State::check_names() {
+  if (type[kRootInode] != entry_type(kTypeDirectory)) {
+    find(FindingKind::bad_root, kRootInode, 0, 0, "the root is no directory; a new one is made");
+    if (repairing()) make_root();
+    return;
+  }
+  CheckedDirectory* const root = directory(kRootInode);
+  root->parent = kRootInode;
+  for (std::size_t i = 0; i < directories.size() && !stopped(); ++i) check_directory(i);
+}
+
+void Fsck::State::check_directory(std::size_t index) {
+  block.resize(geometry.block_bytes());
+  for (std::uint32_t b = 0; b < directories[index].blocks; ++b) {
+    const FragmentAddress at = directory_blocks[directories[index].first_block + b];
+    const std::uint32_t bytes = directory_block_bytes(directories[index], b);
+    block.resize(geometry.block_bytes());
+    const auto held = std::span(block).first(bytes);
+    if (!read(at, held)) return;
+    for (std::uint32_t chunk = 0; chunk < bytes / kChunkBytes; ++chunk) {
+      if (!check_chunk(index, b, chunk, at)) continue;
+      const std::size_t byte = std::size_t{chunk} * kChunkBytes;
+      write_sectors(geometry.lba_of(at) + chunk, held.subspan(byte, kChunkBytes));
+    }
+  }
+}
+
+/// The ".." of a directory that may not have been looked at yet.
+InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
+  if (d.dot_dot != 0) return d.dot_dot;
+  std::array<std::byte, kChunkBytes> chunk = {};
+  if (!read(directory_blocks[d.first_block], chunk)) return 0;
+  const auto entry = find_entry(chunk, "..");
+  return entry ? entry->inode : 0;
+}
+
+/// Removes the name that is at an offset in a block of a directory that is not in memory.
+void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
+  std::array<std::byte, kChunkBytes> chunk = {};
+  const std::uint64_t lba = geometry.lba_of(at) + offset / kChunkBytes;
+  if (!repairing() || !read_sectors(lba, chunk)) return;
+  const auto entry = entry_at(chunk, offset % kChunkBytes);
+  if (!entry || entry->inode == 0) return;
+  remove_entry(chunk, offset % kChunkBytes);
+  write_sectors(lba, chunk);
+}
+
+/// False: this name of a directory has to go.
+bool Fsck::State::keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at) {
+  CheckedDirectory& named = *directory(entry.inode);
+  CheckedDirectory& in = directories[index];
+  if (named.parent != 0) {
+    const bool newer = named.inode != kRootInode && named.parent != in.inode && dot_dot_of(named) == in.inode;
+    find(FindingKind::directory_second_name, named.inode, 0, 1,
+         fmt::format("directory {}: has names in directories {} and {}; that in {} goes", named.inode,
+                     named.parent, in.inode, newer ? named.parent : in.inode));
+    if (!newer) return false;
+    remove_name(named.named_block, named.named_offset);
+    if (CheckedDirectory* const before = directory(named.parent)) --before->entries;
+    --names[named.inode];
+  }
+  named.parent = in.inode;
+  named.named_block = at, named.named_offset = entry.offset;
+  return true;
+}
+
+void Fsck::State::make_root() {
+  const FragmentAddress at = map.allocate(1);
+  if (at == 0) {
+    find(FindingKind::no_room, kRootInode, 0, 1, "there is no free fragment for a root directory", false);
+    return;
+  }
+  std::vector<std::byte> bytes(geometry.fragment_bytes());
+  format_directory(std::span(bytes).first(kChunkBytes), kRootInode, kRootInode);
+  if (!write(at, bytes)) return;
+  Inode root{.mode = kTypeDirectory | 0755,
+             .links = 2,
+             .size_bytes = kChunkBytes,
+             .sectors = geometry.sectors_per_fragment()};
+  root.modified.seconds = root.changed.seconds = root.accessed.seconds =
+      static_cast<std::int32_t>(options.time);
+  root.direct[0] = at;
+  save(kRootInode, root);
+  again = true;
+}
+
+}  // namespace headcrash::ufs

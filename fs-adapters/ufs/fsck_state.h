@@ -1,0 +1,191 @@
+#pragma once
+// What the checker's phases share (fsck.h): the store, what phase 1 has learnt about inodes and directories,
+// the map of claimed blocks. Memory stays from one state to the next; nothing is allocated for an inode.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/ufs/block_map.h"
+#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/ufs/fsck.h"
+
+namespace headcrash::ufs {
+
+/// A directory that phase 1 has found.
+struct CheckedDirectory {
+  InodeNumber inode = 0;
+  InodeNumber parent = 0;   ///< in which it has its name; 0: none yet
+  InodeNumber dot_dot = 0;  ///< as it says itself
+  FragmentAddress named_block =
+      0;  ///< where its name is: a block of the parent, and the entry's offset in it
+  std::uint32_t named_offset = 0;
+  std::uint32_t first_block = 0, blocks = 0;  ///< in State::directory_blocks
+  std::uint64_t size_bytes = 0;
+  std::uint32_t entries = 0;  ///< besides "." and ".."
+  enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
+};
+
+/// A pointer of a file, on the way through all of them.
+struct FilePointer {
+  std::uint32_t level = 0;  ///< of what it leads to; 0: data
+  std::uint64_t block = 0;  ///< the first of the file's blocks behind it
+  FragmentAddress at = 0;
+  std::uint32_t fragments = 0;
+};
+enum class Verdict : std::uint8_t { follow, stay, clear };
+enum class EntryFate : std::uint8_t { keep, change, remove };
+
+struct Fsck::State {
+  // One run.
+  const model::SectorStore* source = nullptr;
+  model::SectorStore* target = nullptr;  ///< null: look only
+  FsckOptions options;
+  FsckReport report;
+  std::optional<Error> failure;  ///< of the store: everything stops
+  Superblock superblock;
+  std::uint64_t superblock_byte = 0;  ///< where it was found
+  Geometry geometry;
+  bool again = false;       ///< a repair has changed what earlier phases had seen
+  bool duplicates = false;  ///< phase 1 has met a block twice
+
+  // What was found.
+  BlockMap map;
+  std::vector<std::uint8_t> type;  ///< of each inode, as entries have it; 0: not allocated
+  std::vector<std::uint16_t> links;
+  std::vector<std::uint32_t> names;
+  std::vector<CheckedDirectory> directories;  ///< by inode number
+  std::vector<FragmentAddress> directory_blocks;
+  InodeNumber lost_found = 0;
+
+  // Buffers.
+  std::vector<std::byte> table, block;
+  std::array<std::vector<std::byte>, kIndirectPointers> pointers;
+
+  // fsck.cc
+  Result<FsckReport> run();
+  void round();
+  bool repairing() const { return target != nullptr; }
+  bool stopped() const { return failure.has_value(); }
+  /// `repaired` holds when a repair is under way; else the caller says that nothing could be done.
+  void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count, std::string text,
+            bool can_repair = true);
+  bool read(FragmentAddress at, std::span<std::byte> into);
+  bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
+  bool write(FragmentAddress at, std::span<const std::byte> bytes);
+  bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
+  Inode load(InodeNumber number);
+  void save(InodeNumber number, const Inode& inode);
+  CheckedDirectory* directory(InodeNumber number);
+  bool data_run(FragmentAddress at, std::uint32_t fragments) const;
+  std::uint32_t directory_block_bytes(const CheckedDirectory& directory, std::uint32_t index) const;
+
+  // Phase 0: fsck_superblock.cc
+  bool find_superblock();
+  bool superblock_at(std::uint64_t byte, bool replica);
+  void finish();
+
+  // Phase 1: fsck_inodes.cc
+  void reset_map();
+  void check_inodes();
+  void check_inode(InodeNumber number, std::span<const std::byte> bytes);
+  bool check_size(InodeNumber number, Inode& inode, bool& changed);
+  void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
+                      bool& changed);
+  void clear_inode(InodeNumber number, const Inode& inode);
+  /// Frees the blocks of an inode that has passed phase 1, and the inode.
+  void free_inode(InodeNumber number);
+  /// Goes through a file's pointers in order. visit(FilePointer) -> Verdict; what is to be cleared becomes 0
+  /// in the inode (true is returned) and in indirect blocks (which are written) when repairing.
+  template <typename Visit>
+  bool walk(Inode& inode, Visit visit);
+  template <typename Visit>
+  bool walk_one(std::uint32_t& pointer, std::uint32_t level, std::uint64_t first, std::uint64_t size_bytes,
+                Visit& visit);
+
+  // Phase 1b: fsck_duplicates.cc
+  void resolve_duplicates();
+  void reclaim(InodeNumber number);
+
+  // Phase 2: fsck_names.cc, fsck_chunks.cc
+  void check_names();
+  void check_directory(std::size_t index);
+  bool check_chunk(std::size_t index, std::uint32_t block, std::uint32_t chunk, FragmentAddress at);
+  bool mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
+  bool check_dots(CheckedDirectory& directory);
+  EntryFate check_entry(std::size_t index, const Entry& entry, FragmentAddress at);
+  bool keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at);
+  void remove_name(FragmentAddress at, std::uint32_t offset);
+  InodeNumber dot_dot_of(CheckedDirectory& directory);
+  void make_root();
+
+  // Phase 3: fsck_connectivity.cc, lost+found: fsck_lost_found.cc
+  void check_connectivity();
+  void check_dot_dots();
+  void adopt(CheckedDirectory& top, bool loop);
+  void set_dot_dot(CheckedDirectory& directory, InodeNumber parent);
+  bool make_lost_found();
+  bool put_into_lost_found(InodeNumber number);
+  bool add_name(InodeNumber directory, std::string_view name, InodeNumber number, std::uint8_t type);
+  bool grow(CheckedDirectory& directory);
+  bool has_name(const CheckedDirectory& directory, std::string_view name);
+
+  // Phase 4: fsck_links.cc
+  void check_links();
+  void check_file_without_name(InodeNumber number);
+
+  // Phase 5: fsck_maps.cc
+  void check_maps();
+  void check_group(std::uint32_t group, std::span<std::byte> header);
+  bool check_inode_map(class CylinderGroup& group);
+  bool check_fragment_map(class CylinderGroup& group);
+  void check_totals();
+  std::vector<Summary> summaries;
+};
+
+template <typename Visit>
+bool Fsck::State::walk_one(std::uint32_t& pointer, std::uint32_t level, std::uint64_t first,
+                           std::uint64_t size_bytes, Visit& visit) {
+  if (pointer == 0 || stopped()) return false;
+  const std::uint32_t fragments = level == 0 && first < geometry.blocks_of_size(size_bytes)
+                                      ? geometry.fragments_of_block(size_bytes, first)
+                                      : geometry.fragments_per_block();
+  const Verdict verdict =
+      visit(FilePointer{.level = level, .block = first, .at = pointer, .fragments = fragments});
+  if (verdict == Verdict::clear) {
+    pointer = 0;
+    return true;
+  }
+  if (level == 0 || verdict == Verdict::stay) return false;
+  auto& bytes = pointers[level - 1];
+  bytes.resize(geometry.block_bytes());
+  if (!read(pointer, bytes)) return false;
+  bool changed = false;
+  for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
+    std::uint32_t next;
+    std::memcpy(&next, bytes.data() + std::size_t{i} * 4, 4);
+    if (next == 0) continue;
+    if (!walk_one(next, level - 1, first + i * geometry.blocks_below(level - 1), size_bytes, visit)) continue;
+    std::memcpy(bytes.data() + std::size_t{i} * 4, &next, 4);
+    changed = true;
+  }
+  if (changed && repairing()) write(pointer, bytes);
+  return false;
+}
+
+template <typename Visit>
+bool Fsck::State::walk(Inode& inode, Visit visit) {
+  bool changed = false;
+  for (std::uint32_t i = 0; i < kDirectPointers; ++i)
+    changed |= walk_one(inode.direct[i], 0, i, inode.size_bytes, visit);
+  for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
+    changed |= walk_one(inode.indirect[level - 1], level, geometry.blocks_within(level - 1), inode.size_bytes,
+                        visit);
+  return changed;
+}
+
+}  // namespace headcrash::ufs

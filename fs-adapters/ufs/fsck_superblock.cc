@@ -1,0 +1,64 @@
+// Phase 0 and the end of a check (fsck.h). The first superblock may be lost; then every block of the device
+// is looked at for a replica that says itself that it lies there. What is mounted rewrites only the first
+// superblock, so a replica's counts are mkfs's; phase 5 computes them anyway.
+
+#include <fmt/core.h>
+
+#include "fs-adapters/ufs/fsck_state.h"
+
+namespace headcrash::ufs {
+
+bool Fsck::State::superblock_at(std::uint64_t byte, bool replica) {
+  const std::uint64_t device_bytes = source->sectors() * model::kSectorBytes;
+  if (byte + kSuperblockBytes > device_bytes) return false;
+  std::array<std::byte, 3 * kSectorBytes> bytes = {};
+  static_assert(bytes.size() >= kSuperblockUsedBytes);
+  if (!read_sectors(byte / kSectorBytes, bytes)) return false;
+  const auto decoded = decode_superblock(bytes, device_bytes);
+  if (!decoded) return false;
+  const Geometry places(*decoded);
+  if (replica) {
+    const std::uint64_t fragment = byte / places.fragment_bytes();
+    if (fragment >= places.size_fragments()) return false;
+    const std::uint32_t group = places.group_of_fragment(static_cast<FragmentAddress>(fragment));
+    if (places.byte_of(places.replica(group)) != byte) return false;
+  }
+  superblock = *decoded;
+  geometry = places;
+  superblock_byte = byte;
+  return true;
+}
+
+bool Fsck::State::find_superblock() {
+  if (superblock_at(kSuperblockByte, false)) {
+    report.was_clean = superblock.clean;
+    return true;
+  }
+  constexpr std::uint64_t kStep = 4096;  // replicas begin at blocks
+  const std::uint64_t end = source->sectors() * model::kSectorBytes;
+  for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += kStep) {
+    if (!superblock_at(byte, true)) continue;
+    find(FindingKind::bad_superblock, 0, 0, 0,
+         fmt::format("the superblock is damaged; a replica at byte {} is not", byte));
+    return true;
+  }
+  return false;
+}
+
+/// Makes the flag of the superblock say that all is well, after all else has been written.
+void Fsck::State::finish() {
+  if (!repairing() || report.unrepaired) return;
+  if (report.nothing_found() && superblock.clean && !superblock.modified) return;
+  superblock.clean = true, superblock.modified = false;
+  superblock.written_at = std::max(superblock.written_at, options.time);
+  std::array<std::byte, 3 * kSectorBytes> bytes = {};
+  if (!read_sectors(superblock_byte / kSectorBytes, bytes)) return;
+  encode_superblock(superblock, bytes);
+  // The flag is in the first of the sectors.
+  const auto sectors = std::span<const std::byte>(bytes);
+  constexpr std::uint64_t kFirst = kSuperblockByte / kSectorBytes;
+  if (write_sectors(kFirst + 1, sectors.subspan(kSectorBytes)))
+    write_sectors(kFirst, sectors.first(kSectorBytes));
+}
+
+}  // namespace headcrash::ufs

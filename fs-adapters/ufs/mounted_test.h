@@ -1,0 +1,186 @@
+#pragma once
+// What the tests of the mounted file system share: a disk in memory, its log of writes, a small operating
+// system in virtual time, and a file system of some scheme on it.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/os/memory_disk.h"
+#include "fs-adapters/ufs/file_system.h"
+#include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/mkfs.h"
+#include "plugin/media/memory_store.h"
+
+namespace headcrash::ufs::bench {
+
+/// A way to run the file system.
+struct Setup {
+  std::string name;
+  SchemeKind scheme = SchemeKind::conventional;
+  SchemeOptions options = {};
+  os::FlagMeaning flag = os::FlagMeaning::ignore;
+  bool reads_bypass = false;
+  bool block_copy = false;
+};
+
+inline std::vector<Setup> all_setups() {
+  using K = SchemeKind;
+  const SchemeOptions plain{};
+  const SchemeOptions bsd{.last_write = LastWrite::synchronous};
+  const SchemeOptions async{.last_write = LastWrite::asynchronous};
+  const SchemeOptions init{.allocation_initialization = true};
+  const SchemeOptions barrier{.deallocation = Deallocation::barrier};
+  return {{"no_order", K::no_order, plain},
+          {"conventional", K::conventional, plain},
+          {"conventional_bsd", K::conventional, bsd},
+          {"conventional_init", K::conventional, init},
+          {"flag_full", K::scheduler_flag, plain, os::FlagMeaning::full},
+          {"flag_back_nr", K::scheduler_flag, plain, os::FlagMeaning::back, true},
+          {"flag_part_nr_cb", K::scheduler_flag, async, os::FlagMeaning::part, true, true},
+          {"flag_part_nr_cb_init", K::scheduler_flag, init, os::FlagMeaning::part, true, true},
+          {"chains", K::scheduler_chains, plain},
+          {"chains_cb", K::scheduler_chains, async, os::FlagMeaning::ignore, false, true},
+          {"chains_cb_init", K::scheduler_chains, init, os::FlagMeaning::ignore, false, true},
+          {"chains_cb_barrier", K::scheduler_chains, barrier, os::FlagMeaning::ignore, false, true},
+          {"soft_updates", K::soft_updates, plain},
+          {"soft_updates_init", K::soft_updates, init},
+          {"soft_updates_init_cb", K::soft_updates, init, os::FlagMeaning::ignore, false, true}};
+}
+
+/// Hands everything on and keeps what was written, in the order of completion.
+class LoggedStore final : public model::SectorStore {
+ public:
+  struct Write {
+    std::uint64_t lba = 0;
+    std::vector<std::byte> bytes;
+  };
+  explicit LoggedStore(model::SectorStore& below) : below_(below) {}
+  std::uint64_t sectors() const override { return below_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    return below_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    ++writes;
+    if (keep) log.push_back({lba, {data.begin(), data.end()}});
+    return below_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    return below_.write_zeroes(lba, count);
+  }
+  bool keep = false;
+  std::uint64_t writes = 0;
+  std::vector<Write> log;
+
+ private:
+  model::SectorStore& below_;
+};
+
+struct MountedOptions {
+  std::uint64_t device_bytes = 8 << 20;
+  MkfsOptions mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 4096};
+  std::uint64_t cache_bytes = 1 << 20;
+  os::SyncerOptions syncer = {.parts = 3};
+  os::TimeNs latency_ns = model::kMillisecondNs;
+};
+
+class Mounted {
+ public:
+  using Options = MountedOptions;
+  explicit Mounted(const Setup& its_setup, const Options& options = {})
+      : setup(its_setup),
+        store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)),
+        log(*store),
+        memory(simulation, log, options.latency_ns),
+        cpu(executor, {}),
+        queue(executor, cpu, memory, {.flag = its_setup.flag, .reads_bypass = its_setup.reads_bypass}),
+        cache(executor, cpu, queue, {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy}),
+        syncer(executor, cache, options.syncer) {
+    const auto made = mkfs(*store, options.mkfs);
+    EXPECT_TRUE(made) << made.error().message();
+    syncer.start();
+  }
+  ~Mounted() {
+    if (file_system) file_system->abandon();
+    memory.power_cut();
+    executor.halt();
+    file_system.reset();
+  }
+
+  void as_user(std::function<void()> body) {
+    executor.spawn(os::Executor::Kind::user, account, std::move(body));
+    executor.run();
+  }
+  void mount() {
+    as_user([&] {
+      auto mounted = FileSystem::mount({executor, cpu, queue, cache, syncer},
+                                       {.scheme = setup.scheme, .options = setup.options});
+      ASSERT_TRUE(mounted) << mounted.error().message();
+      file_system = std::move(*mounted);
+    });
+  }
+  void unmount() {
+    as_user([&] {
+      EXPECT_TRUE(file_system->unmount());
+      file_system.reset();
+    });
+  }
+
+  Setup setup;
+  model::Simulation simulation;
+  os::VirtualClock clock{simulation};
+  os::Executor executor{clock};
+  std::unique_ptr<media::MemoryStore> store;
+  LoggedStore log;
+  os::MemoryDisk memory;
+  os::Cpu cpu;
+  os::DiskQueue queue;
+  os::BufferCache cache;
+  os::Syncer syncer;
+  os::Account account{.name = "ann"};
+  std::unique_ptr<FileSystem> file_system;
+};
+
+inline std::string findings_of(const FsckReport& report) {
+  std::string lines;
+  for (const Finding& finding : report.findings)
+    lines += std::string(name_of(finding.kind)) + ": " + finding.text + "\n";
+  return lines;
+}
+
+/// After an unmount: nothing at all to complain of.
+inline void expect_clean(const model::SectorStore& store) {
+  Fsck fsck;
+  const auto report = fsck.check(store);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_TRUE(report->nothing_found()) << findings_of(*report);
+  EXPECT_TRUE(report->was_clean);
+}
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+inline void put_file(Vfs& vfs, std::string_view path, std::string_view text) {
+  const auto file = vfs.open(path, {.create = true});
+  ASSERT_TRUE(file) << path << ": " << file.error().value;
+  EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text)));
+  EXPECT_TRUE(vfs.close(*file));
+}
+
+inline std::string get_file(Vfs& vfs, std::string_view path) {
+  const auto file = vfs.open(path, {});
+  if (!file) return "(error " + std::to_string(file.error().value) + ")";
+  std::string text(1 << 20, '?');
+  const auto got = vfs.pread(*file, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  EXPECT_TRUE(got);
+  EXPECT_TRUE(vfs.close(*file));
+  text.resize(got.value_or(0));
+  return text;
+}
+
+}  // namespace headcrash::ufs::bench

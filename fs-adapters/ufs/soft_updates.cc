@@ -1,0 +1,372 @@
+// Soft updates (soft_updates.h): what operations change, and the work that is put off.
+
+#include "fs-adapters/ufs/soft_updates.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/ufs/volume.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr int kRoundsMax = 100;  // of an fsync: each brings one level of dependencies to the disk
+
+}  // namespace
+
+void SoftUpdates::note_made() {
+  ++counters_.dependencies;
+  volume_.cpu.use(volume_.cpu.costs().dependency);
+}
+
+void SoftUpdates::work(std::function<void()> item) {
+  ++counters_.work_items;
+  volume_.syncer.add_work(std::move(item));
+}
+
+// --- block allocation
+
+void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
+  InodeNotes& notes = inodes_[allocation.inode.number];
+  AllocDirect made{.slot = allocation.slot,
+                   .block = allocation.block,
+                   .at = allocation.at,
+                   .old_at = allocation.old_at,
+                   .fragments = allocation.fragments,
+                   .old_fragments = allocation.old_fragments,
+                   .old_size_bytes = allocation.old_size_bytes};
+  // Fragments that grow again: what is on the disk is what the older one would undo to.
+  const auto older = std::find_if(notes.allocations.begin(), notes.allocations.end(),
+                                  [&](const AllocDirect& one) { return one.slot == made.slot; });
+  if (older != notes.allocations.end()) {
+    made.old_at = older->old_at;
+    made.old_fragments = older->old_fragments;
+    made.old_size_bytes = older->old_size_bytes;
+    made.ever_staged = older->ever_staged;
+    made.frees = std::move(older->frees);
+    *older = std::move(made);
+  } else {
+    notes.allocations.push_back(std::move(made));
+  }
+}
+
+void SoftUpdates::allocate_indirect(const BlockAllocation& allocation) {
+  BlockNotes& notes = blocks_[allocation.holder->key()];
+  if (!notes.indirect) {
+    const auto bytes = allocation.holder->bytes();
+    notes.indirect = std::make_unique<IndirectNotes>();
+    notes.indirect->safe.assign(bytes.begin(), bytes.end());
+  }
+  notes.indirect->allocations.push_back({.slot = allocation.slot, .at = allocation.at});
+}
+
+VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAllocation& allocation,
+                                                       os::HeldBuffer block) {
+  const bool data = allocation.kind == BlockKind::data;
+  if (data && !options_.allocation_initialization && !allocation.moved()) {
+    // Nothing waits for it. An older growth of the same fragments that does: its block will be written too.
+    return block;
+  }
+  note_made();
+  // Writes to the old place must not be taken for this one's.
+  if (allocation.moved()) volume_.disk.wait_for(block.being_written());
+  blocks_[block.key()].allocation =
+      AllocSafe{.inode = allocation.inode.number,
+                .holder = allocation.holder == nullptr
+                              ? 0
+                              : static_cast<FragmentAddress>(allocation.holder->key().block),
+                .slot = allocation.slot};
+  if (allocation.holder == nullptr)
+    allocate_direct(allocation);
+  else
+    allocate_indirect(allocation);
+  return volume_.write_delayed_and_hold(std::move(block));
+}
+
+VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory) {
+  return volume_.inodes.write_delayed(directory);
+}
+
+// --- block de-allocation
+
+void SoftUpdates::cancel_allocations(InodeNumber inode, std::int64_t first, std::int64_t end,
+                                     std::vector<Extent>& frees) {
+  const auto notes = inodes_.find(inode);
+  if (notes == inodes_.end()) return;
+  std::erase_if(notes->second.allocations, [&](AllocDirect& one) {
+    // An indirect block goes with the first block that it leads to.
+    if (one.block < first || one.block >= end) return false;
+    frees.insert(frees.end(), one.frees.begin(), one.frees.end());
+    return true;
+  });
+  const auto from = blocks_.lower_bound(Volume::block_of(inode, first));
+  for (auto at = from; at != blocks_.end() && at->first.object == inode && at->first.block < end; ++at)
+    at->second.allocation.reset();
+}
+
+/// Indirect blocks that are gone: what was to be undone in them is gone, too.
+void SoftUpdates::cancel_indirect(const std::vector<Extent>& extents) {
+  for (const Extent& extent : extents) {
+    const auto notes = blocks_.find(Volume::place(extent.at));
+    if (notes == blocks_.end()) continue;
+    notes->second.indirect.reset();
+    notes->second.allocation.reset();
+  }
+}
+
+VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
+  note_made();
+  const InodeNumber number = removal.inode.number;
+  if (removal.moved) {
+    InodeNotes& notes = inodes_[number];
+    for (AllocDirect& one : notes.allocations)
+      if (one.block == removal.first_block) {
+        one.frees.insert(one.frees.end(), removal.extents.begin(), removal.extents.end());
+        return volume_.inodes.write_delayed(removal.inode);
+      }
+  }
+  FreeBlocks freed{.extents = removal.extents};
+  cancel_indirect(removal.extents);
+  if (holder) {
+    BlockNotes& notes = blocks_[holder.key()];
+    if (notes.indirect) {
+      IndirectNotes& indirect = *notes.indirect;
+      const auto gone = [&](std::uint32_t slot) { return load32(holder.bytes(), std::size_t{slot} * 4) == 0; };
+      std::erase_if(indirect.allocations, [&](const AllocIndirect& one) { return gone(one.slot); });
+      for (std::uint32_t slot = 0; slot < volume_.geometry.pointers_per_block(); ++slot)
+        if (gone(slot)) store32(indirect.safe, std::size_t{slot} * 4, 0);
+    }
+    notes.frees.push_back(std::move(freed));
+    volume_.cache.write_delayed(std::move(holder));
+    return {};
+  }
+  if (!removal.moved) cancel_allocations(number, removal.first_block, removal.end_block, freed.extents);
+  inodes_[number].frees.push_back(std::move(freed));
+  return volume_.inodes.write_delayed(removal.inode);
+}
+
+// --- links
+
+std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dropped) {
+  auto removal = std::make_shared<Removal>();
+  removal->inode = volume_.inodes.share(*dropped.inode, nullptr);
+  dropped.inode->owed_removals += dropped.parent != nullptr ? 2 : 1;
+  if (dropped.parent != nullptr) {
+    removal->parent = volume_.inodes.share(*dropped.parent, nullptr);
+    ++dropped.parent->owed_removals;
+  }
+  return removal;
+}
+
+/// In a work item.
+void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
+  Operation operation;
+  begin(operation);
+  {
+    CoreInode& inode = *removal->inode;
+    CoreInode* const parent = removal->parent.get();
+    InodeLock parent_lock;
+    if (parent != nullptr) parent_lock = InodeLock(*parent);
+    const InodeLock lock(inode);
+    inode.owed_removals -= parent != nullptr ? 2 : 1;
+    if (parent != nullptr) --parent->owed_removals;
+    (void)volume_.drop_link(operation, {.inode = &inode, .parent = parent});
+  }
+  removal->inode.reset();  // its last user removes it
+  removal->parent.reset();
+  (void)end(operation);
+}
+
+SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t offset) {
+  const auto notes = blocks_.find(block);
+  if (notes == blocks_.end()) return nullptr;
+  for (const AddId id : notes->second.adds) {
+    Add& add = adds_.at(id);
+    if (add.offset == offset && !add.entry_gone) return &add;
+  }
+  return nullptr;
+}
+
+void SoftUpdates::forget_add(AddId id) {
+  const auto found = adds_.find(id);
+  if (--adds_of_[found->second.inode] == 0) adds_of_.erase(found->second.inode);
+  std::erase(blocks_[found->second.block].adds, id);
+  adds_.erase(found);
+}
+
+VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition& addition,
+                                        os::HeldBuffer directory_block) {
+  note_made();
+  const os::BufferKey key = directory_block.key();
+  for (const MovedEntry& moved : addition.moved)
+    if (Add* other = add_at(key, moved.from)) other->offset = moved.to;
+
+  const AddId id = ++last_add_;
+  Add add{.block = key, .offset = addition.offset, .inode = addition.target.number};
+  const bool replaces = addition.replaced.inode != nullptr;
+  bool replaced_at_once = false;
+  if (replaces) {
+    add.previous = addition.replaced.inode->number;
+    add.previous_type = entry_type(addition.replaced.inode->disk.mode);
+    Add* older = add_at(key, addition.offset);
+    if (older != nullptr && older->carried == 0) {
+      // The name that is replaced never was on the disk.
+      add.previous = older->previous;
+      add.previous_type = older->previous_type;
+      add.replaced = std::move(older->replaced);
+      const auto same = [&](const auto& one) { return &one.second == older; };
+      forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
+      replaced_at_once = true;
+    } else {
+      if (older != nullptr) older->entry_gone = true;
+      add.replaced.push_back(put_off(addition.replaced));
+    }
+  }
+  const bool makes_directory = addition.raises_directory;
+  add.waits_for = makes_directory ? 2 : 1;
+  inodes_[addition.target.number].adds.push_back({.add = id, .whole = makes_directory});
+  if (makes_directory) inodes_[addition.directory.number].adds.push_back({.add = id});
+  ++adds_of_[add.inode];
+  adds_.emplace(id, std::move(add));
+  blocks_[key].adds.push_back(id);
+  volume_.cache.write_delayed(std::move(directory_block));
+  if (auto written = volume_.inodes.write_delayed(addition.target); !written) return written;
+  if (makes_directory)
+    if (auto written = volume_.inodes.write_delayed(addition.directory); !written) return written;
+  return replaced_at_once ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
+}
+
+VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemoval& removal,
+                                          os::HeldBuffer directory_block) {
+  const os::BufferKey key = directory_block.key();
+  Add* add = add_at(key, removal.offset);
+  bool at_once = false;
+  if (add != nullptr && add->carried == 0) {
+    // Added and removed without a write. What its entry still names on the disk goes with the block.
+    ++counters_.cancelled_adds;
+    for (auto& replaced : add->replaced) blocks_[key].removes.push_back({.removal = std::move(replaced)});
+    at_once = add->previous == 0;
+    if (!at_once) add->replaced.clear();
+    const auto same = [&](const auto& one) { return &one.second == add; };
+    forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
+    at_once = true;
+  } else {
+    if (add != nullptr) add->entry_gone = true;
+    note_made();
+    blocks_[key].removes.push_back({.removal = put_off(removal.dropped)});
+  }
+  volume_.cache.write_delayed(std::move(directory_block));
+  return at_once ? volume_.drop_link(operation, removal.dropped) : VfsResult<void>();
+}
+
+/// A directory that goes has blocks that will never be written: who waits for them waits for its inode.
+void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at) {
+    BlockNotes& notes = at->second;
+    for (Remove& remove : notes.removes) file.removals.push_back(std::move(remove.removal));
+    notes.removes.clear();
+    while (!notes.adds.empty()) {
+      const AddId id = notes.adds.back();
+      for (auto& replaced : adds_.at(id).replaced) file.removals.push_back(std::move(replaced));
+      forget_add(id);
+    }
+    notes.allocation.reset();
+  }
+}
+
+VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
+  note_made();
+  const InodeNumber number = removal.inode.number;
+  FreeFile file{.number = number, .directory = removal.directory, .extents = removal.extents};
+  cancel_indirect(removal.extents);
+  cancel_allocations(number, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
+  forget_directory_blocks(number, file);
+  InodeNotes& notes = inodes_[number];
+  notes.adds.clear();
+  if (never_written_.erase(number) != 0) {
+    // Nothing on the disk leads to it, or from it to anything.
+    for (const FreeBlocks& freed : notes.frees)
+      file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
+    inodes_.erase(number);
+    // Its block may show what was copied there and never sent.
+    if (auto written = volume_.inodes.write_delayed(removal.inode); !written) return written;
+    if (auto freed = volume_.free_extents(file.extents); !freed) return freed;
+    for (const auto& one : file.removals) work([this, one] { drop(one); });
+    return volume_.free_inode(number, removal.directory);
+  }
+  notes.free_file = std::move(file);
+  return volume_.inodes.write_delayed(removal.inode);
+}
+
+void SoftUpdates::inode_allocated(InodeNumber number) { never_written_.insert(number); }
+
+void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
+  const auto found = inodes_.find(inode.number);
+  if (found == inodes_.end()) return;
+  InodeNotes& notes = found->second;
+  for (AllocDirect& one : notes.allocations) one.staged = one.ever_staged = true;
+  for (AddSafe& one : notes.adds) one.staged = true;
+  for (FreeBlocks& one : notes.frees) one.staged = true;
+  if (notes.free_file) notes.free_file->staged = true;
+}
+
+// --- fsync, space
+
+std::map<os::BufferKey, SoftUpdates::BlockNotes>::iterator SoftUpdates::first_block_of(InodeNumber inode) {
+  return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
+}
+
+/// Something of the inode, of its names, or, for a directory, of the names in it has still to be written.
+bool SoftUpdates::owes(InodeNumber inode) {
+  if (adds_of_.contains(inode)) return true;
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
+    if (!at->second.adds.empty() || !at->second.removes.empty()) return true;
+  const auto found = inodes_.find(inode);
+  return found != inodes_.end() && (!found->second.allocations.empty() || !found->second.adds.empty());
+}
+
+/// What a directory's entries wait for.
+VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
+  std::vector<InodeNumber> targets;
+  for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory; ++at)
+    for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
+  for (const InodeNumber target : targets) {
+    const auto notes = inodes_.find(target);
+    const bool whole = notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
+                                                             [](const AddSafe& one) { return one.whole; });
+    if (whole)
+      if (auto flushed = as_result(volume_.cache.flush_object(target)); !flushed) return flushed;
+    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(target)); !written) return written;
+  }
+  return {};
+}
+
+VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
+  const auto names = inode.names;
+  for (int round = 0; round < kRoundsMax; ++round) {
+    inode.names = names;
+    if (inode.disk.is_directory())
+      if (auto written = write_targets(inode.number); !written) return written;
+    if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+    if (!owes(inode.number)) return {};
+  }
+  return refuse(EIO);
+}
+
+VfsResult<void> SoftUpdates::settle_name(Operation& operation, CoreInode& inode) {
+  for (int round = 0; round < kRoundsMax; ++round) {
+    if (!owes(inode.number)) return {};
+    const auto names = inode.names;
+    if (auto written = Scheme::fsync(operation, inode, SyncExtent::everything); !written) return written;
+    inode.names = names;
+  }
+  return refuse(EIO);
+}
+
+bool SoftUpdates::reclaim() {
+  const bool something = volume_.syncer.work_waiting() > 0 || !inodes_.empty() || !blocks_.empty();
+  return something && sync().has_value();
+}
+
+}  // namespace headcrash::ufs
