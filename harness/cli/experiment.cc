@@ -21,14 +21,14 @@ int run(const ExperimentArguments& arguments) {
   catch_interrupts();
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   std::size_t done = 0;
-  auto outcome = experiment::run_experiment(
-      {.name = arguments.name,
-       .seed = arguments.seed,
-       .on_cell =
-           [&](const experiment::Cell& cell) {
-             if (terminal) fmt::print(stderr, "\r\033[K{}: {}", ++done, cell.key);
-           },
-       .interrupted = [] { return interrupted().load(); }});
+  auto outcome = experiment::run_experiment({.name = arguments.name,
+                                             .seed = arguments.seed,
+                                             .on_cell =
+                                                 [&](const experiment::Cell& cell) {
+                                                   if (terminal)
+                                                     fmt::print(stderr, "\r\033[K{}: {}", ++done, cell.key);
+                                                 },
+                                             .interrupted = [] { return interrupted().load(); }});
   if (terminal) fmt::print(stderr, "\r\033[K");
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   if (outcome->interrupted) {

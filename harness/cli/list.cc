@@ -184,9 +184,11 @@ void add_list(CLI::App& app, int&) {
   const auto what = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
   command
-      ->add_option("WHAT", *what, "profiles, filesystems, workloads, campaigns, benches, experiments, or timed workloads")
+      ->add_option("WHAT", *what,
+                   "profiles, filesystems, workloads, campaigns, benches, experiments, or timed workloads")
       ->required()
-      ->check(CLI::IsMember({"profiles", "filesystems", "workloads", "campaigns", "benches", "experiments", "timed"}));
+      ->check(CLI::IsMember(
+          {"profiles", "filesystems", "workloads", "campaigns", "benches", "experiments", "timed"}));
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
   command->callback([what, as_json] {

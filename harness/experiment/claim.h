@@ -2,8 +2,8 @@
 // What a paper claims, beside what came out here: rows of numbers, and rules in words that hold or do not.
 //
 // A row is one number of the paper (none where it only has a figure) and ours. A rule is the shape that a
-// reproduction on other hardware must keep. What needs a scheme that does not exist is "not built": it is never
-// a number, and no rule about it holds or fails.
+// reproduction on other hardware must keep. What needs a scheme that does not exist is "not built", what
+// needs a cell that failed says why: neither is ever a number, and a rule about it is undecided.
 
 #include <optional>
 #include <string>
@@ -28,22 +28,22 @@ struct ClaimNumber {
   }
 };
 
-enum class Verdict : std::uint8_t { holds, does_not_hold, not_built };
+enum class Verdict : std::uint8_t { holds, does_not_hold, undecided };
 inline const char* name(Verdict verdict) {
   switch (verdict) {
     case Verdict::holds:
       return "holds";
     case Verdict::does_not_hold:
       return "does not hold";
-    case Verdict::not_built:
-      return "not built";
+    case Verdict::undecided:
+      return "undecided";
   }
   return "";
 }
 
 struct ClaimRule {
   std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
-  Verdict verdict = Verdict::not_built;
+  Verdict verdict = Verdict::undecided;
   std::string detail;  ///< the numbers that decided
 };
 

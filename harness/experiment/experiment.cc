@@ -119,8 +119,7 @@ std::size_t ExperimentOutcome::failed() const {
 
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   const auto known = names_of(known_experiments());
-  if (std::find(known.begin(), known.end(), options.name) == known.end())
-    return unknown(options.name, known);
+  if (std::find(known.begin(), known.end(), options.name) == known.end()) return unknown(options.name, known);
   Cells cells({.seed = options.seed,
                .scaled = options.scaled,
                .on_cell = options.on_cell,
@@ -159,8 +158,8 @@ Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outco
   std::vector<db::ClaimRuleRecord> rules;
   for (const ClaimAnswer& answer : outcome.answers) {
     for (const ClaimNumber& n : answer.numbers)
-      numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours,
-                         n.remark});
+      numbers.push_back(
+          {answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours, n.remark});
     for (const ClaimRule& r : answer.rules)
       rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail});
   }

@@ -1,8 +1,8 @@
 #pragma once
 // A paper's experiment: which there are, running one, keeping what came out.
 //
-// Everything happens in virtual time on the calling thread; equal seeds give equal answers. The database gets a
-// trial for each cell, with its phases, and the claims' numbers and rules.
+// Everything happens in virtual time on the calling thread; equal seeds give equal answers. The database gets
+// a trial for each cell, with its phases, and the claims' numbers and rules.
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@
 namespace headcrash::experiment {
 
 struct ExperimentSummary {
-  std::string name;   ///< "ganger94", or "ganger94/table1"
+  std::string name;  ///< "ganger94", or "ganger94/table1"
   std::string title;
 };
 std::vector<ExperimentSummary> known_experiments();

@@ -43,7 +43,8 @@ TEST(Experiment, EveryRowHasANumberOrSaysWhyNot) {
 TEST(Experiment, RefusesAnUnknownName) {
   const auto outcome = run_experiment({.name = "ganger94/tabel1"});
   ASSERT_FALSE(outcome.has_value());
-  EXPECT_NE(outcome.error().message().find("ganger94/table1"), std::string::npos) << outcome.error().message();
+  EXPECT_NE(outcome.error().message().find("ganger94/table1"), std::string::npos)
+      << outcome.error().message();
 }
 
 TEST(Experiment, IsKeptWithItsCellsAndClaims) {

@@ -50,7 +50,7 @@ json json_of(const ClaimAnswer& answer) {
                        {"remark", n.ours ? "" : n.remark}});
   for (const ClaimRule& r : answer.rules)
     rules.push_back({{"rule", r.text}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
-  return {{"claim", answer.id},   {"part", answer.part}, {"title", answer.title},
+  return {{"claim", answer.id}, {"part", answer.part}, {"title", answer.title},
           {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks}};
 }
 
@@ -60,10 +60,12 @@ std::string as_text(const ExperimentOutcome& outcome) {
   std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
   text += fmt::format(
-      "{} cells, {} of them failed; {:.0f} s of model time in {:.1f} s of this processor\n{} rules hold, {} do "
-      "not, {} wait for what is not built\n",
-      outcome.cells.size(), outcome.failed(), outcome.modelled_s, outcome.host_s, outcome.count(Verdict::holds),
-      outcome.count(Verdict::does_not_hold), outcome.count(Verdict::not_built));
+      "{} cells, {} of them failed; {:.0f} s of model time in {:.1f} s of this processor\n{} rules hold, {} "
+      "do "
+      "not, {} are undecided, since a cell is missing or failed\n",
+      outcome.cells.size(), outcome.failed(), outcome.modelled_s, outcome.host_s,
+      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
+      outcome.count(Verdict::undecided));
   return text;
 }
 
@@ -79,7 +81,7 @@ json as_json(const ExperimentOutcome& outcome) {
           {"modelled_s", outcome.modelled_s},
           {"rules_hold", outcome.count(Verdict::holds)},
           {"rules_do_not_hold", outcome.count(Verdict::does_not_hold)},
-          {"rules_not_built", outcome.count(Verdict::not_built)},
+          {"rules_undecided", outcome.count(Verdict::undecided)},
           {"interrupted", outcome.interrupted}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994: its figures and tables, run again.
+// Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994: its figures and tables, run
+// again.
 //
 // One machine model (modelled_machine.h), one drive, one tree; a cell differs from the next by its scheme and
 // its workload alone. Allocation initialization is on for Soft Updates everywhere, for the others only where

@@ -10,10 +10,18 @@ namespace {
 
 using os::FlagMeaning;
 
-double elapsed_of(const PhaseOutcome& phase) { return phase.elapsed_s; }
-double access_of(const PhaseOutcome& phase) { return phase.access_ms; }
-double response_of(const PhaseOutcome& phase) { return phase.response_ms; }
-double cpu_of(const PhaseOutcome& phase) { return phase.user_cpu_s; }
+double elapsed_of(const PhaseOutcome& phase) {
+  return phase.elapsed_s;
+}
+double access_of(const PhaseOutcome& phase) {
+  return phase.access_ms;
+}
+double response_of(const PhaseOutcome& phase) {
+  return phase.response_ms;
+}
+double cpu_of(const PhaseOutcome& phase) {
+  return phase.user_cpu_s;
+}
 
 constexpr std::pair<FlagMeaning, const char*> kMeanings[] = {
     {FlagMeaning::full, "Full"}, {FlagMeaning::back, "Back"}, {FlagMeaning::part, "Part"}};
@@ -46,8 +54,8 @@ std::vector<Bar> enhancements(Cells& cells, const std::string& workload) {
   return bars;
 }
 
-std::vector<Named> column(const std::vector<Bar>& bars, const char* phase, double (*quantity)(const PhaseOutcome&),
-                          std::initializer_list<const char*> names) {
+std::vector<Named> column(const std::vector<Bar>& bars, const char* phase,
+                          double (*quantity)(const PhaseOutcome&), std::initializer_list<const char*> names) {
   std::vector<Named> values;
   for (const char* name : names) {
     for (const Bar& bar : bars) {
@@ -69,8 +77,8 @@ double saved(const std::vector<Named>& values, std::size_t by) {
 
 /// Of the four bars plain, -NR, -CB, both: either one alone brings less than half of both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
-  add_rule(answer, "-NR and -CB together are the fastest, and either one alone saves less than half of it", values,
-           [&] {
+  add_rule(answer, "-NR and -CB together are the fastest, and either one alone saves less than half of it",
+           values, [&] {
              const double both = saved(values, 3);
              return both > 0 && saved(values, 1) < both / 2 && saved(values, 2) < both / 2;
            });
@@ -80,16 +88,18 @@ void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
 
 std::vector<ClaimAnswer> figure_1(Cells& cells) {
   const auto bars = meanings(cells, "n-user-copy", 4);
-  ClaimAnswer elapsed{.id = "GP-01", .part = "figure1", .title = "4-user copy by the flag's meaning: elapsed time"};
+  ClaimAnswer elapsed{
+      .id = "GP-01", .part = "figure1", .title = "4-user copy by the flag's meaning: elapsed time"};
   add_bars(elapsed, bars, "copy", "elapsed", "s", elapsed_of);
   add_falling(elapsed, "Full > Back > Part > Ignore",
               column(bars, "copy", elapsed_of, {"Full", "Back", "Part", "Ignore"}));
   for (const auto& [meaning, name] : kMeanings) {
     const std::string with = std::string(name) + "-NR";
-    add_falling(elapsed, with + " is at most " + name,
-                column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
+    add_falling(elapsed, with + " is at most " + name, column(bars, "copy", elapsed_of, {name, with.c_str()}),
+                0.005);
   }
-  ClaimAnswer access{.id = "GP-02", .part = "figure1", .title = "4-user copy by the flag's meaning: disk access"};
+  ClaimAnswer access{
+      .id = "GP-02", .part = "figure1", .title = "4-user copy by the flag's meaning: disk access"};
   add_bars(access, bars, "copy", "access", "ms", access_of);
   add_falling(access, "access times fall: Full > Back > Part > Ignore",
               column(bars, "copy", access_of, {"Full", "Back", "Part", "Ignore"}));
@@ -98,7 +108,8 @@ std::vector<ClaimAnswer> figure_1(Cells& cells) {
 
 std::vector<ClaimAnswer> figure_2(Cells& cells) {
   const auto bars = meanings(cells, "n-user-remove", 1);
-  ClaimAnswer elapsed{.id = "GP-03", .part = "figure2", .title = "1-user remove by the flag's meaning: elapsed time"};
+  ClaimAnswer elapsed{
+      .id = "GP-03", .part = "figure2", .title = "1-user remove by the flag's meaning: elapsed time"};
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
   add_falling(elapsed, "with -NR the stricter meaning is the faster: Part-NR > Back-NR > Full-NR",
               column(bars, "remove", elapsed_of, {"Part-NR", "Back-NR", "Full-NR"}), 0.005);
@@ -141,9 +152,8 @@ std::vector<ClaimAnswer> figure_4(Cells& cells) {
   std::vector<Named> values = column(bars, "remove", elapsed_of, {"Part", "Part-NR/CB"});
   for (const Named& each : column(copy, "copy", elapsed_of, {"Part", "Part-NR/CB"}))
     values.push_back({each.name + " of the copy", each.value});
-  add_rule(answer, "the differences are larger than in the copy", values, [&] {
-    return *values[0].value / *values[1].value > *values[2].value / *values[3].value;
-  });
+  add_rule(answer, "the differences are larger than in the copy", values,
+           [&] { return *values[0].value / *values[1].value > *values[2].value / *values[3].value; });
   return {answer};
 }
 
@@ -175,7 +185,8 @@ std::vector<ClaimAnswer> chains(Cells& cells) {
                                    {"with -CB", with.of(kind.phase, elapsed_of)}};
     add_number(copying, without, fmt::format("4-user {}, without -CB", kind.phase), "elapsed", "s", {},
                times[0].value);
-    add_number(copying, with, fmt::format("4-user {}, with -CB", kind.phase), "elapsed", "s", {}, times[1].value);
+    add_number(copying, with, fmt::format("4-user {}, with -CB", kind.phase), "elapsed", "s", {},
+               times[1].value);
     const Figure share = part_of(times[1].value, times[0].value, 100);
     const Figure gain = share ? Figure(100 - *share) : std::nullopt;
     add_number(copying, with, fmt::format("4-user {}", kind.phase), "saved by -CB", "%", kind.paper, gain);

@@ -1,8 +1,9 @@
-// Section 6: what has been promised when a call returns, what fsync costs after a burst, how long the code is.
+// Section 6: what has been promised when a call returns, what fsync costs after a burst, how long the code
+// is.
 #include "fs-adapters/ufs/image_reader.h"
-#include "headcrash_experiment_schemes_embedded.h"
 #include "harness/experiment/ganger94.h"
 #include "harness/experiment/judge.h"
+#include "headcrash_experiment_schemes_embedded.h"
 
 namespace headcrash::experiment::ganger94 {
 namespace {
@@ -111,8 +112,9 @@ Figure lines_of(std::string_view prefix) {
 }  // namespace
 
 std::vector<ClaimAnswer> semantics(Cells&) {
-  ClaimAnswer answer{
-      .id = "GP-29", .part = "semantics", .title = "At a call's return: on the medium? free for others? (1 yes)"};
+  ClaimAnswer answer{.id = "GP-29",
+                     .part = "semantics",
+                     .title = "At a call's return: on the medium? free for others? (1 yes)"};
   const struct {
     Compared scheme;
     double removed, reusable;
@@ -126,8 +128,8 @@ std::vector<ClaimAnswer> semantics(Cells&) {
     const auto add = [&](const char* quantity, double paper, const Figure& ours) {
       answer.numbers.push_back(
           {.cell = name, .quantity = quantity, .paper = paper, .ours = ours, .remark = at.remark});
-      add_rule(answer, fmt::format("{}: {}: {}", name, quantity, paper == 1 ? "yes" : "no"), {{quantity, ours}},
-               [&] { return *ours == paper; });
+      add_rule(answer, fmt::format("{}: {}: {}", name, quantity, paper == 1 ? "yes" : "no"),
+               {{quantity, ours}}, [&] { return *ours == paper; });
     };
     add("new file permanent", 0, at.created_is_permanent);
     add("removal permanent", row.removed, at.removed_is_permanent);
@@ -154,16 +156,18 @@ std::vector<ClaimAnswer> fsync_after_burst(Cells& cells) {
   }
   for (const std::size_t slow : {std::size_t{1}, std::size_t{2}}) {
     const std::vector<Named> compared{values[slow], values[0], values[4]};
-    add_rule(answer, fmt::format("{} has to wait long: five times Conventional and No Order", values[slow].name),
-             compared, [&] {
-               return *compared[0].value > 5 * *compared[1].value && *compared[0].value > 5 * *compared[2].value;
-             });
+    add_rule(
+        answer, fmt::format("{} has to wait long: five times Conventional and No Order", values[slow].name),
+        compared, [&] {
+          return *compared[0].value > 5 * *compared[1].value && *compared[0].value > 5 * *compared[2].value;
+        });
   }
   return {answer};
 }
 
 std::vector<ClaimAnswer> lines_of_code(Cells&) {
-  ClaimAnswer answer{.id = "GP-31", .part = "lines", .title = "Lines of code, neither blank nor comment alone"};
+  ClaimAnswer answer{
+      .id = "GP-31", .part = "lines", .title = "Lines of code, neither blank nor comment alone"};
   const struct {
     const char *name, *prefix;
     Figure paper;
@@ -185,7 +189,8 @@ std::vector<ClaimAnswer> lines_of_code(Cells&) {
   }
   add_falling(answer, "Soft Updates > Chains > Flag", {values[5], values[3], values[2]});
   answer.remarks.push_back(
-      "Counted when the program is built. The paper's 550 + 50 lines of driver are one file here; its 150 for "
+      "Counted when the program is built. The paper's 550 + 50 lines of driver are one file here; its 150 "
+      "for "
       "removals belong to Chains.");
   return {answer};
 }
@@ -194,14 +199,20 @@ std::vector<ClaimAnswer> counterfactuals(Cells& cells) {
   const timed::Arguments four{{"users", 4}};
   const auto elapsed = [](const PhaseOutcome& phase) { return phase.elapsed_s; };
   const auto requests = [](const PhaseOutcome& phase) { return static_cast<double>(phase.requests); };
-  ClaimAnswer answer{.id = "causes", .part = "causes", .title = "4-user copy and remove on machines that are not the paper's"};
+  ClaimAnswer answer{.id = "causes",
+                     .part = "causes",
+                     .title = "4-user copy and remove on machines that are not the paper's"};
   const struct {
     const char* name;
     void (*change)(ModelledMachineOptions&);
   } kChanges[] = {
       {"as everywhere", [](ModelledMachineOptions&) {}},
       {"concatenation up to 64 KiB", [](ModelledMachineOptions& m) { m.concatenated_sectors = 128; }},
-      {"blocks of 8 KiB", [](ModelledMachineOptions& m) { m.block_bytes = 8192; m.concatenated_sectors = 16; }},
+      {"blocks of 8 KiB",
+       [](ModelledMachineOptions& m) {
+         m.block_bytes = 8192;
+         m.concatenated_sectors = 16;
+       }},
       {"cache of 12 MiB", [](ModelledMachineOptions& m) { m.cache_bytes = 12 << 20; }},
       {"a processor that costs nothing", [](ModelledMachineOptions& m) { m.costs = {}; }},
       {"last write of a series at once",

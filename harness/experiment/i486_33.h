@@ -3,8 +3,9 @@
 //
 // The paper prints no cost of a single thing, but what whole benchmarks cost: the CPU columns of its tables 1
 // and 2 (seconds, summed over four users, each with a spread of up to 10 %). The table below was made from
-// those columns once and serves every cell; nothing in it was changed for a figure or an elapsed time. What is
-// counted how often (thousands, No Order, four users) was measured on our own runs with one cost at a time:
+// those columns once and serves every cell; nothing in it was changed for a figure or an elapsed time. What
+// is counted how often (thousands, No Order, four users) was measured on our own runs with one cost at a
+// time:
 //
 //              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum of CPU
 //   copy            16.0        26.5         109.6       6.6       17.7        15.7     111.7     68.4 s
@@ -13,10 +14,12 @@
 //   request    Conventional less No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1 with
 //              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms for issue,
 //              two switches and its share of interrupts
-//   remove     2.4 x 100 us + 7.8 x 150 us + 36.6 x 80 us + 4.5 x 100 us + 17.7 x 140 us = 7.3 s. Five unknowns
+//   remove     2.4 x 100 us + 7.8 x 150 us + 36.6 x 80 us + 4.5 x 100 us + 17.7 x 140 us = 7.3 s. Five
+//   unknowns
 //              and one sum: the first three are estimates of path lengths, the allocation is what remains
 //   transfer   copy, likewise: 68.4 s - 33.4 s for all but the bytes, by 111.7 thousand KiB
-//   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five structures each
+//   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five structures
+//   each
 
 #include "fs-adapters/os/cpu.h"
 

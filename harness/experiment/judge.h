@@ -50,8 +50,8 @@ inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector
   });
 }
 
-/// The measure for percentages of No Order: within 5 points, or a quarter of the paper's distance from
-/// 100.
+/// The measure for percentages of No Order: within 5 points, or a quarter of the paper's distance
+/// from 100.
 inline bool close_percentage(double ours, double paper) {
   return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
 }

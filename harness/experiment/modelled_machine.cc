@@ -34,12 +34,11 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   auto store = media::MemoryStore::create(plan->all[0].sectors);
   if (!store) return pass_on(store);
   store_ = *std::move(store);
-  const auto made = ufs::mkfs(
-      *store_, {.block_bytes = options.block_bytes, .fragment_bytes = options.fragment_bytes});
+  const auto made =
+      ufs::mkfs(*store_, {.block_bytes = options.block_bytes, .fragment_bytes = options.fragment_bytes});
   if (!made) return pass_on(made);
-  auto built = profiles::build(*plan, witness_, {.seed = options.seed, .store = [this](model::DeviceId) {
-                                                   return store_.get();
-                                                 }});
+  auto built = profiles::build(
+      *plan, witness_, {.seed = options.seed, .store = [this](model::DeviceId) { return store_.get(); }});
   if (!built) return pass_on(built);
   built_ = *std::move(built);
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
@@ -59,12 +58,9 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   syncer_ = std::make_unique<os::Syncer>(*executor_, *cache_, options.syncer);
   Result<void> done;
   run_as(operator_, [&] {
-    auto mounted = ufs::FileSystem::mount({.executor = *executor_,
-                                           .cpu = *cpu_,
-                                           .disk = *queue_,
-                                           .cache = *cache_,
-                                           .syncer = *syncer_},
-                                          {.scheme = options.scheme, .options = options.scheme_options});
+    auto mounted = ufs::FileSystem::mount(
+        {.executor = *executor_, .cpu = *cpu_, .disk = *queue_, .cache = *cache_, .syncer = *syncer_},
+        {.scheme = options.scheme, .options = options.scheme_options});
     if (mounted) {
       file_system_ = *std::move(mounted);
       syncer_->start();

@@ -1,16 +1,17 @@
 #pragma once
-// One machine of the past, whole: an emulated drive, a driver's queue, a processor with a cost table, a buffer
-// cache, a syncer, and a freshly made ufs mounted with one ordering scheme. All of it in virtual time, on one
-// thread, and the same from the same options.
+// One machine of the past, whole: an emulated drive, a driver's queue, a processor with a cost table, a
+// buffer cache, a syncer, and a freshly made ufs mounted with one ordering scheme. All of it in virtual time,
+// on one thread, and the same from the same options.
 //
 // The defaults are those of Ganger and Patt 1994, section 2, the same in every cell:
 //
 //   drive          hp-c2447, its write cache off: completion means durable; one request at a time
-//   driver         C-LOOK. It concatenates what is adjacent up to a page, 4 KiB: table 1 counts 31 574 requests
-//                  for 4 x 14.3 MB read and written, 3.6 KiB each, and 10 ms each; SVR4 moves file data by pages
-//                  and its ufs puts a gap of half a rotation behind each block, so that blocks of a file are
-//                  seldom adjacent on its disk. Ours allocates without gaps; a driver that made 64 KiB of them
-//                  would not be the paper's (the experiment shows what it would do).
+//   driver         C-LOOK. It concatenates what is adjacent up to a page, 4 KiB: table 1 counts 31 574
+//   requests
+//                  for 4 x 14.3 MB read and written, 3.6 KiB each, and 10 ms each; SVR4 moves file data by
+//                  pages and its ufs puts a gap of half a rotation behind each block, so that blocks of a
+//                  file are seldom adjacent on its disk. Ours allocates without gaps; a driver that made 64
+//                  KiB of them would not be the paper's (the experiment shows what it would do).
 //   file system    blocks of 4 KiB for the same reason, fragments of 1 KiB, the whole drive
 //   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache
 //   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
@@ -54,7 +55,8 @@ class ModelledMachine : private os::DiskTracer {
   /// Runs it as a process and waits for it, outside of any fiber.
   void run_as(os::Account& account, std::function<void()> body);
   /// Lets daemons work until nothing is dirty, put off or under way, for `most_ns` at most. When the last
-  /// request was complete, or now() if nothing has been written since the call; an Error when it is never quiet.
+  /// request was complete, or now() if nothing has been written since the call; an Error when it is never
+  /// quiet.
   Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
 
   os::TimeNs now() const { return executor_->now(); }

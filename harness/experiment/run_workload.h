@@ -42,9 +42,7 @@ struct PhaseOutcome {
   double disk_busy_s = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
 
-  double operations_per_s() const {
-    return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0;
-  }
+  double operations_per_s() const { return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0; }
 };
 
 struct WorkloadOutcome {

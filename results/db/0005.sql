@@ -19,7 +19,7 @@ CREATE TABLE claim_rule (
   ordinal INTEGER NOT NULL,
   claim TEXT NOT NULL,
   rule TEXT NOT NULL,                       -- the shape that must be kept, in words
-  verdict TEXT NOT NULL CHECK (verdict IN ('holds', 'does not hold', 'not built')),
+  verdict TEXT NOT NULL CHECK (verdict IN ('holds', 'does not hold', 'undecided')),
   detail TEXT NOT NULL,                     -- the numbers that decided
   PRIMARY KEY (run_id, ordinal)
 ) STRICT, WITHOUT ROWID;

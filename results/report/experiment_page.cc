@@ -53,10 +53,8 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
   }
   for (std::size_t i = 0; i < rules->size(); ++i) {
     const Row row = rules->row(i);
-    const auto at =
-        std::ranges::find(claims, row.text("claim"), [](const Claim& claim) { return claim.id; });
-    if (at != claims.end())
-      at->rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
+    const auto at = std::ranges::find(claims, row.text("claim"), [](const Claim& claim) { return claim.id; });
+    if (at != claims.end()) at->rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
   }
   return claims;
 }
@@ -80,7 +78,8 @@ std::string numbers_table(const Claim& claim) {
 std::string rules_table(const Claim& claim) {
   if (claim.rules.empty()) return {};
   std::vector<std::vector<std::string>> rows;
-  for (const Rule& rule : claim.rules) rows.push_back({escape(rule.text), escape(rule.verdict), escape(rule.detail)});
+  for (const Rule& rule : claim.rules)
+    rows.push_back({escape(rule.text), escape(rule.verdict), escape(rule.detail)});
   return html_table({{"what must hold"}, {"verdict"}, {"numbers"}}, rows);
 }
 
@@ -101,8 +100,8 @@ Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
   if (paper.empty()) paper = "-1\t-1\n";
   return {44 + 26 * row,
           fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = 1\nstep = {}\nmost = {}\n{}{}", row,
-                      static_cast<double>(margin) * 0.92 + 2, plot_label(numbers.front()->unit), tick_step(most),
-                      most * 1.04, data_block("data", data), data_block("values", paper)),
+                      static_cast<double>(margin) * 0.92 + 2, plot_label(numbers.front()->unit),
+                      tick_step(most), most * 1.04, data_block("data", data), data_block("values", paper)),
           "bars.gp", fmt::format("{} of each cell of {}", numbers.front()->quantity, claim.id)};
 }
 
@@ -142,7 +141,8 @@ Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_
     for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
     out += fmt::format("<section>\n<h2>{}: {}</h2>\n", escape(claims[i].id), escape(claims[i].title));
     if (!plots.empty()) out += plot_grid(plots);
-    out += numbers_table(claims[i]) + rules_table(claims[i]) + query_note("claim_numbers", run) + "</section>\n";
+    out +=
+        numbers_table(claims[i]) + rules_table(claims[i]) + query_note("claim_numbers", run) + "</section>\n";
   }
   return out;
 }
@@ -164,19 +164,22 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   }
   for (const Claim& claim : *claims) {
     for (const Rule& rule : claim.rules)
-      ++(rule.verdict == "holds" ? page.hold : rule.verdict == "not built" ? page.not_built : page.do_not_hold);
+      ++(rule.verdict == "holds"       ? page.hold
+         : rule.verdict == "undecided" ? page.undecided
+                                       : page.do_not_hold);
   }
   const auto sections = claim_sections(*claims, run);
   if (!sections) return pass_on(sections);
   page.html = whole_page(
-      name, fmt::format("<header>\n<p class=\"kind\">A paper&#39;s experiment in virtual time</p>\n<h1>{}</h1>\n"
-                        "<p class=\"answer\">Of {} rules about the shape {}, {} not, {} wait for what is not "
-                        "built. {}{}.</p>\n</header>\n",
-                        escape(name), page.hold + page.do_not_hold + page.not_built,
-                        page.hold == 1 ? "1 holds" : fmt::format("{} hold", page.hold), page.do_not_hold,
-                        page.not_built, counted(page.cells, "cell", "cells"),
-                        page.failed > 0 ? fmt::format(", {} failed", page.failed) : "") +
-                *sections);
+      name,
+      fmt::format("<header>\n<p class=\"kind\">A paper&#39;s experiment in virtual time</p>\n<h1>{}</h1>\n"
+                  "<p class=\"answer\">Of {} rules about the shape {}, {} not, {} undecided "
+                  "for want of a cell. {}{}.</p>\n</header>\n",
+                  escape(name), page.hold + page.do_not_hold + page.undecided,
+                  page.hold == 1 ? "1 holds" : fmt::format("{} hold", page.hold), page.do_not_hold,
+                  page.undecided, counted(page.cells, "cell", "cells"),
+                  page.failed > 0 ? fmt::format(", {} failed", page.failed) : "") +
+          *sections);
   return page;
 }
 

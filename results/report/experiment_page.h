@@ -10,7 +10,7 @@ namespace headcrash::report {
 
 struct ExperimentPage {
   std::string html;
-  std::int64_t cells = 0, failed = 0, hold = 0, do_not_hold = 0, not_built = 0;
+  std::int64_t cells = 0, failed = 0, hold = 0, do_not_hold = 0, undecided = 0;
 };
 
 /// Errors: gnuplot's, the database's.

@@ -108,7 +108,7 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
                                   {"failed", experiment->failed},
                                   {"rules_hold", experiment->hold},
                                   {"rules_do_not_hold", experiment->do_not_hold},
-                                  {"rules_not_built", experiment->not_built}}};
+                                  {"rules_undecided", experiment->undecided}}};
 }
 
 }  // namespace
