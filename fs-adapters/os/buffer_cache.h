@@ -42,7 +42,8 @@ struct BufferKey {
   auto operator<=>(const BufferKey&) const = default;
 };
 
-/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for it.
+/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for
+/// it.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
@@ -87,7 +88,8 @@ class WriteHooks {
   virtual ~WriteHooks() = default;
   /// False: not now; the buffer stays dirty (a journal that has not committed yet).
   virtual bool before_write(Outgoing& write) = 0;
-  /// Also for buffers that were discarded meanwhile. What was sent in place of the buffer's bytes is not
+  /// Once for each write that before_write let go, those of one home in its order; also for buffers that
+  /// were discarded meanwhile. What was sent in place of the buffer's bytes is not
   /// what it holds: such a buffer is in the cache until this returns, and the hooks ask for its next write
   /// (mark_dirty), here or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;

@@ -140,8 +140,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   if (!transfer.is_read) {
     if (failed && transfer.waiter == nullptr && errors.size() < kErrorsKept)
       errors.emplace(transfer.key.object, status);
-    if (hooks != nullptr && transfer.content == Content::metadata)
-      hooks->after_write(transfer.key, transfer.id, status);
+    if (hooks != nullptr) hooks->after_write(transfer.key, transfer.id, status);
   }
   if (Buffer* buffer = transfer.buffer) {
     if (transfer.is_read) {

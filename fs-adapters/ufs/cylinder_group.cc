@@ -263,7 +263,7 @@ std::array<std::uint32_t, 8> CylinderGroup::runs() const {
 
 void CylinderGroup::account_runs(std::uint32_t bits, std::uint32_t by) {
   const std::uint32_t width = geometry_.fragments_per_block();
-  if (bits == mask_of(width)) return;
+  if (bits == 0 || bits == mask_of(width)) return;
   each_run(bits, width, [&](std::uint32_t, std::uint32_t length) {
     store32(header_, kRuns + 4 * length, load32(header_, kRuns + 4 * length) + by);
   });
@@ -323,11 +323,21 @@ bool CylinderGroup::extend(std::uint32_t fragment, std::uint32_t count, std::uin
   return true;
 }
 
+/// Most blocks are wholly free or wholly used, and so are most words of blocks.
 void CylinderGroup::recount() {
   const std::uint32_t width = geometry_.fragments_per_block();
   Summary now{.directories = totals().directories};
   for (std::size_t i = 0; i < 8; ++i) store32(header_, kRuns + 4 * i, 0);
-  for (std::uint32_t f = 0; f < fragments_; f += width) {
+  const auto fragments = fragment_map();
+  for (std::uint32_t f = 0; f < fragments_;) {
+    if (f % 64 == 0 && f + 64 <= fragments_) {
+      const std::uint64_t word = load64(fragments, f / 8);
+      if (word == 0 || word == ~std::uint64_t{0}) {
+        now.free_blocks += word == 0 ? 0 : 64 / width;
+        f += 64;
+        continue;
+      }
+    }
     const std::uint32_t bits = block_bits(f);
     account_runs(bits, 1);
     if (bits == mask_of(width)) {
@@ -335,9 +345,13 @@ void CylinderGroup::recount() {
     } else {
       now.free_fragments += static_cast<std::uint32_t>(std::popcount(bits));
     }
+    f += width;
   }
-  std::uint32_t used = 0;
-  for (std::uint32_t i = 0; i < geometry_.inodes_per_group(); ++i) used += inode_used(i) ? 1 : 0;
+  const auto inodes = inode_map();
+  std::uint32_t used = 0, i = 0;
+  for (; i + 64 <= geometry_.inodes_per_group(); i += 64)
+    used += static_cast<std::uint32_t>(std::popcount(load64(inodes, i / 8)));
+  for (; i < geometry_.inodes_per_group(); ++i) used += inode_used(i) ? 1 : 0;
   now.free_inodes = geometry_.inodes_per_group() - used;
   set_totals(now);
 }

@@ -41,15 +41,44 @@ void note_name(CoreInode& target, const CoreInode& directory, std::int64_t block
     target.names.push_back(name);
 }
 
+/// A directory may end inside its last fragment (newfs makes it one chunk long): the rest of it becomes empty
+/// chunks, which must be on the disk before the size is.
+VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation, CoreInode& directory,
+                                             std::int64_t block, std::uint32_t from, std::uint32_t to) {
+  const auto at = find_block(volume, directory, block);
+  if (!at) return pass_on_errno(at);
+  if (*at == 0) return refuse(EIO);
+  auto buffer = read_file_block(volume, directory, block, *at);
+  if (!buffer) return buffer;
+  format_chunks(buffer->bytes().subspan(from, to - from));
+  if (block >= kDirectPointers) {  // of another system: nothing undoes a size there
+    volume.cache.write_delayed(std::move(*buffer));
+    return read_file_block(volume, directory, block, *at);
+  }
+  const std::uint32_t fragments = volume.geometry.fragments_of(to);
+  return volume.scheme->block_allocated(operation,
+                                        {.inode = directory,
+                                         .kind = BlockKind::directory,
+                                         .block = block,
+                                         .at = *at,
+                                         .fragments = fragments,
+                                         .old_at = *at,
+                                         .old_fragments = fragments,
+                                         .old_size_bytes = directory.disk.size_bytes,
+                                         .slot = static_cast<std::uint32_t>(block)},
+                                        std::move(*buffer));
+}
+
 /// One more fragment, or a new block, of empty chunks.
 VfsResult<std::int64_t> grow(Volume& volume, Operation& operation, CoreInode& directory) {
   const Geometry& geometry = volume.geometry;
-  const std::uint64_t size = directory.disk.size_bytes;
-  const auto block = static_cast<std::int64_t>(geometry.block_of(size));
-  const std::uint32_t reach = block < kDirectPointers
-                                  ? geometry.offset_in_block(size) + geometry.fragment_bytes()
-                                  : geometry.block_bytes();
-  auto buffer = block_for_writing(volume, operation, directory, {.block = block, .bytes = reach});
+  const std::uint32_t from = geometry.offset_in_block(directory.disk.size_bytes);
+  const auto block = static_cast<std::int64_t>(geometry.block_of(directory.disk.size_bytes));
+  const std::uint32_t unit = block < kDirectPointers ? geometry.fragment_bytes() : geometry.block_bytes();
+  const std::uint32_t reach = (from / unit + 1) * unit;
+  auto buffer = from % unit != 0
+                    ? fill_last_fragment(volume, operation, directory, block, from, reach)
+                    : block_for_writing(volume, operation, directory, {.block = block, .bytes = reach});
   if (!buffer) return pass_on_errno(buffer);
   volume.cache.release(std::move(*buffer));
   directory.disk.size_bytes = static_cast<std::uint64_t>(block) * geometry.block_bytes() + reach;
@@ -117,7 +146,8 @@ VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& direct
 }
 
 VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
-                             const FoundName& found, const DroppedLink& replaced) {
+                             const ChangedName& changed) {
+  const FoundName& found = changed.at;
   auto buffer = read_directory_block(volume, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.disk.mode));
@@ -128,8 +158,9 @@ VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& di
                                     .block = found.block,
                                     .offset = found.offset,
                                     .target = target,
+                                    .raises_directory = changed.raises_directory,
                                     .others_follow = true,
-                                    .replaced = replaced},
+                                    .replaced = changed.replaced},
                                    std::move(*buffer));
 }
 

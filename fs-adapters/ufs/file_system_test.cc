@@ -12,7 +12,7 @@ using bench::Setup;
 
 class EveryScheme : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Ufs, EveryScheme, testing::ValuesIn(bench::all_setups()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& one) { return one.param.name; });
 
 TEST_P(EveryScheme, NamesFilesAndLinks) {
   Mounted m(GetParam());

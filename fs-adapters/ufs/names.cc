@@ -118,8 +118,12 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   });
 }
 
-VfsResult<void> FileSystem::unlink(std::string_view path) { return remove(path, false); }
-VfsResult<void> FileSystem::rmdir(std::string_view path) { return remove(path, true); }
+VfsResult<void> FileSystem::unlink(std::string_view path) {
+  return remove(path, false);
+}
+VfsResult<void> FileSystem::rmdir(std::string_view path) {
+  return remove(path, true);
+}
 
 VfsResult<void> FileSystem::link(std::string_view existing, std::string_view path) {
   return change<void>([&](Operation& operation) -> VfsResult<void> {

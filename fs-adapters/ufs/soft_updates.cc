@@ -71,12 +71,11 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAl
   note_made();
   // Writes to the old place must not be taken for this one's.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
-  blocks_[block.key()].allocation =
-      AllocSafe{.inode = allocation.inode.number,
-                .holder = allocation.holder == nullptr
-                              ? 0
-                              : static_cast<FragmentAddress>(allocation.holder->key().block),
-                .slot = allocation.slot};
+  blocks_[block.key()].allocation = AllocSafe{
+      .inode = allocation.inode.number,
+      .holder =
+          allocation.holder == nullptr ? 0 : static_cast<FragmentAddress>(allocation.holder->key().block),
+      .slot = allocation.slot};
   if (allocation.holder == nullptr)
     allocate_direct(allocation);
   else
@@ -105,13 +104,19 @@ void SoftUpdates::cancel_allocations(InodeNumber inode, std::int64_t first, std:
     at->second.allocation.reset();
 }
 
-/// Indirect blocks that are gone: what was to be undone in them is gone, too.
-void SoftUpdates::cancel_indirect(const std::vector<Extent>& extents) {
-  for (const Extent& extent : extents) {
-    const auto notes = blocks_.find(Volume::place(extent.at));
-    if (notes == blocks_.end()) continue;
-    notes->second.indirect.reset();
-    notes->second.allocation.reset();
+/// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them to be
+/// written waits for what led to them.
+void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
+  const std::size_t count = extents.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto found = blocks_.find(Volume::place(extents[i].at));
+    if (found == blocks_.end()) continue;
+    BlockNotes& notes = found->second;
+    notes.indirect.reset();
+    notes.allocation.reset();
+    for (const FreeBlocks& freed : notes.frees)
+      extents.insert(extents.end(), freed.extents.begin(), freed.extents.end());
+    notes.frees.clear();
   }
 }
 
@@ -127,12 +132,14 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
       }
   }
   FreeBlocks freed{.extents = removal.extents};
-  cancel_indirect(removal.extents);
+  cancel_indirect(freed.extents);
   if (holder) {
     BlockNotes& notes = blocks_[holder.key()];
     if (notes.indirect) {
       IndirectNotes& indirect = *notes.indirect;
-      const auto gone = [&](std::uint32_t slot) { return load32(holder.bytes(), std::size_t{slot} * 4) == 0; };
+      const auto gone = [&](std::uint32_t slot) {
+        return load32(holder.bytes(), std::size_t{slot} * 4) == 0;
+      };
       std::erase_if(indirect.allocations, [&](const AllocIndirect& one) { return gone(one.slot); });
       for (std::uint32_t slot = 0; slot < volume_.geometry.pointers_per_block(); ++slot)
         if (gone(slot)) store32(indirect.safe, std::size_t{slot} * 4, 0);
@@ -246,8 +253,6 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
     // Added and removed without a write. What its entry still names on the disk goes with the block.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced) blocks_[key].removes.push_back({.removal = std::move(replaced)});
-    at_once = add->previous == 0;
-    if (!at_once) add->replaced.clear();
     const auto same = [&](const auto& one) { return &one.second == add; };
     forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
     at_once = true;
@@ -279,7 +284,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   note_made();
   const InodeNumber number = removal.inode.number;
   FreeFile file{.number = number, .directory = removal.directory, .extents = removal.extents};
-  cancel_indirect(removal.extents);
+  cancel_indirect(file.extents);
   cancel_allocations(number, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
   forget_directory_blocks(number, file);
   InodeNotes& notes = inodes_[number];
@@ -299,7 +304,9 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   return volume_.inodes.write_delayed(removal.inode);
 }
 
-void SoftUpdates::inode_allocated(InodeNumber number) { never_written_.insert(number); }
+void SoftUpdates::inode_allocated(InodeNumber number) {
+  never_written_.insert(number);
+}
 
 void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
   const auto found = inodes_.find(inode.number);
@@ -333,8 +340,9 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
     for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
   for (const InodeNumber target : targets) {
     const auto notes = inodes_.find(target);
-    const bool whole = notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
-                                                             [](const AddSafe& one) { return one.whole; });
+    const bool whole =
+        notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
+                                              [](const AddSafe& one) { return one.whole; });
     if (whole)
       if (auto flushed = as_result(volume_.cache.flush_object(target)); !flushed) return flushed;
     if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(target)); !written) return written;
@@ -342,26 +350,39 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
+/// The blocks of directories that name it, as far as they may show it.
+VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
+  std::vector<os::BufferKey> named_in;
+  for (const auto& [id, add] : adds_)
+    if (add.inode == inode) named_in.push_back(add.block);
+  std::sort(named_in.begin(), named_in.end());
+  auto written = volume_.write_if_dirty(volume_.inodes.block_key(inode));
+  for (const os::BufferKey& block : named_in) {
+    if (written)
+      written = volume_.write_if_dirty(volume_.inodes.block_key(static_cast<InodeNumber>(block.object)));
+    if (written) written = volume_.write_if_dirty(block);
+  }
+  return written;
+}
+
 VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
-  const auto names = inode.names;
   for (int round = 0; round < kRoundsMax; ++round) {
-    inode.names = names;
     if (inode.disk.is_directory())
       if (auto written = write_targets(inode.number); !written) return written;
     if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+    if (auto written = write_adds_of(inode.number); !written) return written;
     if (!owes(inode.number)) return {};
   }
   return refuse(EIO);
 }
 
-VfsResult<void> SoftUpdates::settle_name(Operation& operation, CoreInode& inode) {
-  for (int round = 0; round < kRoundsMax; ++round) {
-    if (!owes(inode.number)) return {};
-    const auto names = inode.names;
-    if (auto written = Scheme::fsync(operation, inode, SyncExtent::everything); !written) return written;
-    inode.names = names;
+VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
+  for (int round = 0; round < kRoundsMax && adds_of_.contains(inode.number); ++round) {
+    // A directory's name waits for its first block, too.
+    if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
+    if (auto written = write_adds_of(inode.number); !written) return written;
   }
-  return refuse(EIO);
+  return adds_of_.contains(inode.number) ? refuse(EIO) : VfsResult<void>();
 }
 
 bool SoftUpdates::reclaim() {

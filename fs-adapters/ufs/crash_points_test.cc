@@ -1,0 +1,197 @@
+// The power goes after each write that a workload makes, and inside it: what fsck finds then is what the
+// scheme permits, a repair leaves nothing, and what was synced is there. No Order must be found out.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/mounted_test.h"
+
+namespace headcrash::ufs {
+namespace {
+
+using bench::LoggedStore;
+using bench::Mounted;
+using bench::Setup;
+
+/// One of everything that changes structures, in a shape that makes fragments move and blocks change hands.
+void change_things(Mounted& m, std::size_t& synced_at) {
+  Vfs& fs = *m.file_system;
+  const auto settle = [&](int seconds) {
+    m.executor.sleep_until(m.executor.now() + seconds * model::kSecondNs);
+  };
+  for (const char* folder : {"p", "q"}) EXPECT_TRUE(fs.mkdir(folder, 0755));
+  for (int i = 0; i < 12; ++i)
+    bench::put_file(fs, "p/f" + std::to_string(i),
+                    std::string(static_cast<std::size_t>(500 + 1100 * i), 'a'));
+  settle(3);
+  for (int i = 0; i < 12; i += 2) EXPECT_TRUE(fs.unlink("p/f" + std::to_string(i)));
+  for (int i = 0; i < 6; ++i) {
+    const auto file = fs.open("q/g" + std::to_string(i), {.create = true});
+    ASSERT_TRUE(file);
+    for (int part = 0; part < 5; ++part)
+      EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(1500, static_cast<char>('b' + i)))));
+    if (i == 2) {
+      EXPECT_TRUE(fs.fsync(*file));
+      synced_at = m.log.log.size();
+    }
+    EXPECT_TRUE(fs.close(*file));
+  }
+  EXPECT_TRUE(fs.link("p/f1", "q/linked"));
+  EXPECT_TRUE(fs.rename("p/f3", "q/moved", RenameMode::replace));
+  EXPECT_TRUE(fs.rename("p/f5", "q/g0", RenameMode::replace));
+  settle(2);
+  EXPECT_TRUE(fs.mkdir("p/deep", 0755));
+  bench::put_file(fs, "p/deep/x", "x");
+  EXPECT_TRUE(fs.rename("p/deep", "q/deep", RenameMode::replace));
+  EXPECT_TRUE(fs.mkdir("p/short", 0755));
+  EXPECT_TRUE(fs.rmdir("p/short"));
+  settle(4);
+  const auto big = fs.open("big", {.create = true});
+  ASSERT_TRUE(big);
+  EXPECT_TRUE(fs.pwrite(*big, 0, bench::bytes_of(std::string(70'000, 'B'))));
+  settle(7);
+  EXPECT_TRUE(fs.truncate(*big, 53'000));
+  EXPECT_TRUE(fs.close(*big));
+  bench::put_file(fs, "reuser", std::string(30'000, 'r'));
+  EXPECT_TRUE(fs.unlink("q/deep/x"));
+  EXPECT_TRUE(fs.rmdir("q/deep"));
+  EXPECT_TRUE(fs.unlink("big"));
+  settle(8);
+}
+
+/// What any order of bitmaps leaves, and what ordered updates may.
+bool permitted(const Setup& setup, const Finding& finding) {
+  if (weight_of(finding.kind) != Weight::damage) return true;
+  switch (finding.kind) {
+    case FindingKind::block_marked_free:  // bitmaps are never ordered
+    case FindingKind::inode_marked_free:
+      return true;
+    case FindingKind::directory_second_name:  // a directory moves: for a while it has two names, and its ".."
+    case FindingKind::bad_dot:                // is one of the two parents
+      return true;
+    case FindingKind::bad_sectors:  // of what indirect blocks lead to
+      return setup.scheme == SchemeKind::soft_updates || finding.inode != 0;
+    default:
+      return false;
+  }
+}
+
+struct CrashReport {
+  int states = 0;
+  std::map<std::string, int> damage;  ///< with the first state's text
+  std::map<std::string, std::string> example;
+};
+
+constexpr const char* kSyncedFile = "q/g2";
+
+/// What was synced is there, before any repair.
+std::string problem_of_synced(const model::SectorStore& image) {
+  const auto reader = ImageReader::open(image);
+  if (!reader) return reader.error().message();
+  const auto inode = reader->lookup(kSyncedFile);
+  if (!inode) return inode.error().message();
+  std::string text(10'000, '?');
+  const auto got = reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  if (!got) return got.error().message();
+  text.resize(*got);
+  return text == std::string(7'500, 'd') ? "" : "other contents, of " + std::to_string(*got) + " bytes";
+}
+
+class CrashStates {
+ public:
+  CrashStates(const Setup& setup, media::MemoryStore& image)
+      : setup_(setup), image_(image), scratch_(*media::MemoryStore::create(image.sectors())) {}
+
+  /// Every state between two writes, and each write torn in the middle.
+  CrashReport check(const LoggedStore& log, std::size_t synced_at) {
+    for (std::size_t i = 0; i < log.log.size(); ++i) {
+      const auto& write = log.log[i];
+      const std::size_t half = write.bytes.size() / 2 / kSectorBytes * kSectorBytes;
+      const std::span<const std::byte> bytes(write.bytes);
+      if (half != 0) {
+        EXPECT_TRUE(image_.write(write.lba, bytes.first(half)));
+        look("inside write " + std::to_string(i), i >= synced_at);
+      }
+      EXPECT_TRUE(image_.write(write.lba, bytes));
+      look("after write " + std::to_string(i), i >= synced_at);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void damaged(const std::string& kind, const std::string& text) {
+    ++report_.damage[kind];
+    report_.example.emplace(kind, text);
+  }
+
+  void look(const std::string& where, bool synced) {
+    ++report_.states;
+    const auto found = fsck_.check(image_);
+    if (!found) return damaged("refused", where + " " + found.error().message());
+    for (const Finding& finding : found->findings)
+      if (!permitted(setup_, finding))
+        damaged(std::string(name_of(finding.kind)), where + " " + finding.text);
+    if (synced)
+      if (const std::string problem = problem_of_synced(image_); !problem.empty())
+        damaged("synced file", where + " " + problem);
+    if (report_.states % 20 == 0) repair(where);
+  }
+
+  void repair(const std::string& where) {
+    std::vector<std::byte> all(image_.sectors() * kSectorBytes);
+    EXPECT_TRUE(image_.read(0, all));
+    EXPECT_TRUE(scratch_->write(0, all));
+    EXPECT_TRUE(fsck_.run(*scratch_, {.repair = true}));
+    const auto again = fsck_.check(*scratch_);
+    if (!again || !again->nothing_found())
+      damaged("repair", where + " " + (again ? bench::findings_of(*again) : again.error().message()));
+  }
+
+  Setup setup_;
+  media::MemoryStore& image_;
+  std::unique_ptr<media::MemoryStore> scratch_;
+  Fsck fsck_;
+  CrashReport report_;
+};
+
+CrashReport crash_everywhere(const Setup& setup) {
+  Mounted m(setup, {.device_bytes = 2 << 20, .cache_bytes = 512 << 10});
+  auto image = *media::MemoryStore::create(m.store->sectors());
+  m.mount();
+  std::vector<std::byte> all(m.store->sectors() * kSectorBytes);
+  EXPECT_TRUE(m.store->read(0, all));
+  EXPECT_TRUE(image->write(0, all));
+  m.log.keep = true;
+  std::size_t synced_at = 0;
+  m.as_user([&] { change_things(m, synced_at); });
+  m.unmount();
+  bench::expect_clean(*m.store);
+  return CrashStates(setup, *image).check(m.log, synced_at);
+}
+
+class Crash : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Ufs, Crash, testing::ValuesIn(bench::all_setups()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(Crash, EveryStateIsWhatTheSchemePermits) {
+  const CrashReport report = crash_everywhere(GetParam());
+  EXPECT_GT(report.states, 20);
+  const bool ordered = GetParam().scheme != SchemeKind::no_order;
+  if (!ordered) {
+    EXPECT_FALSE(report.damage.empty()) << "No Order was not found out";
+    return;
+  }
+  for (const auto& [kind, count] : report.damage)
+    ADD_FAILURE() << kind << " in " << count << " of " << report.states
+                  << " states; first: " << report.example.at(kind);
+}
+
+TEST(CrashControl, AnIgnoredFlagIsFoundOut) {
+  const bench::Setup setup{.name = "ignore", .scheme = SchemeKind::scheduler_flag, .block_copy = true};
+  EXPECT_FALSE(crash_everywhere(setup).damage.empty());
+}
+
+}  // namespace
+}  // namespace headcrash::ufs
