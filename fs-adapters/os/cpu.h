@@ -20,7 +20,8 @@ struct CpuCosts {
   TimeNs path_component = 0;   ///< of a lookup, without looking through the directory
   TimeNs directory_entry = 0;  ///< looked at while a name is searched linearly
   TimeNs buffer_found = 0;     ///< a block asked of the cache
-  TimeNs copy_per_kib = 0;     ///< between user and cache, or block to block (-CB)
+  TimeNs copy_per_kib = 0;     ///< block to block (-CB)
+  TimeNs transfer_per_kib = 0;  ///< between a process and the cache: copy, and the pages' mapping and faults
   TimeNs clear_per_kib = 0;    ///< zeroes
   TimeNs request_issued = 0;   ///< through the driver
   TimeNs interrupt = 0;        ///< a request's completion

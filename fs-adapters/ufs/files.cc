@@ -15,7 +15,7 @@ constexpr std::size_t kOpenFilesMax = 65536;
 constexpr std::int64_t kBytesPerKib = 1024;
 
 void charge_copy(Volume& volume, std::size_t bytes) {
-  volume.cpu.use(static_cast<std::int64_t>(bytes) * volume.cpu.costs().copy_per_kib / kBytesPerKib);
+  volume.cpu.use(static_cast<std::int64_t>(bytes) * volume.cpu.costs().transfer_per_kib / kBytesPerKib);
 }
 
 void touch(Volume& volume, CoreInode& inode) {

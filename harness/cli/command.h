@@ -25,6 +25,7 @@ void add_serve(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_campaign(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_experiment(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_query(CLI::App& app, int& exit_code);
 void add_merge(CLI::App& app, int& exit_code);
