@@ -16,6 +16,12 @@ using nlohmann::json;
 // told apart from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 
+// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is no refusal to mount
+// it.
+constexpr std::string_view kNoSuchType = "knows no file system";
+constexpr const char* kBringModule =
+    "; build it into the kernel or give its modules (--modules, or `modules` of the file system's [guest])";
+
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
 }
@@ -94,6 +100,8 @@ std::string seed_digits(std::uint64_t seed) {
 tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
   if (const auto oops = guest_.oops())
     return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::refused && error.text.find(kNoSuchType) != std::string::npos)
+    return stop(crash::Verdict::harness_error, error.text + kBringModule);
   if (error.failure == vm::CallFailure::refused)
     return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (error.failure == vm::CallFailure::guest_died)
@@ -148,7 +156,9 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = guest_.call(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
+  const bool refused = answer.error().failure == vm::CallFailure::refused;
+  if (!refused || answer.error().text.find(kNoSuchType) != std::string::npos)
+    return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;
   return false;
 }

@@ -107,6 +107,11 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
+constexpr const char* kBringModules =
+    "it is a kernel without modules: give them (--modules FOLDER of `make modules_install "
+    "INSTALL_MOD_PATH=FOLDER`, or `modules` of the file system's [guest]), or build in virtio-pci, "
+    "virtio-blk, virtio-console, devtmpfs and the file system";
+
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
   const auto machine = Machine::launch(spec, {.disks = Disks::blank, .scratch = folder});
   if (!machine) return pass_on(machine);
@@ -114,7 +119,8 @@ Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
     (*machine)->process().wait(milliseconds(200));
     return (*machine)->failed((*machine)->process().running()
                                   ? fmt::format("did not boot within {} s", kBootLimit.count())
-                                  : "did not boot");
+                                  : "did not boot",
+                              spec.image.has_no_modules() ? kBringModules : "");
   }
   const auto saved = migrate(**machine, folder / "state");
   if (!saved) return pass_on(saved);
