@@ -172,8 +172,12 @@ Answer run_application(const json& request, const Sender& send) {
 Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
+  order_requests(source, RequestOrder::by_kernels_choice);
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
+  const std::string type = text_of(request, "type");
+  if (!done && done.error().value == ENODEV && !kernel_knows(type))
+    return refuse(kNoSuchType + type, done.error());
   if (!done) return refuse("mount " + source, done.error());
   return json{{"wall_ms", whole_ms(watch)}};
 }

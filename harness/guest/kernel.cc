@@ -17,6 +17,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "harness/process/descriptor.h"
 
@@ -123,21 +124,65 @@ VfsResult<void> set_wall_clock(std::int64_t unix_ns) {
   return {};
 }
 
-VfsResult<BlockDevice> look_at_disk(const std::string& path) {
-  BlockDevice found;
-  {
-    const process::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
-        ::ioctl(cached.get(), BLKGETSIZE64, &found.bytes) != 0) {
-      return refuse(errno);
-    }
+VfsResult<std::uint64_t> drop_cached_pages(const std::string& path) {
+  const process::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::uint64_t bytes = 0;
+  if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
+      ::ioctl(cached.get(), BLKGETSIZE64, &bytes) != 0) {
+    return refuse(errno);
   }
+  return bytes;
+}
+
+VfsResult<std::string> read_nonce(const std::string& path) {
   const process::Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   alignas(kAlignment) std::array<char, kAlignment> block{};
   if (direct.get() < 0) return refuse(errno);
   const ssize_t got = ::pread(direct.get(), block.data(), block.size(), 0);
   if (got < static_cast<ssize_t>(kNonceBytes)) return refuse(got < 0 ? errno : EIO);
-  found.nonce = printable(block.data(), kNonceBytes);
+  return printable(block.data(), kNonceBytes);
+}
+
+void order_requests(const std::string& disk, RequestOrder order) {
+  struct Known {
+    std::string path, kernels_choice;
+    RequestOrder order = RequestOrder::by_kernels_choice;
+  };
+  static std::map<std::string, Known> known;
+  auto at = known.find(disk);
+  if (at == known.end()) {
+    Known fresh{.path = "/sys/class/block/" + std::filesystem::path(disk).filename().string() +
+                        "/queue/scheduler"};
+    std::string words;  // "[mq-deadline] none"
+    std::ifstream file(fresh.path);
+    std::getline(file, words);
+    const std::size_t open = words.find('['), close = words.find(']');
+    if (open < close && close != std::string::npos)
+      fresh.kernels_choice = words.substr(open + 1, close - open - 1);
+    at = known.emplace(disk, std::move(fresh)).first;
+  }
+  Known& queue = at->second;
+  if (queue.order == order || queue.kernels_choice.empty()) return;
+  std::ofstream(queue.path) << (order == RequestOrder::none ? "none" : queue.kernels_choice);
+  queue.order = order;
+}
+
+bool kernel_knows(const std::string& file_system_type) {
+  std::ifstream known("/proc/filesystems");
+  for (std::string line; std::getline(known, line);) {
+    if (line.substr(line.rfind('\t') + 1) == file_system_type) return true;
+  }
+  return false;
+}
+
+VfsResult<BlockDevice> look_at_disk(const std::string& path) {
+  BlockDevice found;
+  const auto bytes = drop_cached_pages(path);
+  if (!bytes) return refuse(bytes.error().value);
+  auto nonce = read_nonce(path);
+  if (!nonce) return refuse(nonce.error().value);
+  found.bytes = *bytes;
+  found.nonce = std::move(*nonce);
   std::ifstream cache("/sys/class/block/" + std::filesystem::path(path).filename().string() +
                       "/queue/write_cache");
   std::getline(cache, found.flush);

@@ -38,6 +38,20 @@ struct BlockDevice {
 };
 /// Drops the device's cached pages, then reads past the cache.
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
+/// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the nonce.
+VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
+VfsResult<std::string> read_nonce(const std::string& path);
+
+/// Who orders a disk's requests: the scheduler that the kernel has chosen, or nobody. A look at a crash state
+/// waits for each of its few hundred requests in turn, and a scheduler has another thread send each. What is
+/// recorded or timed has the kernel's choice.
+enum class RequestOrder : std::uint8_t { by_kernels_choice, none };
+/// Does nothing when it is so already, or when the disk knows no scheduler.
+void order_requests(const std::string& disk, RequestOrder order);
+
+inline constexpr const char* kNoSuchType = "the kernel knows no file system ";  ///< words of PROTOCOL.md
+/// By /proc/filesystems. mount(2) says ENODEV to a type that is not there.
+bool kernel_knows(const std::string& file_system_type);
 
 /// What the kernel has asked of a disk since boot (/sys/block/NAME/stat).
 struct DiskCounters {
