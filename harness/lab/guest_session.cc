@@ -192,6 +192,44 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
   return outcome;
 }
 
+Step<void> GuestSession::put(const std::string& path, const std::string& text) {
+  const auto done = call({{"do", "put"}, {"path", path}, {"text", text}});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Step<RunOutcome> GuestSession::run_application(const workload::Application& application) {
+  const json request{{"do", "run-application"},
+                     {"commands", workload::commands(application.run, kMountPoint)},
+                     {"timeout_ms", timeout_.count()},
+                     {"mark", kStageMarks},
+                     {"each_command_persists", application.each_command_persists}};
+  const auto answer = guest_.call(request, timeout_ + kExecGrace);
+  if (!answer) return failed("run-application", answer.error());
+  RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
+  if (answer->value("timed_out", false))
+    return stop(crash::Verdict::hang, application.name + " did not end in time; raise step-timeout-s");
+  if (answer->value("exit", -1) != 0) {
+    outcome.failure =
+        fmt::format("command {} of {} ended with {}: {}", outcome.done, application.name,
+                    answer->value("exit", -1), answer->value("stdout", "") + answer->value("stderr", ""));
+  }
+  return outcome;
+}
+
+Step<crash::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
+                                                          const std::string& told) {
+  const auto answer =
+      guest_.call({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+                  timeout_ + kExecGrace);
+  if (!answer) return failed("verify", answer.error());
+  if (answer->value("timed_out", false))
+    return stop(crash::Verdict::hang, "the verifier did not end in time");
+  return crash::VerifierEnd{.exit_code = answer->value("exit", -1),
+                            .output = answer->value("stdout", ""),
+                            .errors = answer->value("stderr", "")};
+}
+
 Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
   Tree tree;
   const auto on_event = [&](const json& event) {

@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/crash/application_verdict.h"
 #include "harness/crash/observed_tree.h"
 #include "harness/crash/verdict.h"
 #include "harness/vm/guest.h"
+#include "harness/workload/application.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::lab {
@@ -92,6 +94,12 @@ class GuestSession {
   Step<void> unmount();
   /// Marks go to the second disk.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
+  /// A file in the guest's memory (PROTOCOL.md, `put`).
+  Step<void> put(const std::string& path, const std::string& text);
+  /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.
+  Step<RunOutcome> run_application(const workload::Application& application);
+  /// One command of its `verify`, told what was persistent.
+  Step<crash::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
   Step<std::vector<crash::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,

@@ -154,6 +154,19 @@ Step<RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operati
   return state_->see_and_ask([&](GuestSession& session) { return session.run(operations); });
 }
 
+Step<void> StageGuest::put(const std::string& path, const std::string& text) {
+  return state_->see_and_ask([&](GuestSession& session) { return session.put(path, text); });
+}
+
+Step<RunOutcome> StageGuest::run_application(const workload::Application& application) {
+  return state_->see_and_ask([&](GuestSession& session) { return session.run_application(application); });
+}
+
+Step<crash::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
+                                                        const std::string& told) {
+  return state_->see_and_ask([&](GuestSession& session) { return session.verify_application(argv, told); });
+}
+
 /// A kernel that has said that it is broken is asked nothing more.
 Step<Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);
