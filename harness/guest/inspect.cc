@@ -122,7 +122,11 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
                   .type = request.at("type").get<std::string>(),
                   .options = request.value("options", "")};
   const process::Stopwatch watch;
-  order_requests(look.source, RequestOrder::none);
+  if (request.value("quick", false)) {
+    shorten_way(look.source);
+  } else {
+    restore_ways();
+  }
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
   const auto first = look_once(look, EntryBatches(send), answer);

@@ -47,6 +47,12 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
 
+/// Files of /sys/class/block/*/queue, and what stood there before shorten_way().
+std::map<std::string, std::string>& changed_settings() {
+  static std::map<std::string, std::string> settings;
+  return settings;
+}
+
 std::string printable(const char* bytes, std::size_t count) {
   std::string text(bytes, ::strnlen(bytes, count));
   std::replace_if(
@@ -143,28 +149,25 @@ VfsResult<std::string> read_nonce(const std::string& path) {
   return printable(block.data(), kNonceBytes);
 }
 
-void order_requests(const std::string& disk, RequestOrder order) {
-  struct Known {
-    std::string path, kernels_choice;
-    RequestOrder order = RequestOrder::by_kernels_choice;
-  };
-  static std::map<std::string, Known> known;
-  auto at = known.find(disk);
-  if (at == known.end()) {
-    Known fresh{.path = "/sys/class/block/" + std::filesystem::path(disk).filename().string() +
-                        "/queue/scheduler"};
-    std::string words;  // "[mq-deadline] none"
-    std::ifstream file(fresh.path);
-    std::getline(file, words);
-    const std::size_t open = words.find('['), close = words.find(']');
-    if (open < close && close != std::string::npos)
-      fresh.kernels_choice = words.substr(open + 1, close - open - 1);
-    at = known.emplace(disk, std::move(fresh)).first;
+void shorten_way(const std::string& disk) {
+  const std::string queue = "/sys/class/block/" + std::filesystem::path(disk).filename().string() + "/queue/";
+  for (const auto& [file, word] : {std::pair{"scheduler", "none"}, {"write_cache", "write through"}}) {
+    if (changed_settings().contains(queue + file)) continue;
+    std::string before;
+    std::ifstream now(queue + file);
+    std::getline(now, before);
+    // "[mq-deadline] none"; a disk without a choice is left as it is.
+    const std::size_t open = before.find('['), close = before.find(']');
+    if (open < close && close != std::string::npos) before = before.substr(open + 1, close - open - 1);
+    if (before.empty() || before == word) continue;
+    std::ofstream(queue + file) << word;
+    changed_settings()[queue + file] = before;
   }
-  Known& queue = at->second;
-  if (queue.order == order || queue.kernels_choice.empty()) return;
-  std::ofstream(queue.path) << (order == RequestOrder::none ? "none" : queue.kernels_choice);
-  queue.order = order;
+}
+
+void restore_ways() {
+  for (const auto& [file, before] : changed_settings()) std::ofstream(file) << before;
+  changed_settings().clear();
 }
 
 bool kernel_knows(const std::string& file_system_type) {

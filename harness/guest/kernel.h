@@ -42,12 +42,11 @@ VfsResult<BlockDevice> look_at_disk(const std::string& path);
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
 VfsResult<std::string> read_nonce(const std::string& path);
 
-/// Who orders a disk's requests: the scheduler that the kernel has chosen, or nobody. A look at a crash state
-/// waits for each of its few hundred requests in turn, and a scheduler has another thread send each. What is
-/// recorded or timed has the kernel's choice.
-enum class RequestOrder : std::uint8_t { by_kernels_choice, none };
-/// Does nothing when it is so already, or when the disk knows no scheduler.
-void order_requests(const std::string& disk, RequestOrder order);
+/// Makes a look at a crash state cheap: requests go to the disk without a scheduler, which would have another
+/// thread send each of them, and without flushes, which nobody looks at where nothing is recorded.
+void shorten_way(const std::string& disk);
+/// On every disk: what is recorded or timed has the kernel's own choice.
+void restore_ways();
 
 inline constexpr const char* kNoSuchType = "the kernel knows no file system ";  ///< words of PROTOCOL.md
 /// By /proc/filesystems. mount(2) says ENODEV to a type that is not there.

@@ -272,7 +272,7 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
 }
 
 Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again,
-                                       const std::optional<DiskIdentity>& meant) {
+                                       const std::optional<DiskIdentity>& meant, Pace pace) {
   if (!filesystem.mount.argv.empty()) {
     if (meant) {
       if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
@@ -286,6 +286,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   };
   json request = mount_request("inspect", filesystem);
   request["again"] = again;
+  request["quick"] = pace == Pace::quick;
   if (meant) {
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;

@@ -67,6 +67,9 @@ struct Inspection {
   std::string log;         ///< the kernel's, since the last inspection or kernel_log()
 };
 
+/// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
+enum class Pace : std::uint8_t { as_booted, quick };
+
 inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
 inline constexpr const char* kStageLog = "/dev/vdc";
@@ -103,7 +106,8 @@ class GuestSession {
   Step<std::vector<crash::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
-                           const std::optional<DiskIdentity>& meant = std::nullopt);
+                           const std::optional<DiskIdentity>& meant = std::nullopt,
+                           Pace pace = Pace::as_booted);
   /// On every level, since the last call or inspection.
   Step<std::string> kernel_log();
 
