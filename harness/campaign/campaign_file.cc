@@ -124,6 +124,10 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("workload");
   if (!table) return pass_on(table);
   if (!*table) return {};
+  if ((*table)->has("application")) {
+    return fail((*table)->subject("application"), "is for campaigns that explore",
+                "add [explore]: each crash state of the application's run is then put to its `verify`");
+  }
   if (const auto known = (*table)->only({"name", "rounds", "fill"}); !known) return known;
   for (const auto& read : {(*table)->take("name", campaign.workload),
                            (*table)->take("rounds", campaign.rounds, {.least = 4, .most = 100'000}),
@@ -216,10 +220,12 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
     if (const auto taken = take_write_cache(**guest, cell.write_through); !taken) return taken;
   }
   if (const auto table = root.table("workload"); table && *table) {
-    if (const auto known = (*table)->only({"name", "rounds", "operations"}); !known) return known;
-    for (const auto& read : {(*table)->take("name", cell.workload),
-                             (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
-                             (*table)->take("operations", cell.operations)}) {
+    if (const auto known = (*table)->only({"name", "rounds", "operations", "application"}); !known)
+      return known;
+    for (const auto& read :
+         {(*table)->take("name", cell.workload),
+          (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
+          (*table)->take("operations", cell.operations), take_application(**table, cell)}) {
       if (!read) return read;
     }
     if (const auto good = check_workload(**table, "name", cell); !good) return good;

@@ -96,6 +96,7 @@ Answer exec(const json& request, const Sender&) {
   if (program.argv.empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
   if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
     return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+  restore_ways();
   program.timeout = std::chrono::milliseconds(timeout_ms);
   const auto end = run_program(program);
   if (!end) return refuse(program.argv[0], end.error());
@@ -173,8 +174,12 @@ Answer run_application(const json& request, const Sender& send) {
 Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
+  restore_ways();
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
+  const std::string type = text_of(request, "type");
+  if (!done && done.error().value == ENODEV && !kernel_knows(type))
+    return refuse(kNoSuchType + type, done.error());
   if (!done) return refuse("mount " + source, done.error());
   return json{{"wall_ms", whole_ms(watch)}};
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "harness/lab/exploration.h"
 #include "harness/lab/lab.h"
@@ -176,6 +177,53 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   ASSERT_TRUE(fine) << fine.error().summary;
   EXPECT_TRUE(fine->first.mounted);
   EXPECT_FALSE(fine->tree.empty());
+}
+
+/// Three files, each told to be persistent after its fsync; the verifier looks for those that it is told of.
+constexpr const char* kApplication = R"(
+title = "fsync and tell"
+tools = ["sh", "fsync"]
+prepare = ["echo ready > {root}/ready"]
+run = ["for i in 1 2 3; do echo $i > {root}/f$i && fsync {root}/f$i && fsync {root} && echo persisted f$i; done"]
+verify = ["sh {files}/verify.sh {root}"]
+[files]
+"verify.sh" = """
+bad=0
+[ -s $1/ready ] || { echo wrong: ready; bad=1; }
+while read name; do [ -s $1/$name ] || { echo lost: $name; bad=1; }; done
+exit $bad
+"""
+)";
+
+TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
+  const std::filesystem::path file = lab_->scratch() / "tell.toml";
+  std::ofstream(file) << kApplication;
+  const auto application = workload::load_application(file);
+  ASSERT_TRUE(application) << application.error().message();
+  StageGuest& guest = lab_->guest(0);
+  for (const char* name : {"ext4", "ext4-nobarrier"}) {
+    const adapters::LinuxAdapter filesystem = adapter(name);
+    const auto disk = format_disk(guest, filesystem, lab_->scratch() / "told-formatted.hcrec", uuid_from(4));
+    ASSERT_TRUE(disk) << disk.error().summary;
+    const auto recorded =
+        record_application(guest, filesystem, *disk, *application, lab_->scratch() / "told.hcrec");
+    ASSERT_TRUE(recorded) << recorded.error().summary;
+    ASSERT_FALSE(recorded->failure) << *recorded->failure;
+    const auto opened = open_recorded_workload(recorded->recording);
+    ASSERT_TRUE(opened && opened->application) << "who is to judge is told beside the recording";
+    const ExplorationResult result = explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
+    EXPECT_TRUE(result.judged);
+    EXPECT_EQ(result.disagreements, 0U);
+    if (filesystem.name == "ext4") {
+      EXPECT_EQ(result.clean, result.checked);
+      continue;
+    }
+    ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
+    const StateOutcome& outcome = result.failures[0].outcome;
+    ASSERT_FALSE(outcome.findings.empty());
+    EXPECT_EQ(outcome.findings[0].kind, crash::Verdict::lost_synced_data);
+    EXPECT_FALSE(outcome.persisted_texts.empty());
+  }
 }
 
 }  // namespace

@@ -17,9 +17,11 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/crash/application_verdict.h"
 #include "harness/crash/observed_tree.h"
 #include "harness/crash/verdict.h"
 #include "harness/vm/guest.h"
+#include "harness/workload/application.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::lab {
@@ -70,6 +72,9 @@ struct Inspection {
   std::string log;         ///< the kernel's, since the last inspection or kernel_log()
 };
 
+/// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
+enum class Pace : std::uint8_t { as_booted, quick };
+
 inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
 inline constexpr const char* kStageLog = "/dev/vdc";
@@ -98,10 +103,17 @@ class GuestSession {
   Step<void> unmount();
   /// Marks go to the second disk.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
+  /// A file in the guest's memory (PROTOCOL.md, `put`).
+  Step<void> put(const std::string& path, const std::string& text);
+  /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.
+  Step<RunOutcome> run_application(const workload::Application& application);
+  /// One command of its `verify`, told what was persistent.
+  Step<crash::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
   Step<std::vector<crash::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
-                           const std::optional<DiskIdentity>& meant = std::nullopt);
+                           const std::optional<DiskIdentity>& meant = std::nullopt,
+                           Pace pace = Pace::as_booted);
   /// On every level, since the last call or inspection.
   Step<std::string> kernel_log();
 

@@ -26,6 +26,9 @@ struct GuestImage {
   std::filesystem::path initramfs;
   std::string kernel_version;  ///< "6.1.0-99-amd64"
   std::string key;             ///< digest of every input
+
+  /// A kernel of one's own that came without its modules has everything built in, or nothing works.
+  bool has_no_modules() const { return kernel_version == "own"; }
 };
 
 /// Runs scripts/build-guest when an input changed (it prints what it does), then tells what it left. `parts`

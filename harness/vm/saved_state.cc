@@ -121,6 +121,11 @@ Result<void> check_memory(const GuestSpec& spec) {
       fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
 }
 
+constexpr const char* kBringModules =
+    "it is a kernel without modules: give them (--modules FOLDER of `make modules_install "
+    "INSTALL_MOD_PATH=FOLDER`, or `modules` of the file system's [guest]), or build in virtio-pci, "
+    "virtio-blk, virtio-console, devtmpfs and the file system";
+
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
   if (const auto enough = check_memory(spec); !enough) return enough;
   const auto machine = Machine::launch(spec, {.disks = Disks::blank, .scratch = folder});
@@ -129,7 +134,8 @@ Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
     (*machine)->process().wait(milliseconds(200));
     return (*machine)->failed((*machine)->process().running()
                                   ? fmt::format("did not boot within {} s", kBootLimit.count())
-                                  : "did not boot");
+                                  : "did not boot",
+                              spec.image.has_no_modules() ? kBringModules : "");
   }
   const auto saved = migrate(**machine, folder / "state");
   if (!saved) return pass_on(saved);
