@@ -45,7 +45,8 @@ struct BufferKey {
   }
 };
 
-/// What a buffer holds: only metadata is held back by write locks and seen by hooks.
+/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for
+/// it.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
@@ -84,7 +85,7 @@ struct Outgoing {
   Ordering ordering;                  ///< a hook may add to it
 };
 
-/// The file system's eyes on its metadata. Called between fibers' steps: neither may wait.
+/// The file system's eyes on what is written. Called between fibers' steps: neither may wait.
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;

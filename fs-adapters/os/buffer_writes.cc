@@ -100,7 +100,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
 RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Cause cause,
                                     WriteWaiter* waiter) {
   Outgoing out{buffer.key, buffer.lba, buffer.bytes, buffer.bytes, ordering};
-  if (hooks != nullptr && buffer.content == Content::metadata && !hooks->before_write(out)) {
+  if (hooks != nullptr && !hooks->before_write(out)) {
     set_dirty(buffer);
     unlock(buffer);
     return 0;
@@ -140,8 +140,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   if (!transfer.is_read) {
     if (failed && transfer.waiter == nullptr && errors.size() < kErrorsKept)
       errors.emplace(transfer.key.object, status);
-    if (hooks != nullptr && transfer.content == Content::metadata)
-      hooks->after_write(transfer.key, transfer.id, status);
+    if (hooks != nullptr) hooks->after_write(transfer.key, transfer.id, status);
   }
   if (Buffer* buffer = transfer.buffer) {
     if (transfer.is_read) {
