@@ -11,7 +11,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 100;  // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsMax = 100;  // of an fsync: each brings one level of dependencies to the disk
 
 }  // namespace
 
@@ -366,7 +366,7 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
 }
 
 VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
-  for (int round = 0; round < kRoundsMax; ++round) {
+  for (int round = 0; round < kSettleRoundsMax; ++round) {
     if (inode.disk.is_directory())
       if (auto written = write_targets(inode.number); !written) return written;
     if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
@@ -377,7 +377,7 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
 }
 
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
-  for (int round = 0; round < kRoundsMax && adds_of_.contains(inode.number); ++round) {
+  for (int round = 0; round < kSettleRoundsMax && adds_of_.contains(inode.number); ++round) {
     // A directory's name waits for its first block, too.
     if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
     if (auto written = write_adds_of(inode.number); !written) return written;
