@@ -88,7 +88,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
   trace_.last_completed_at = begun_at;
   while (true) {
     const os::DiskQueueCounters& disk = queue_->counters();
-    const bool under_way = disk.issued_reads + disk.issued_writes != issued_before_ + trace_.completed;
+    const bool under_way = under_way_before_ + disk.issued_reads + disk.issued_writes != trace_.completed;
     if (!under_way && !cache_->any_dirty() && syncer_->work_waiting() == 0) break;
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine", fmt::format("is not quiet after {} s", most_ns / model::kSecondNs),
@@ -105,7 +105,8 @@ model::DeviceCounters ModelledMachine::device_counters() const {
 
 void ModelledMachine::clear_trace() {
   const os::DiskQueueCounters& disk = queue_->counters();
-  issued_before_ = disk.issued_reads + disk.issued_writes;
+  under_way_before_ += disk.issued_reads + disk.issued_writes - trace_.completed;
+  queue_->clear_counters();
   trace_ = {};
 }
 

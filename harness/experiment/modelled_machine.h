@@ -76,7 +76,7 @@ class ModelledMachine : private os::DiskTracer {
     os::TimeNs last_completed_at = 0;
   };
   const Trace& trace() const { return trace_; }
-  void clear_trace();
+  void clear_trace();  ///< and the queue's counters
 
  private:
   ModelledMachine() = default;
@@ -97,7 +97,7 @@ class ModelledMachine : private os::DiskTracer {
   std::unique_ptr<ufs::FileSystem> file_system_;
   os::Account operator_{.name = "operator"};
   Trace trace_;
-  std::uint64_t issued_before_ = 0;
+  std::uint64_t under_way_before_ = 0;  ///< issued before the last clear_trace(), complete after it
 };
 
 /// The scheme has a name and no code yet: a cell of it is "not built", which is no failure.

@@ -48,7 +48,6 @@ class Runner {
     if (phase.cold) {
       if (auto cold = make_cold(); !cold) return pass_on(cold);
     }
-    machine_.disk().clear_counters();
     machine_.clear_trace();
     const Before before = look();
     auto users = run_users(phase);
