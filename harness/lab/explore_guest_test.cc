@@ -182,9 +182,9 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
 /// Three files, each told to be persistent after its fsync; the verifier looks for those that it is told of.
 constexpr const char* kApplication = R"(
 title = "fsync and tell"
-tools = ["sh", "fsync"]
+tools = ["sh", "dd"]
 prepare = ["echo ready > {root}/ready"]
-run = ["for i in 1 2 3; do echo $i > {root}/f$i && fsync {root}/f$i && fsync {root} && echo persisted f$i; done"]
+run = ["for i in 1 2 3; do echo $i | dd of={root}/f$i conv=fsync 2>/dev/null && echo persisted f$i; done"]
 verify = ["sh {files}/verify.sh {root}"]
 [files]
 "verify.sh" = """
