@@ -38,10 +38,15 @@ Result<Store> make_image(const UfsArguments& arguments) {
 }
 
 int run_mkfs(const UfsArguments& arguments) {
+  const bool new_image = !std::filesystem::exists(arguments.image);
   const auto store = make_image(arguments);
   if (!store) return tell(store.error(), arguments.as_json);
   const auto made = ufs::mkfs(**store, arguments.mkfs);
-  if (!made) return tell(made.error(), arguments.as_json);
+  if (!made) {
+    std::error_code ignored;
+    if (new_image) std::filesystem::remove(arguments.image, ignored);
+    return tell(made.error(), arguments.as_json);
+  }
   if (arguments.as_json) {
     print({{"groups", made->groups},
            {"inodes", made->groups * made->inodes_per_group},
