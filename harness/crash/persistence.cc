@@ -30,7 +30,8 @@ std::string Follower::path_now(TokenId token) const {
   for (TokenId at = token;;) {
     if (history_.tokens[at].removed_by) return {};
     const auto& [directory, name] = history_.tokens[at].slots.back();
-    path = path.empty() ? name : name + "/" + path;
+    if (!path.empty()) path.insert(0, "/");
+    path.insert(0, name);
     if (directory == kRoot) return path;
     at = *token_of_[directory];
   }

@@ -83,6 +83,7 @@ db::TrialRecord record_of(const Cell& cell, const std::string& at) {
 
 std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const ExperimentSummary& each : all) names.push_back(each.name);
   return names;
 }
