@@ -88,8 +88,7 @@ WallNs measure_transport_floor() {
     close(ends[1]);
   };
   try {
-    while (servers.size() < kServerThreads)
-      servers.emplace_back(answer_requests, ends[1], std::ref(turn));
+    while (servers.size() < kServerThreads) servers.emplace_back(answer_requests, ends[1], std::ref(turn));
   } catch (const std::system_error&) {  // no more threads: nothing was measured, and 0 is safe
     end();
     return 0;
