@@ -34,6 +34,7 @@ FileSystem::FileSystem(std::unique_ptr<Volume> volume)
 
 FileSystem::~FileSystem() {
   abandon();
+  volume_->syncer.forget_work();  // work items hold inodes of this volume
 }
 
 Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, const MountOptions& options) {

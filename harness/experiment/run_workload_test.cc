@@ -19,14 +19,14 @@ WorkloadOutcome outcome_of(const ModelledMachineOptions& options, const Workload
   return must(run_workload(*machine, run));
 }
 
-WorkloadRun small(const std::string& name) {
+WorkloadRun scaled(const std::string& name) {
   return {.workload = name, .scaled = true, .seed = 7};
 }
 
 TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
   for (const char* name :
        {"n-user-copy", "n-user-remove", "create-1k", "remove-1k", "create-remove-1k", "andrew", "sdet"}) {
-    const WorkloadOutcome outcome = outcome_of({.scheme = SchemeKind::no_order}, small(name));
+    const WorkloadOutcome outcome = outcome_of({.scheme = SchemeKind::no_order}, scaled(name));
     double elapsed = 0;
     for (const PhaseOutcome& phase : outcome.phases) elapsed += phase.measured ? phase.elapsed_s : 0;
     EXPECT_GT(elapsed, 0) << name;
@@ -36,8 +36,8 @@ TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
 
 TEST(RunWorkload, IsTheSameTwice) {
   for (const SchemeKind scheme : {SchemeKind::no_order, SchemeKind::conventional}) {
-    const WorkloadOutcome first = outcome_of({.scheme = scheme}, small("n-user-copy"));
-    const WorkloadOutcome second = outcome_of({.scheme = scheme}, small("n-user-copy"));
+    const WorkloadOutcome first = outcome_of({.scheme = scheme}, scaled("n-user-copy"));
+    const WorkloadOutcome second = outcome_of({.scheme = scheme}, scaled("n-user-copy"));
     ASSERT_EQ(first.phases.size(), second.phases.size());
     for (std::size_t i = 0; i < first.phases.size(); ++i) {
       const PhaseOutcome &a = first.phases[i], &b = second.phases[i];
@@ -51,8 +51,8 @@ TEST(RunWorkload, IsTheSameTwice) {
 }
 
 TEST(RunWorkload, SynchronousWritesMakeRemovalSeveralTimesSlower) {
-  const WorkloadOutcome free = outcome_of({.scheme = SchemeKind::no_order}, small("n-user-remove"));
-  const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, small("n-user-remove"));
+  const WorkloadOutcome free = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-remove"));
+  const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, scaled("n-user-remove"));
   ASSERT_NE(free.phase("remove"), nullptr);
   ASSERT_NE(bound.phase("remove"), nullptr);
   EXPECT_GT(bound.phase("remove")->elapsed_s, 3 * free.phase("remove")->elapsed_s);
@@ -60,8 +60,8 @@ TEST(RunWorkload, SynchronousWritesMakeRemovalSeveralTimesSlower) {
 }
 
 TEST(RunWorkload, SynchronousWritesMakeACopySlower) {
-  const WorkloadOutcome free = outcome_of({.scheme = SchemeKind::no_order}, small("n-user-copy"));
-  const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, small("n-user-copy"));
+  const WorkloadOutcome free = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-copy"));
+  const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, scaled("n-user-copy"));
   EXPECT_GT(bound.phase("copy")->elapsed_s, free.phase("copy")->elapsed_s);
   EXPECT_GT(bound.phase("copy")->requests, free.phase("copy")->requests);
 }
