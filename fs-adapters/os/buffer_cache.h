@@ -39,10 +39,14 @@ namespace headcrash::os {
 struct BufferKey {
   std::uint64_t object = 0;  ///< an inode's number
   std::int64_t block = 0;    ///< logical block; negative for what is not data
-  auto operator<=>(const BufferKey&) const = default;
+  bool operator==(const BufferKey&) const = default;
+  bool operator<(const BufferKey& other) const {
+    return object != other.object ? object < other.object : block < other.block;
+  }
 };
 
-/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for it.
+/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for
+/// it.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h

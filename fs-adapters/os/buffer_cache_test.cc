@@ -349,7 +349,7 @@ TEST(BufferCache, HooksMayKeepABufferBack) {
   hooks.kept_back = 1;
   w.run_as_user([&] {
     EXPECT_EQ(w.cache.write(w.fill({0, 1}, 10, 1)), Status::ok);
-    w.cache.write_delayed(w.fill({9, 1}, 11, 1, 512, Content::data));  // no hook sees data
+    w.cache.write_delayed(w.fill({9, 2}, 11, 1, 512, Content::data));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
@@ -373,6 +373,14 @@ TEST(BufferCache, HooksMayAddToTheOrder) {
     w.queue.drain();
   });
   EXPECT_EQ(w.disk.log, (Log{"w5+1", "w900+1", "w100+1"}));
+}
+
+TEST(BufferCache, HooksSeeData) {
+  CachedWorld w;
+  UndoingHooks hooks(w.cache);
+  w.cache.hooks(&hooks);
+  w.run_as_user([&] { w.cache.write(w.fill({7, 4}, 5, 1, 512, Content::data)); });
+  EXPECT_EQ(hooks.log, (Log{"before 4", "after 4"}));
 }
 
 TEST(BufferCache, TheSweepMarksAndThenWrites) {

@@ -16,18 +16,19 @@ namespace headcrash::os {
 
 /// What things cost on a machine, nanoseconds each. All zero: nothing does.
 struct CpuCosts {
-  TimeNs system_call = 0;      ///< entry, exit, argument checks
-  TimeNs path_component = 0;   ///< of a lookup, without looking through the directory
-  TimeNs directory_entry = 0;  ///< looked at while a name is searched linearly
-  TimeNs buffer_found = 0;     ///< a block asked of the cache
-  TimeNs copy_per_kib = 0;     ///< between user and cache, or block to block (-CB)
-  TimeNs clear_per_kib = 0;    ///< zeroes
-  TimeNs request_issued = 0;   ///< through the driver
-  TimeNs interrupt = 0;        ///< a request's completion
-  TimeNs inode_changed = 0;    ///< in-core inode copied to its block
-  TimeNs allocation = 0;       ///< of a block or an inode: search of a bitmap
-  TimeNs dependency = 0;       ///< a structure of soft updates made, satisfied or undone
-  TimeNs process_created = 0;  ///< fork and exec: for workloads of commands
+  TimeNs system_call = 0;       ///< entry, exit, argument checks
+  TimeNs path_component = 0;    ///< of a lookup, without looking through the directory
+  TimeNs directory_entry = 0;   ///< looked at while a name is searched linearly
+  TimeNs buffer_found = 0;      ///< a block asked of the cache
+  TimeNs copy_per_kib = 0;      ///< block to block (-CB)
+  TimeNs transfer_per_kib = 0;  ///< between a process and the cache: copy, and the pages' mapping and faults
+  TimeNs clear_per_kib = 0;     ///< zeroes
+  TimeNs request_issued = 0;    ///< through the driver
+  TimeNs interrupt = 0;         ///< a request's completion
+  TimeNs inode_changed = 0;     ///< in-core inode copied to its block
+  TimeNs allocation = 0;        ///< of a block or an inode: search of a bitmap
+  TimeNs dependency = 0;        ///< a structure of soft updates made, satisfied or undone
+  TimeNs process_created = 0;   ///< fork and exec: for workloads of commands
 };
 
 class Cpu : private Executor::StopListener {

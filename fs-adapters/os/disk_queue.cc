@@ -88,7 +88,7 @@ RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& o
   pending.trace.flagged = ordering.flagged || ordering.barrier;
   pending.trace.named = static_cast<std::uint32_t>(ordering.after.size());
   pending.trace.issued_at = executor.now();
-  requests.push(std::move(pending));
+  requests.push(pending);
   if (tracer != nullptr) tracer->issued(id, request, ordering);
   ++(reads ? counters.issued_reads : counters.issued_writes);
   counters.queued_most = std::max<std::uint64_t>(counters.queued_most, ++pending_count);

@@ -12,18 +12,29 @@
 
 #include "plugin/model/invariant.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+// GCC tells by a macro, clang by a feature.
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define HEADCRASH_ASAN
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define HEADCRASH_TSAN
+#endif
+
+#if defined(HEADCRASH_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(HEADCRASH_TSAN)
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace headcrash::os {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HEADCRASH_ASAN) || defined(HEADCRASH_TSAN)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
@@ -51,7 +62,7 @@ std::unique_ptr<FiberStack> FiberStacks::take() {
   if (free_.empty()) return std::make_unique<FiberStack>(bytes_);
   auto stack = std::move(free_.back());
   free_.pop_back();
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HEADCRASH_ASAN)
   // The frames that were left without returning are still marked.
   __asan_unpoison_memory_region(stack->bottom(), stack->bytes());
 #endif
@@ -63,7 +74,7 @@ void FiberStacks::give_back(std::unique_ptr<FiberStack> stack) {
 }
 
 FiberContext::FiberContext() : begun_(true) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(HEADCRASH_TSAN)
   tsan_fiber_ = __tsan_get_current_fiber();
 #endif
 }
@@ -75,13 +86,13 @@ FiberContext::FiberContext(const FiberStack& stack, void (*entry)(void*), void* 
   first_.uc_stack.ss_size = stack.bytes();
   first_.uc_link = nullptr;
   makecontext(&first_, &FiberContext::begin, 0);
-#if defined(__SANITIZE_THREAD__)
+#if defined(HEADCRASH_TSAN)
   tsan_fiber_ = __tsan_create_fiber(0);
 #endif
 }
 
 FiberContext::~FiberContext() {
-#if defined(__SANITIZE_THREAD__)
+#if defined(HEADCRASH_TSAN)
   if (entry_ != nullptr) __tsan_destroy_fiber(tsan_fiber_);
 #endif
 }
@@ -95,7 +106,7 @@ void FiberContext::begin() {
 
 /// The first thing on a stack that is switched to.
 void FiberContext::arrived() {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HEADCRASH_ASAN)
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(fake_stack_, &bottom, &bytes);
@@ -109,10 +120,10 @@ void FiberContext::arrived() {
 void FiberContext::jump(FiberContext& to, [[maybe_unused]] bool leaves) {
   t_from = this;
   t_to = &to;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HEADCRASH_ASAN)
   __sanitizer_start_switch_fiber(leaves ? nullptr : &fake_stack_, to.bottom_, to.bytes_);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(HEADCRASH_TSAN)
   __tsan_switch_to_fiber(to.tsan_fiber_, 0);
 #endif
   if (kSanitized) {

@@ -67,10 +67,10 @@ class FiberContext {
   jmp_buf registers_ = {};
   ucontext_t first_ = {};  ///< the first frame; in sanitizers' builds every switch
   // What the sanitizers want to know.
-  const void* bottom_ = nullptr;
-  std::size_t bytes_ = 0;
-  void* fake_stack_ = nullptr;
-  void* tsan_fiber_ = nullptr;
+  [[maybe_unused]] const void* bottom_ = nullptr;
+  [[maybe_unused]] std::size_t bytes_ = 0;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* tsan_fiber_ = nullptr;
 };
 
 }  // namespace headcrash::os

@@ -110,6 +110,14 @@ std::size_t Syncer::work_waiting() const {
   return state_->due.size() + state_->later.size() + state_->under_way;
 }
 
+void Syncer::forget_work() {
+  // What an item holds may ask for more when it is let go of.
+  while (!state_->due.empty() || !state_->later.empty()) {
+    const auto due = std::exchange(state_->due, {});
+    const auto later = std::exchange(state_->later, {});
+  }
+}
+
 Account& Syncer::account() {
   return state_->account;
 }

@@ -42,6 +42,8 @@ class Syncer {
   /// Items that have not been done; those under way count. What an item asks for in its turn is done at the
   /// next tick or call: who wants everything done looks again.
   std::size_t work_waiting() const;
+  /// What has been asked for is not done, and let go of: its file system is gone, with or without its disk.
+  void forget_work();
 
   Account& account();  ///< who pays for what the daemon does
 

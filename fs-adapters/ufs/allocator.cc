@@ -91,7 +91,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
   CylinderGroup map(geometry, buffer->bytes(), group);
-  const bool here = wanted != 0 && wanted < geometry.size_fragments() && geometry.group_of_fragment(wanted) == group;
+  const bool here =
+      wanted != 0 && wanted < geometry.size_fragments() && geometry.group_of_fragment(wanted) == group;
   std::uint32_t from = here ? geometry.index_in_group(wanted) : map.block_rotor();
   std::optional<std::uint32_t> found;
   if (fragments < whole) {

@@ -44,7 +44,8 @@ VfsResult<void> Conventional::link_added(Operation& operation, const LinkAdditio
   if (addition.raises_directory)
     if (auto written = write_inode(addition.directory); !written) return written;
   const bool replaces = addition.replaced.inode != nullptr;
-  if (!addition.others_follow && !replaces) return volume_.write_last(std::move(directory_block), options_.last_write);
+  if (!addition.others_follow && !replaces)
+    return volume_.write_last(std::move(directory_block), options_.last_write);
   if (auto written = as_result(volume_.cache.write(std::move(directory_block))); !written) return written;
   return replaces ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
 }

@@ -14,10 +14,10 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kMagic = 4, kTime = 8, kIndex = 12, kCylinders = 16, kInodes16 = 18, kFragments = 20,
-                      kBlockRotor = 40, kFragmentRotor = 44, kInodeRotor = 48, kRuns = 52,
-                      kBlockTotalsOffset = 84, kBlockPositionsOffset = 88, kInodesOffset = 92,
-                      kFragmentsOffset = 96, kEndOffset = 100, kClusters = 112;
+constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 16, kCgInodes16 = 18,
+                      kCgFragments = 20, kCgBlockRotor = 40, kCgFragmentRotor = 44, kCgInodeRotor = 48,
+                      kCgRuns = 52, kCgBlockTotalsOffset = 84, kCgBlockPositionsOffset = 88,
+                      kCgInodesOffset = 92, kCgFragmentsOffset = 96, kCgEndOffset = 100, kCgClusters = 112;
 // The old tables of free blocks by cylinder and by rotational position: one cylinder with one position.
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
@@ -58,23 +58,23 @@ std::uint64_t CylinderGroup::header_bytes(std::uint32_t inodes, std::uint32_t fr
 std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                       std::uint32_t group) {
   if (header.size() < kGroupFixedBytes || header.size() < geometry.header_bytes()) return "is cut short";
-  if (load32(header, kMagic) != kGroupMagic)
-    return fmt::format("has no magic number ({:#x})", load32(header, kMagic));
-  if (load32(header, kIndex) != group)
-    return fmt::format("says that it is group {}'s", load32(header, kIndex));
-  if (load32(header, kFragments) != geometry.group_fragments(group))
-    return fmt::format("says that it has {} fragments, not {}", load32(header, kFragments),
+  if (load32(header, kCgMagic) != kGroupMagic)
+    return fmt::format("has no magic number ({:#x})", load32(header, kCgMagic));
+  if (load32(header, kCgIndex) != group)
+    return fmt::format("says that it is group {}'s", load32(header, kCgIndex));
+  if (load32(header, kCgFragments) != geometry.group_fragments(group))
+    return fmt::format("says that it has {} fragments, not {}", load32(header, kCgFragments),
                        geometry.group_fragments(group));
   const auto inside = [&](std::size_t field, std::uint32_t bits) {
     const std::uint64_t offset = load32(header, field);
     return offset >= kGroupFixedBytes && offset + map_bytes(bits) <= geometry.header_bytes();
   };
-  if (!inside(kInodesOffset, geometry.inodes_per_group()) ||
-      !inside(kFragmentsOffset, geometry.group_fragments(group)))
-    return fmt::format("has its maps at {} and {}, outside of it", load32(header, kInodesOffset),
-                       load32(header, kFragmentsOffset));
-  const std::uint64_t inodes_at = load32(header, kInodesOffset);
-  const std::uint64_t fragments_at = load32(header, kFragmentsOffset);
+  if (!inside(kCgInodesOffset, geometry.inodes_per_group()) ||
+      !inside(kCgFragmentsOffset, geometry.group_fragments(group)))
+    return fmt::format("has its maps at {} and {}, outside of it", load32(header, kCgInodesOffset),
+                       load32(header, kCgFragmentsOffset));
+  const std::uint64_t inodes_at = load32(header, kCgInodesOffset);
+  const std::uint64_t fragments_at = load32(header, kCgFragmentsOffset);
   if (inodes_at + map_bytes(geometry.inodes_per_group()) > fragments_at &&
       fragments_at + map_bytes(geometry.group_fragments(group)) > inodes_at)
     return fmt::format("has its maps at {} and {}, one over the other", inodes_at, fragments_at);
@@ -86,25 +86,25 @@ CylinderGroup::CylinderGroup(const Geometry& geometry, std::span<std::byte> head
       header_(header),
       group_(group),
       fragments_(geometry.group_fragments(group)),
-      inodes_at_(load32(header, kInodesOffset)),
-      fragments_at_(load32(header, kFragmentsOffset)) {}
+      inodes_at_(load32(header, kCgInodesOffset)),
+      fragments_at_(load32(header, kCgFragmentsOffset)) {}
 
 bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group) {
   const std::uint32_t fragments = geometry.group_fragments(group);
   const std::uint32_t inodes = geometry.inodes_per_group();
   if (header_bytes(inodes, geometry.fragments_per_group()) > geometry.header_bytes()) return false;
   std::fill(header.begin(), header.end(), std::byte{0});
-  store32(header, kMagic, kGroupMagic), store32(header, kIndex, group);
-  store16(header, kCylinders, 1);
-  store16(header, kInodes16, static_cast<std::uint16_t>(std::min<std::uint32_t>(inodes, 0x7fff)));
-  store32(header, kFragments, fragments);
-  store32(header, kBlockTotalsOffset, kGroupFixedBytes);
-  store32(header, kBlockPositionsOffset, kGroupFixedBytes + 4);
-  store32(header, kInodesOffset, kGroupFixedBytes + kOldTablesBytes);
+  store32(header, kCgMagic, kGroupMagic), store32(header, kCgIndex, group);
+  store16(header, kCgCylinders, 1);
+  store16(header, kCgInodes16, static_cast<std::uint16_t>(std::min<std::uint32_t>(inodes, 0x7fff)));
+  store32(header, kCgFragments, fragments);
+  store32(header, kCgBlockTotalsOffset, kGroupFixedBytes);
+  store32(header, kCgBlockPositionsOffset, kGroupFixedBytes + 4);
+  store32(header, kCgInodesOffset, kGroupFixedBytes + kOldTablesBytes);
   const std::uint32_t fragments_at = kGroupFixedBytes + kOldTablesBytes + map_bytes(inodes);
-  store32(header, kFragmentsOffset, fragments_at);
-  store32(header, kEndOffset, fragments_at + map_bytes(geometry.fragments_per_group()));
-  store32(header, kClusters, 0);
+  store32(header, kCgFragmentsOffset, fragments_at);
+  store32(header, kCgEndOffset, fragments_at + map_bytes(geometry.fragments_per_group()));
+  store32(header, kCgClusters, 0);
   CylinderGroup made(geometry, header, group);
   const FragmentAddress base = geometry.group_base(group);
   for (std::uint32_t f = 0; f < fragments; ++f)
@@ -120,33 +120,33 @@ void CylinderGroup::set_totals(const Summary& totals) {
   encode_summary(totals, header_.subspan(kGroupTotalsOffset));
 }
 std::uint32_t CylinderGroup::time() const {
-  return load32(header_, kTime);
+  return load32(header_, kCgTime);
 }
 void CylinderGroup::set_time(std::uint32_t seconds) {
-  store32(header_, kTime, seconds);
+  store32(header_, kCgTime, seconds);
 }
 
 // A rotor is only a hint: one that a stranger wrote is taken for 0.
 std::uint32_t CylinderGroup::block_rotor() const {
-  const std::uint32_t rotor = load32(header_, kBlockRotor);
+  const std::uint32_t rotor = load32(header_, kCgBlockRotor);
   return rotor < fragments_ ? rotor : 0;
 }
 std::uint32_t CylinderGroup::fragment_rotor() const {
-  const std::uint32_t rotor = load32(header_, kFragmentRotor);
+  const std::uint32_t rotor = load32(header_, kCgFragmentRotor);
   return rotor < fragments_ ? rotor : 0;
 }
 std::uint32_t CylinderGroup::inode_rotor() const {
-  const std::uint32_t rotor = load32(header_, kInodeRotor);
+  const std::uint32_t rotor = load32(header_, kCgInodeRotor);
   return rotor < geometry_.inodes_per_group() ? rotor : 0;
 }
 void CylinderGroup::set_block_rotor(std::uint32_t fragment) {
-  store32(header_, kBlockRotor, fragment);
+  store32(header_, kCgBlockRotor, fragment);
 }
 void CylinderGroup::set_fragment_rotor(std::uint32_t fragment) {
-  store32(header_, kFragmentRotor, fragment);
+  store32(header_, kCgFragmentRotor, fragment);
 }
 void CylinderGroup::set_inode_rotor(std::uint32_t inode) {
-  store32(header_, kInodeRotor, inode);
+  store32(header_, kCgInodeRotor, inode);
 }
 
 std::span<std::byte> CylinderGroup::inode_map() const {
@@ -257,15 +257,15 @@ std::optional<std::uint32_t> CylinderGroup::find_fragments(std::uint32_t from, s
 
 std::array<std::uint32_t, 8> CylinderGroup::runs() const {
   std::array<std::uint32_t, 8> counts = {};
-  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = load32(header_, kRuns + 4 * i);
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = load32(header_, kCgRuns + 4 * i);
   return counts;
 }
 
 void CylinderGroup::account_runs(std::uint32_t bits, std::uint32_t by) {
   const std::uint32_t width = geometry_.fragments_per_block();
-  if (bits == mask_of(width)) return;
+  if (bits == 0 || bits == mask_of(width)) return;
   each_run(bits, width, [&](std::uint32_t, std::uint32_t length) {
-    store32(header_, kRuns + 4 * length, load32(header_, kRuns + 4 * length) + by);
+    store32(header_, kCgRuns + 4 * length, load32(header_, kCgRuns + 4 * length) + by);
   });
 }
 
@@ -323,11 +323,21 @@ bool CylinderGroup::extend(std::uint32_t fragment, std::uint32_t count, std::uin
   return true;
 }
 
+/// Most blocks are wholly free or wholly used, and so are most words of blocks.
 void CylinderGroup::recount() {
   const std::uint32_t width = geometry_.fragments_per_block();
   Summary now{.directories = totals().directories};
-  for (std::size_t i = 0; i < 8; ++i) store32(header_, kRuns + 4 * i, 0);
-  for (std::uint32_t f = 0; f < fragments_; f += width) {
+  for (std::size_t i = 0; i < 8; ++i) store32(header_, kCgRuns + 4 * i, 0);
+  const auto fragments = fragment_map();
+  for (std::uint32_t f = 0; f < fragments_;) {
+    if (f % 64 == 0 && f + 64 <= fragments_) {
+      const std::uint64_t word = load64(fragments, f / 8);
+      if (word == 0 || word == ~std::uint64_t{0}) {
+        now.free_blocks += word == 0 ? 0 : 64 / width;
+        f += 64;
+        continue;
+      }
+    }
     const std::uint32_t bits = block_bits(f);
     account_runs(bits, 1);
     if (bits == mask_of(width)) {
@@ -335,9 +345,13 @@ void CylinderGroup::recount() {
     } else {
       now.free_fragments += static_cast<std::uint32_t>(std::popcount(bits));
     }
+    f += width;
   }
-  std::uint32_t used = 0;
-  for (std::uint32_t i = 0; i < geometry_.inodes_per_group(); ++i) used += inode_used(i) ? 1 : 0;
+  const auto inodes = inode_map();
+  std::uint32_t used = 0, i = 0;
+  for (; i + 64 <= geometry_.inodes_per_group(); i += 64)
+    used += static_cast<std::uint32_t>(std::popcount(load64(inodes, i / 8)));
+  for (; i < geometry_.inodes_per_group(); ++i) used += inode_used(i) ? 1 : 0;
   now.free_inodes = geometry_.inodes_per_group() - used;
   set_totals(now);
 }

@@ -30,7 +30,7 @@ VfsResult<void> each_block(Volume& volume, CoreInode& directory, Look look) {
   return {};
 }
 
-void touch(Volume& volume, CoreInode& directory) {
+void touch_directory(Volume& volume, CoreInode& directory) {
   directory.disk.modified = directory.disk.changed = volume.timestamp();
   volume.inodes.mark_changed(directory);
 }
@@ -82,7 +82,7 @@ VfsResult<std::int64_t> grow(Volume& volume, Operation& operation, CoreInode& di
   if (!buffer) return pass_on_errno(buffer);
   volume.cache.release(std::move(*buffer));
   directory.disk.size_bytes = static_cast<std::uint64_t>(block) * geometry.block_bytes() + reach;
-  touch(volume, directory);
+  touch_directory(volume, directory);
   if (auto grown = volume.scheme->directory_grown(operation, directory); !grown) return pass_on_errno(grown);
   return block;
 }
@@ -132,7 +132,7 @@ VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& direct
   if (!buffer) return pass_on_errno(buffer);
   const auto entry = add_entry(buffer->bytes(), added.name, target.number, entry_type(target.disk.mode));
   if (!entry) return refuse(EIO);
-  touch(volume, directory);
+  touch_directory(volume, directory);
   note_name(target, directory, added.block);
   return volume.scheme->link_added(operation,
                                    {.directory = directory,
@@ -146,19 +146,21 @@ VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& direct
 }
 
 VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
-                             const FoundName& found, const DroppedLink& replaced) {
+                             const ChangedName& changed) {
+  const FoundName& found = changed.at;
   auto buffer = read_directory_block(volume, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.disk.mode));
-  touch(volume, directory);
+  touch_directory(volume, directory);
   note_name(target, directory, found.block);
   return volume.scheme->link_added(operation,
                                    {.directory = directory,
                                     .block = found.block,
                                     .offset = found.offset,
                                     .target = target,
+                                    .raises_directory = changed.raises_directory,
                                     .others_follow = true,
-                                    .replaced = replaced},
+                                    .replaced = changed.replaced},
                                    std::move(*buffer));
 }
 
@@ -167,7 +169,7 @@ VfsResult<void> remove_name(Volume& volume, Operation& operation, CoreInode& dir
   auto buffer = read_directory_block(volume, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   remove_entry(buffer->bytes(), found.offset);
-  touch(volume, directory);
+  touch_directory(volume, directory);
   return volume.scheme->link_removed(operation,
                                      {.directory = directory,
                                       .block = found.block,

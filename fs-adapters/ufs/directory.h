@@ -44,8 +44,13 @@ struct NewName {
 VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
                          const NewName& added);
 /// Lets a name lead elsewhere; the link it was is dropped. The new target's count is raised.
+struct ChangedName {
+  FoundName at;
+  DroppedLink replaced;
+  bool raises_directory = false;
+};
 VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
-                             const FoundName& found, const DroppedLink& replaced);
+                             const ChangedName& changed);
 VfsResult<void> remove_name(Volume& volume, Operation& operation, CoreInode& directory,
                             const FoundName& found, const DroppedLink& dropped, bool renamed);
 

@@ -29,7 +29,9 @@ void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   if (inode.made_in != 0) format_directory(bytes.first(kChunkBytes), inode.number, inode.made_in);
 }
 
-bool inside(const Volume& volume, FragmentAddress at) { return volume.geometry.is_data(at); }
+bool inside(const Volume& volume, FragmentAddress at) {
+  return volume.geometry.is_data(at);
+}
 
 void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
   inode.disk.sectors += fragments * volume.geometry.sectors_per_fragment();
@@ -66,24 +68,22 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
   if (!at) return pass_on_errno(at);
   const bool indirect = kind == BlockKind::indirect;
   const os::BufferKey key = indirect ? Volume::place(*at) : Volume::block_of(inode.number, block);
-  os::HeldBuffer buffer =
-      volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode), volume.lba(*at),
-                       volume.bytes(fragments));
+  os::HeldBuffer buffer = volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode),
+                                           volume.lba(*at), volume.bytes(fragments));
   if (indirect)
     std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
   else
     clear(inode, buffer.bytes());
-  auto initialised =
-      volume.scheme->block_allocated(operation,
-                                     {.inode = inode,
-                                      .kind = kind,
-                                      .block = block,
-                                      .at = *at,
-                                      .fragments = fragments,
-                                      .old_size_bytes = inode.disk.size_bytes,
-                                      .holder = place.holder ? &place.holder : nullptr,
-                                      .slot = place.index},
-                                     std::move(buffer));
+  auto initialised = volume.scheme->block_allocated(operation,
+                                                    {.inode = inode,
+                                                     .kind = kind,
+                                                     .block = block,
+                                                     .at = *at,
+                                                     .fragments = fragments,
+                                                     .old_size_bytes = inode.disk.size_bytes,
+                                                     .holder = place.holder ? &place.holder : nullptr,
+                                                     .slot = place.index},
+                                                    std::move(buffer));
   if (!initialised) return initialised;
   if (place.holder)
     store32(place.holder.bytes(), std::size_t{place.index} * 4, *at);
@@ -133,10 +133,13 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   if (at == old_at) return initialised;
   // From here on the old place is nobody's, and whoever reads the file finds its buffer by the new one.
   volume.cache.write_delayed(std::move(*initialised));
-  auto removed = volume.scheme->blocks_removed(
-      operation,
-      {.inode = inode, .extents = {{old_at, have}}, .first_block = block, .end_block = block + 1, .moved = true},
-      {});
+  auto removed = volume.scheme->blocks_removed(operation,
+                                               {.inode = inode,
+                                                .extents = {{old_at, have}},
+                                                .first_block = block,
+                                                .end_block = block + 1,
+                                                .moved = true},
+                                               {});
   if (!removed) return pass_on_errno(removed);
   auto again = volume.cache.read(Volume::block_of(inode.number, block), content_of(inode), volume.lba(at),
                                  volume.bytes(want));
@@ -192,7 +195,8 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
 VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block) {
   if (block < 0 || std::cmp_greater_equal(block, volume.geometry.file_blocks_max())) return refuse(EFBIG);
   const BlockPath path = volume.geometry.path_of(static_cast<std::uint64_t>(block));
-  FragmentAddress at = path.levels == 0 ? inode.disk.direct[path.index[0]] : inode.disk.indirect[path.levels - 1];
+  FragmentAddress at =
+      path.levels == 0 ? inode.disk.direct[path.index[0]] : inode.disk.indirect[path.levels - 1];
   for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
     auto buffer = volume.read_block(at);
     if (!buffer) return pass_on_errno(buffer);
@@ -206,8 +210,7 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
                                           FragmentAddress at) {
   const Geometry& geometry = volume.geometry;
   const auto length = [&](std::int64_t of) {
-    return volume.bytes(
-        geometry.fragments_of_block(inode.disk.size_bytes, static_cast<std::uint64_t>(of)));
+    return volume.bytes(geometry.fragments_of_block(inode.disk.size_bytes, static_cast<std::uint64_t>(of)));
   };
   const os::BufferKey key = Volume::block_of(inode.number, block);
   if (block == inode.next_sequential &&
@@ -215,8 +218,8 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
     const auto next = find_block(volume, inode, block + 1);
     if (next && *next != 0) {
       volume.cache.read_ahead(key, content_of(inode), volume.lba(at), length(block));
-      volume.cache.read_ahead(Volume::block_of(inode.number, block + 1), content_of(inode),
-                              volume.lba(*next), length(block + 1));
+      volume.cache.read_ahead(Volume::block_of(inode.number, block + 1), content_of(inode), volume.lba(*next),
+                              length(block + 1));
     }
   }
   inode.next_sequential = block + 1;

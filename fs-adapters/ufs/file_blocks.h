@@ -23,7 +23,7 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
 
 struct BlockWanted {
   std::int64_t block = 0;
-  std::uint32_t bytes = 0;  ///< of the block, from its start, that the file will reach to
+  std::uint32_t bytes = 0;   ///< of the block, from its start, that the file will reach to
   bool overwritten = false;  ///< all that it holds now: it need not be read
 };
 /// The block for writing: allocated if it was a hole, grown if it was too short. The inode's size is left

@@ -146,15 +146,15 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   extents.push_back({*at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
   // Shorter from now on: it must not be written over what others may get.
-  auto shorter =
-      volume.cache.read(key, inode.disk.is_directory() ? os::Content::metadata : os::Content::data,
-                        volume.lba(*at), volume.bytes(want));
+  auto shorter = volume.cache.read(key, inode.disk.is_directory() ? os::Content::metadata : os::Content::data,
+                                   volume.lba(*at), volume.bytes(want));
   if (!shorter) return refuse(EIO);
   volume.cache.write_delayed(std::move(*shorter));
   return {};
 }
 
-void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels, std::vector<os::BufferKey>& found) {
+void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
+                   std::vector<os::BufferKey>& found) {
   if (at == 0 || !volume.geometry.is_data(at)) return;
   if (levels > 1) {
     std::vector<FragmentAddress> below;
@@ -179,8 +179,7 @@ VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& ino
   if (!taken || extents.empty()) return taken;
   taker.forget_sectors(extents);
   return volume.scheme->blocks_removed(
-      operation,
-      {.inode = inode, .extents = std::move(extents), .first_block = first, .end_block = end}, {});
+      operation, {.inode = inode, .extents = std::move(extents), .first_block = first, .end_block = end}, {});
 }
 
 VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode, std::uint64_t size_bytes) {
@@ -188,7 +187,8 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   if (size_bytes > geometry.file_bytes_max()) return refuse(EFBIG);
   const std::uint64_t old_size = inode.disk.size_bytes;
   if (size_bytes > old_size) {
-    // The last block is there, whatever lies before it: a file must not end in a hole, says the format's fsck.
+    // The last block is there, whatever lies before it: a file must not end in a hole, says the format's
+    // fsck.
     const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
     auto grown = block_for_writing(volume, operation, inode,
@@ -223,8 +223,8 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
     Operation none;  // nothing of it stays: no indirect block is told
-    auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()}, inode.disk.size_bytes,
-                                       extents);
+    auto taken =
+        taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()}, inode.disk.size_bytes, extents);
     if (!taken) return pass_on_errno(taken);
   }
   volume.cache.discard_object(inode.number);

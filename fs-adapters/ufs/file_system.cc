@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/conventional.h"
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/no_order.h"
 #include "fs-adapters/ufs/scheduler_chains.h"
 #include "fs-adapters/ufs/scheduler_flag.h"
@@ -32,7 +32,10 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
 FileSystem::FileSystem(std::unique_ptr<Volume> volume)
     : volume_(std::move(volume)), rename_lock_(volume_->executor) {}
 
-FileSystem::~FileSystem() { abandon(); }
+FileSystem::~FileSystem() {
+  abandon();
+  volume_->syncer.forget_work();  // work items hold inodes of this volume
+}
 
 Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, const MountOptions& options) {
   constexpr const char* kSubject = "ufs";
@@ -129,8 +132,9 @@ VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t mod
     const InodeLock lock(**inode);
     std::int64_t seconds = modified_ns / kNsPerSecond;
     if (modified_ns % kNsPerSecond < 0) --seconds;
-    (*inode)->disk.modified = {.seconds = static_cast<std::int32_t>(seconds),
-                               .nanoseconds = static_cast<std::int32_t>(modified_ns - seconds * kNsPerSecond)};
+    (*inode)->disk.modified = {
+        .seconds = static_cast<std::int32_t>(seconds),
+        .nanoseconds = static_cast<std::int32_t>(modified_ns - seconds * kNsPerSecond)};
     (*inode)->disk.changed = volume_->timestamp();
     volume_->inodes.mark_changed(**inode);
     return {};
@@ -154,8 +158,12 @@ VfsResult<void> FileSystem::setxattr(std::string_view, std::string_view, std::sp
 VfsResult<std::vector<std::byte>> FileSystem::getxattr(std::string_view, std::string_view) {
   return refuse(ENOTSUP);
 }
-VfsResult<void> FileSystem::removexattr(std::string_view, std::string_view) { return refuse(ENOTSUP); }
-VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) { return refuse(ENOTSUP); }
+VfsResult<void> FileSystem::removexattr(std::string_view, std::string_view) {
+  return refuse(ENOTSUP);
+}
+VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) {
+  return refuse(ENOTSUP);
+}
 
 VfsResult<void> FileSystem::sync() {
   enter();
@@ -164,7 +172,9 @@ VfsResult<void> FileSystem::sync() {
   return done;
 }
 
-VfsResult<void> FileSystem::syncfs() { return sync(); }
+VfsResult<void> FileSystem::syncfs() {
+  return sync();
+}
 
 VfsResult<SpaceStatus> FileSystem::space() {
   enter();
@@ -184,6 +194,8 @@ VfsResult<void> FileSystem::drop_caches() {
   return {};
 }
 
-void FileSystem::cpu(std::int64_t ns) { volume_->cpu.use(ns); }
+void FileSystem::cpu(std::int64_t ns) {
+  volume_->cpu.use(ns);
+}
 
 }  // namespace headcrash::ufs

@@ -27,7 +27,13 @@
 namespace headcrash::ufs {
 
 /// Which schemes there are. `make_scheme` knows their names.
-enum class SchemeKind : std::uint8_t { no_order, conventional, scheduler_flag, scheduler_chains, soft_updates };
+enum class SchemeKind : std::uint8_t {
+  no_order,
+  conventional,
+  scheduler_flag,
+  scheduler_chains,
+  soft_updates
+};
 
 struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;

@@ -32,6 +32,11 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
     EXPECT_TRUE(fs.symlink("b", "s"));
     EXPECT_TRUE(fs.symlink(std::string(200, 'x'), "long"));
     EXPECT_EQ(fs.readlink("long").value(), std::string(200, 'x'));
+    for (const std::size_t length : {59U, 60U, 61U}) {  // around what fits into the inode
+      EXPECT_TRUE(fs.symlink(std::string(length, 'y'), "edge"));
+      EXPECT_EQ(fs.readlink("edge").value_or("?"), std::string(length, 'y'));
+      EXPECT_TRUE(fs.unlink("edge"));
+    }
     EXPECT_EQ(bench::get_file(fs, "s"), "hello");
     EXPECT_EQ(fs.list("")->size(), 5U);  // lost+found, too
     EXPECT_EQ(fs.rmdir("b").error().value, ENOTDIR);

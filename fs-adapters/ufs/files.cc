@@ -15,7 +15,7 @@ constexpr std::size_t kOpenFilesMax = 65536;
 constexpr std::int64_t kBytesPerKib = 1024;
 
 void charge_copy(Volume& volume, std::size_t bytes) {
-  volume.cpu.use(static_cast<std::int64_t>(bytes) * volume.cpu.costs().copy_per_kib / kBytesPerKib);
+  volume.cpu.use(static_cast<std::int64_t>(bytes) * volume.cpu.costs().transfer_per_kib / kBytesPerKib);
 }
 
 void touch(Volume& volume, CoreInode& inode) {
@@ -229,7 +229,8 @@ VfsResult<void> FileSystem::allocate_range(Operation& operation, CoreInode& inod
   const std::uint64_t end = offset + length;
   for (std::uint64_t block = geometry.block_of(offset); block * geometry.block_bytes() < end; ++block) {
     const std::uint64_t start = block * geometry.block_bytes();
-    const auto reach = static_cast<std::uint32_t>(std::min<std::uint64_t>(geometry.block_bytes(), end - start));
+    const auto reach =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(geometry.block_bytes(), end - start));
     auto buffer = block_for_writing(*volume_, operation, inode,
                                     {.block = static_cast<std::int64_t>(block), .bytes = reach});
     if (!buffer) {
@@ -306,7 +307,11 @@ VfsResult<void> FileSystem::sync_file(FileHandle file, Scheme::SyncExtent extent
   });
 }
 
-VfsResult<void> FileSystem::fsync(FileHandle file) { return sync_file(file, Scheme::SyncExtent::everything); }
-VfsResult<void> FileSystem::fdatasync(FileHandle file) { return sync_file(file, Scheme::SyncExtent::data); }
+VfsResult<void> FileSystem::fsync(FileHandle file) {
+  return sync_file(file, Scheme::SyncExtent::everything);
+}
+VfsResult<void> FileSystem::fdatasync(FileHandle file) {
+  return sync_file(file, Scheme::SyncExtent::data);
+}
 
 }  // namespace headcrash::ufs

@@ -73,8 +73,9 @@ bool Fsck::State::grow(CheckedDirectory& d) {
 /// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is there.
 bool Fsck::State::make_lost_found() {
   const auto free = std::find(type.begin() + kRootInode + 1, type.end(), std::uint8_t{0});
+  if (free == type.end() || has_name(*directory(kRootInode), "lost+found")) return false;
   const FragmentAddress at = map.allocate(geometry.fragments_per_block());
-  if (free == type.end() || at == 0 || has_name(*directory(kRootInode), "lost+found")) return false;
+  if (at == 0) return false;
   const auto number = static_cast<InodeNumber>(free - type.begin());
   std::vector<std::byte> bytes(geometry.block_bytes());
   format_chunks(bytes);
@@ -88,6 +89,10 @@ bool Fsck::State::make_lost_found() {
   inode.direct[0] = at;
   save(number, inode);
   again = add_name(kRootInode, "lost+found", number, entry_type(kTypeDirectory));
+  if (!again) {
+    save(number, {});
+    map.release(at, geometry.fragments_per_block());
+  }
   return again;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -166,6 +167,12 @@ bool Fsck::State::walk_one(std::uint32_t& pointer, std::uint32_t level, std::uin
   if (!read(pointer, bytes)) return false;
   bool changed = false;
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
+    std::uint64_t two;  // of pointers, mostly none
+    std::memcpy(&two, bytes.data() + std::size_t{i / 2} * 8, sizeof two);
+    if (two == 0) {
+      i |= 1U;
+      continue;
+    }
     std::uint32_t next;
     std::memcpy(&next, bytes.data() + std::size_t{i} * 4, 4);
     if (next == 0) continue;

@@ -45,11 +45,11 @@ bool Fsck::State::find_superblock() {
   return false;
 }
 
-/// Makes the flag of the superblock say that all is well, after all else has been written.
+/// Writes the totals, and the flag that all is well if it is, after all else has been written.
 void Fsck::State::finish() {
-  if (!repairing() || report.unrepaired) return;
+  if (!repairing()) return;
   if (report.nothing_found() && superblock.clean && !superblock.modified) return;
-  superblock.clean = true, superblock.modified = false;
+  superblock.clean = !report.unrepaired, superblock.modified = false;
   superblock.written_at = std::max(superblock.written_at, options.time);
   std::array<std::byte, 3 * kSectorBytes> bytes = {};
   if (!read_sectors(superblock_byte / kSectorBytes, bytes)) return;

@@ -37,10 +37,10 @@ struct CoreInode {
   os::FiberLock lock;
   std::uint32_t references = 0;
   bool loaded = false;
-  bool changed = false;             ///< differs from the copy in its block
-  InodeNumber made_in = 0;          ///< a directory that is just being made: its parent
-  std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
-  std::vector<PendingName> names;   ///< not yet known to be on the disk; fsync sees to them
+  bool changed = false;              ///< differs from the copy in its block
+  InodeNumber made_in = 0;           ///< a directory that is just being made: its parent
+  std::uint32_t owed_removals = 0;   ///< links that are gone for users and still counted
+  std::vector<PendingName> names;    ///< not yet known to be on the disk; fsync sees to them
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
   std::list<InodeNumber>::iterator idle = {};
 

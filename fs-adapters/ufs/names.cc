@@ -38,7 +38,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   VfsResult<void> filled;
   if (is_directory) {
     filled = fill_directory(operation, inode, directory.number);
-  } else if (!target.empty() && target.size() <= volume_->super.inline_target_max) {
+  } else if (!target.empty() && target.size() < volume_->super.inline_target_max) {
     inode.disk.size_bytes = target.size();
     set_inline_target(inode.disk, target);
   } else if (!target.empty()) {
@@ -118,8 +118,12 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   });
 }
 
-VfsResult<void> FileSystem::unlink(std::string_view path) { return remove(path, false); }
-VfsResult<void> FileSystem::rmdir(std::string_view path) { return remove(path, true); }
+VfsResult<void> FileSystem::unlink(std::string_view path) {
+  return remove(path, false);
+}
+VfsResult<void> FileSystem::rmdir(std::string_view path) {
+  return remove(path, true);
+}
 
 VfsResult<void> FileSystem::link(std::string_view existing, std::string_view path) {
   return change<void>([&](Operation& operation) -> VfsResult<void> {

@@ -9,7 +9,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kLinksFollowedMax = 40;       // as POSIX systems: then ELOOP
+constexpr int kLinksFollowedMax = 40;        // as POSIX systems: then ELOOP
 constexpr std::size_t kPathBytesMax = 4095;  // PATH_MAX without its zero
 
 void put_in_front(std::string_view path, std::deque<std::string>& components) {

@@ -40,13 +40,13 @@ void raise(Volume& volume, CoreInode& inode) {
   volume.inodes.mark_changed(inode);
 }
 
-/// A directory has another parent now: its ".." follows.
+/// A directory has another parent now, whose count has been raised: its ".." follows.
 VfsResult<void> change_parent(Volume& volume, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
   const auto parent_at = find_parent(volume, directory);
   if (!parent_at) return pass_on_errno(parent_at);
-  raise(volume, new_parent);
-  return replace_name(volume, operation, directory, new_parent, *parent_at, {.inode = &old_parent});
+  return replace_name(volume, operation, directory, new_parent,
+                      {.at = *parent_at, .replaced = {&old_parent}});
 }
 
 }  // namespace
@@ -84,18 +84,21 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (to.effective_links() == 0) return refuse(ENOENT);
   if (source.disk.links >= kLinksMax || (gets_parent && to.disk.links >= kLinksMax)) return refuse(EMLINK);
 
-  VfsResult<void> done;
-  if (target != nullptr) {
-    raise(*volume_, source);
-    done = replace_name(*volume_, operation, to, source, *rename.target_at,
-                        {.inode = target, .parent = is_directory ? &to : nullptr});
-  } else {
-    const auto room = make_room(*volume_, operation, to, rename.to.name);
-    if (!room) return pass_on_errno(room);
-    raise(*volume_, source);
-    done = add_name(*volume_, operation, to, source,
-                    {.name = rename.to.name, .block = *room, .others_follow = true});
-  }
+  VfsResult<std::int64_t> room = 0;
+  if (target == nullptr) room = make_room(*volume_, operation, to, rename.to.name);
+  if (!room) return pass_on_errno(room);
+  raise(*volume_, source);
+  if (gets_parent) raise(*volume_, to);
+  auto done = target != nullptr
+                  ? replace_name(*volume_, operation, to, source,
+                                 {.at = *rename.target_at,
+                                  .replaced = {.inode = target, .parent = is_directory ? &to : nullptr},
+                                  .raises_directory = gets_parent})
+                  : add_name(*volume_, operation, to, source,
+                             {.name = rename.to.name,
+                              .block = *room,
+                              .raises_directory = gets_parent,
+                              .others_follow = true});
   if (!done) return done;
   if (gets_parent)
     if (done = change_parent(*volume_, operation, source, from, to); !done) return done;
@@ -123,16 +126,21 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   const auto room = make_room(*volume_, operation, from, third);
   if (!room) return pass_on_errno(room);
   raise(*volume_, target);
-  auto added = add_name(*volume_, operation, from, target,
-                        {.name = third, .block = *room, .others_follow = true});
+  auto added =
+      add_name(*volume_, operation, from, target, {.name = third, .block = *room, .others_follow = true});
   if (!added) return added;
   raise(*volume_, source);
   raise(*volume_, target);
+  if (rename.other_parent() && source.disk.is_directory()) raise(*volume_, to);
+  if (rename.other_parent() && target.disk.is_directory()) raise(*volume_, from);
   const auto change_one = [&](NameInDirectory& at, CoreInode& now, CoreInode& before) -> VfsResult<void> {
     const auto found = find_name(*volume_, *at.directory, at.name);
     if (!found) return pass_on_errno(found);
     if (!*found) return refuse(EIO);
-    return replace_name(*volume_, operation, *at.directory, now, **found, {.inode = &before});
+    return replace_name(*volume_, operation, *at.directory, now,
+                        {.at = **found,
+                         .replaced = {&before},
+                         .raises_directory = rename.other_parent() && now.disk.is_directory()});
   };
   auto done = volume_->scheme->settle_name(operation, target);
   if (done) done = change_one(rename.to, source, target);

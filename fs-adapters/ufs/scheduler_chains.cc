@@ -115,8 +115,7 @@ VfsResult<os::HeldBuffer> SchedulerChains::block_allocated(Operation&, const Blo
 VfsResult<void> SchedulerChains::directory_grown(Operation&, CoreInode& directory) {
   const auto id = send_inode(directory);
   if (!id) return pass_on_errno(id);
-  const auto last =
-      static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;
+  const auto last = static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;
   blocks_[Volume::block_of(directory.number, last)].add(volume_.disk, *id);
   return {};
 }
@@ -151,8 +150,7 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
   names_[addition.target.number] = name;
   if (!replaces) return {};
   inodes_[addition.replaced.inode->number].add(volume_.disk, name);
-  if (addition.replaced.parent != nullptr)
-    inodes_[addition.replaced.parent->number].add(volume_.disk, name);
+  if (addition.replaced.parent != nullptr) inodes_[addition.replaced.parent->number].add(volume_.disk, name);
   return volume_.drop_link(operation, addition.replaced);
 }
 

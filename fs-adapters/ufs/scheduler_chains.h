@@ -68,12 +68,12 @@ class SchedulerChains : public Scheme {
   void forget_complete();
   bool tracked() const { return options_.deallocation == Deallocation::tracked; }
 
-  std::map<os::BufferKey, After> blocks_;              ///< what a block's next write must come after
-  std::unordered_map<InodeNumber, After> inodes_;      ///< what an inode's next copy must come after
+  std::map<os::BufferKey, After> blocks_;                 ///< what a block's next write must come after
+  std::unordered_map<InodeNumber, After> inodes_;         ///< what an inode's next copy must come after
   std::unordered_map<InodeNumber, os::RequestId> names_;  ///< a renamed inode's new name
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
-  std::size_t forget_at_ = 4096;  ///< entries of the tables at which complete ones are looked for
+  std::size_t forget_at_ = 4096;           ///< entries of the tables at which complete ones are looked for
   std::vector<os::RequestId> sent_after_;  ///< of the write that before_write() has just seen
   ZeroPage zeroes_;
 };

@@ -3,9 +3,9 @@
 // let later writes overtake it (Ganger and Patt 1994, section 3.1).
 //
 // Every write that something later depends on has the flag, which is what `Part` asks for and enough for
-// `Full` and `Back`; which of them it means, and whether reads may pass, is the queue's (disk_queue.h), whether
-// blocks are locked meanwhile the cache's (-CB). What is freed can be used again at once: whatever its new
-// owner writes, it writes later.
+// `Full` and `Back`; which of them it means, and whether reads may pass, is the queue's (disk_queue.h),
+// whether blocks are locked meanwhile the cache's (-CB). What is freed can be used again at once: whatever
+// its new owner writes, it writes later.
 //
 //   create    inode F, directory's block L          F: asynchronous with the flag; L: the last write of a
 //   mkdir     its block F, inode F, parent's F, L      series, LastWrite of the options; D: delayed

@@ -11,7 +11,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for
+constexpr int kSyncRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (inode.changed)
@@ -56,7 +56,7 @@ VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent
 }
 
 VfsResult<void> Scheme::sync() {
-  for (int round = 0; round < kRoundsMax; ++round) {
+  for (int round = 0; round < kSyncRoundsMax; ++round) {
     if (auto copied = volume_.inodes.write_all_delayed(); !copied) return copied;
     if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
     volume_.syncer.do_work(os::Syncer::Extent::everything);

@@ -129,9 +129,9 @@ struct LinkAddition {
   std::int64_t block = 0;
   std::uint32_t offset = 0;
   CoreInode& target;
-  bool raises_directory = false;  ///< mkdir: the directory's own count has risen for the new ".."
-  bool others_follow = false;     ///< something that comes next must not reach the disk before this
-  DroppedLink replaced = {};      ///< what the entry named before
+  bool raises_directory = false;       ///< the directory's own count has risen, for the target's ".."
+  bool others_follow = false;          ///< something that comes next must not reach the disk before this
+  DroppedLink replaced = {};           ///< what the entry named before
   std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
 };
 

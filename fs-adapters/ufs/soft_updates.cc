@@ -11,7 +11,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 100;  // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsMax = 100;  // of an fsync: each brings one level of dependencies to the disk
 
 }  // namespace
 
@@ -71,12 +71,11 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAl
   note_made();
   // Writes to the old place must not be taken for this one's.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
-  blocks_[block.key()].allocation =
-      AllocSafe{.inode = allocation.inode.number,
-                .holder = allocation.holder == nullptr
-                              ? 0
-                              : static_cast<FragmentAddress>(allocation.holder->key().block),
-                .slot = allocation.slot};
+  blocks_[block.key()].allocation = AllocSafe{
+      .inode = allocation.inode.number,
+      .holder =
+          allocation.holder == nullptr ? 0 : static_cast<FragmentAddress>(allocation.holder->key().block),
+      .slot = allocation.slot};
   if (allocation.holder == nullptr)
     allocate_direct(allocation);
   else
@@ -138,7 +137,9 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     BlockNotes& notes = blocks_[holder.key()];
     if (notes.indirect) {
       IndirectNotes& indirect = *notes.indirect;
-      const auto gone = [&](std::uint32_t slot) { return load32(holder.bytes(), std::size_t{slot} * 4) == 0; };
+      const auto gone = [&](std::uint32_t slot) {
+        return load32(holder.bytes(), std::size_t{slot} * 4) == 0;
+      };
       std::erase_if(indirect.allocations, [&](const AllocIndirect& one) { return gone(one.slot); });
       for (std::uint32_t slot = 0; slot < volume_.geometry.pointers_per_block(); ++slot)
         if (gone(slot)) store32(indirect.safe, std::size_t{slot} * 4, 0);
@@ -303,7 +304,9 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   return volume_.inodes.write_delayed(removal.inode);
 }
 
-void SoftUpdates::inode_allocated(InodeNumber number) { never_written_.insert(number); }
+void SoftUpdates::inode_allocated(InodeNumber number) {
+  never_written_.insert(number);
+}
 
 void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
   const auto found = inodes_.find(inode.number);
@@ -337,8 +340,9 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
     for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
   for (const InodeNumber target : targets) {
     const auto notes = inodes_.find(target);
-    const bool whole = notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
-                                                             [](const AddSafe& one) { return one.whole; });
+    const bool whole =
+        notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
+                                              [](const AddSafe& one) { return one.whole; });
     if (whole)
       if (auto flushed = as_result(volume_.cache.flush_object(target)); !flushed) return flushed;
     if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(target)); !written) return written;
@@ -346,26 +350,39 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
+/// The blocks of directories that name it, as far as they may show it.
+VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
+  std::vector<os::BufferKey> named_in;
+  for (const auto& [id, add] : adds_)
+    if (add.inode == inode) named_in.push_back(add.block);
+  std::sort(named_in.begin(), named_in.end());
+  auto written = volume_.write_if_dirty(volume_.inodes.block_key(inode));
+  for (const os::BufferKey& block : named_in) {
+    if (written)
+      written = volume_.write_if_dirty(volume_.inodes.block_key(static_cast<InodeNumber>(block.object)));
+    if (written) written = volume_.write_if_dirty(block);
+  }
+  return written;
+}
+
 VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
-  const auto names = inode.names;
-  for (int round = 0; round < kRoundsMax; ++round) {
-    inode.names = names;
+  for (int round = 0; round < kSettleRoundsMax; ++round) {
     if (inode.disk.is_directory())
       if (auto written = write_targets(inode.number); !written) return written;
     if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+    if (auto written = write_adds_of(inode.number); !written) return written;
     if (!owes(inode.number)) return {};
   }
   return refuse(EIO);
 }
 
-VfsResult<void> SoftUpdates::settle_name(Operation& operation, CoreInode& inode) {
-  for (int round = 0; round < kRoundsMax; ++round) {
-    if (!owes(inode.number)) return {};
-    const auto names = inode.names;
-    if (auto written = Scheme::fsync(operation, inode, SyncExtent::everything); !written) return written;
-    inode.names = names;
+VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
+  for (int round = 0; round < kSettleRoundsMax && adds_of_.contains(inode.number); ++round) {
+    // A directory's name waits for its first block, too.
+    if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
+    if (auto written = write_adds_of(inode.number); !written) return written;
   }
-  return refuse(EIO);
+  return adds_of_.contains(inode.number) ? refuse(EIO) : VfsResult<void>();
 }
 
 bool SoftUpdates::reclaim() {

@@ -3,8 +3,8 @@
 // sent, and what must not be released yet is put off (Ganger and Patt 1994, section 4.2 and the appendix).
 //
 //   kept for an inode (number)                     kept for a block (key)
-//     allocdirect  undo: pointer, size               allocsafe   its write satisfies an allocdirect or -indirect
-//     addsafe      its write satisfies an add        add         undo: the entry's inode number
+//     allocdirect  undo: pointer, size               allocsafe   its write satisfies an allocdirect or
+//     -indirect addsafe      its write satisfies an add        add         undo: the entry's inode number
 //     freeblocks   -> work item                      remove      -> work item: lower the count
 //     free file    -> work item                      indirdep    a safe copy, sent in its place, and its
 //                                                                allocindirects
@@ -18,16 +18,16 @@
 // at the next access, or after 15 seconds: so nothing here can be lost from the cache, and the sweep brings
 // it to the disk no later.
 //
-// Undoing an allocation takes the file's size back to what it was before, with all pointers behind it, and its
-// count of sectors; of blocks that an indirect block leads to size and count stay (fsck's business). Fragments
-// that move give up their old place when the new pointer is on the disk. A new directory's entry waits for its
-// whole inode, its first block included, and for its parent's count. An entry that was taken over by a rename
-// is undone to the inode that it named. An entry that is removed before it was on the disk vanishes together
-// with what it waited for; an inode that was never on the disk is freed at once.
+// Undoing an allocation takes the file's size back to what it was before, with all pointers behind it, and
+// its count of sectors; of blocks that an indirect block leads to size and count stay (fsck's business).
+// Fragments that move give up their old place when the new pointer is on the disk. A new directory's entry
+// waits for its whole inode, its first block included, and for its parent's count. An entry that was taken
+// over by a rename is undone to the inode that it named. An entry that is removed before it was on the disk
+// vanishes together with what it waited for; an inode that was never on the disk is freed at once.
 //
-// R1 for renames: the new name is written, synchronously, before the old one is removed (settle_name): undoing
-// a removal could need room in a chunk that others have taken meanwhile. The paper's appendix does not say
-// how its authors did it.
+// R1 for renames: the new name is written, synchronously, before the old one is removed (settle_name):
+// undoing a removal could need room in a chunk that others have taken meanwhile. The paper's appendix does
+// not say how its authors did it.
 
 #include <deque>
 #include <map>
@@ -44,7 +44,7 @@ namespace headcrash::ufs {
 
 /// How much work there was, for reports.
 struct SoftUpdatesCounters {
-  std::uint64_t dependencies = 0;  ///< made
+  std::uint64_t dependencies = 0;                                             ///< made
   std::uint64_t undone_inodes = 0, undone_entries = 0, undone_indirects = 0;  ///< in blocks sent
   std::uint64_t cancelled_adds = 0;  ///< added and removed without a write
   std::uint64_t work_items = 0;
@@ -178,6 +178,7 @@ class SoftUpdates : public Scheme {
   std::map<os::BufferKey, BlockNotes>::iterator first_block_of(InodeNumber inode);
   bool owes(InodeNumber inode);
   VfsResult<void> write_targets(InodeNumber directory);
+  VfsResult<void> write_adds_of(InodeNumber inode);
   void forget_directory_blocks(InodeNumber inode, FreeFile& file);
   void work(std::function<void()> item);
   void drop(const std::shared_ptr<Removal>& removal);

@@ -65,14 +65,20 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
     ++counters_.undone_inodes;
     const auto bytes = undoing(write).subspan(offset, kInodeBytes);
     store32(bytes, kInodeDirectOffset + std::size_t{one.slot} * 4, one.old_at);
-    const std::uint32_t spare =
-        (one.fragments - one.old_fragments) * volume_.geometry.sectors_per_fragment();
+    const std::uint32_t spare = (one.fragments - one.old_fragments) * volume_.geometry.sectors_per_fragment();
     const std::uint32_t sectors = load32(bytes, kInodeSectorsOffset);
     store32(bytes, kInodeSectorsOffset, sectors - std::min(sectors, spare));
     store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
   }
+  // A new directory without its first block is not there at all: nothing leads to it yet.
+  const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
+  const bool hidden = undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
+  if (hidden) {
+    const auto bytes = undoing(write).subspan(offset, kInodeBytes);
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  }
   for (AddSafe& one : notes.adds)
-    if (one.staged && (!one.whole || !undone)) carry(one, number);
+    if (one.staged && !hidden && (!one.whole || !undone)) carry(one, number);
   for (FreeBlocks& one : notes.frees)
     if (one.staged) carry(one, number);
   if (notes.free_file && notes.free_file->staged) carry(*notes.free_file, number);
@@ -87,7 +93,7 @@ bool SoftUpdates::undo_inodes(os::Outgoing& write, InodeNumber first, WriteNumbe
   if (!never_written_.empty())
     for (InodeNumber inode = first; inode < end; ++inode) {
       const std::size_t offset = volume_.geometry.place_of(inode).offset;
-      if (load16(write.bytes, offset + kInodeModeOffset) != 0) never_written_.erase(inode);
+      if (load16(write.source, offset + kInodeModeOffset) != 0) never_written_.erase(inode);
     }
   return undone;
 }

@@ -15,8 +15,8 @@ struct TestTree {
   std::unique_ptr<media::MemoryStore> store;
   InodeNumber docs = 0, deep = 0, small = 0, large = 0, twice = 0, short_link = 0, long_link = 0, holes = 0;
 
-  explicit TestTree(const MkfsOptions& options = {.fragment_bytes = 1024, .group_bytes = 2 << 20, .time = 1},
-                    std::uint64_t bytes = 4 << 20)
+  explicit TestTree(const MkfsOptions& options = {.bytes_per_inode = 4096, .group_bytes = 1 << 20, .time = 1},
+                    std::uint64_t bytes = 2 << 20)
       : store(std::move(*media::MemoryStore::create(bytes / kSectorBytes))) {
     const auto made = mkfs(*store, options);
     EXPECT_TRUE(made) << made.error().message();

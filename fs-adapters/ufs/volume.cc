@@ -120,7 +120,8 @@ VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
   super.modified = false;
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
-  auto buffer = cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
+  auto buffer =
+      cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
   if (!buffer) return refuse(EIO);
   encode_superblock(super, buffer->bytes());
   if (auto written = as_result(cache.write(std::move(*buffer))); !written) return written;
@@ -133,7 +134,8 @@ VfsResult<void> Volume::write_superblock(bool clean) {
     auto block = cache.read(place(at), os::Content::metadata, lba(at), length);
     if (!block) return refuse(EIO);
     for (std::uint32_t i = 0; i < count; ++i)
-      encode_summary(groups[first + i], block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
+      encode_summary(groups[first + i],
+                     block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
     if (auto written = as_result(cache.write(std::move(*block))); !written) return written;
   }
   return {};

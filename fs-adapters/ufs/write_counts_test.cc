@@ -1,5 +1,6 @@
 // How many blocks the real thing writes: 300 files of one block in one directory, beside what OpenBSD 2.8's
-// FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0 and 10).
+// FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0 and
+// 10).
 
 #include "fs-adapters/ufs/mounted_test.h"
 
@@ -45,12 +46,13 @@ Writes writes_of(const Setup& setup) {
 }
 
 /// Within 15 %; of few blocks, within a handful.
-void expect_near(double got, double real) { EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real)); }
+void expect_near(double got, double real) {
+  EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real));
+}
 
 TEST(WriteCounts, ConventionalAsBsd) {
-  const Writes w = writes_of({.name = "bsd",
-                              .scheme = SchemeKind::conventional,
-                              .options = {.last_write = LastWrite::synchronous}});
+  const Writes w = writes_of(
+      {.name = "bsd", .scheme = SchemeKind::conventional, .options = {.last_write = LastWrite::synchronous}});
   expect_near(w.create, 608);
   expect_near(w.create_flush, 307);
   expect_near(w.remove, 600);

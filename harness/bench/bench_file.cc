@@ -165,12 +165,12 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   return {};
 }
 
-Result<void> read_tool(const StrictTable& table, Bench& bench) {
+Result<void> read_tool(const StrictTable& table, const std::filesystem::path& beside, Bench& bench) {
   std::vector<std::string> allowed{"name", "takes-s"};
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
   if (const auto known = table.only(allowed); !known) return known;
-  auto job = take_tool(table);
+  auto job = take_tool(table, beside);
   if (!job) return pass_on(job);
   BenchWorkload workload{.scale = "custom"};
   for (const auto& read : {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
@@ -185,14 +185,14 @@ Result<void> read_tool(const StrictTable& table, Bench& bench) {
   return {};
 }
 
-Result<void> read_workloads(const StrictTable& root, Bench& bench) {
+Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside, Bench& bench) {
   const auto tables = root.tables("workload");
   if (!tables) return pass_on(tables);
   if (tables->empty())
     return fail(root.subject("workload"), "is missing", "write [[workload]] and name = \"lfs-small-file\"");
   for (const StrictTable& table : *tables) {
     const std::size_t before = bench.workloads.size();
-    const auto read = table.has("tool") ? read_tool(table, bench) : read_timed(table, bench);
+    const auto read = table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"), fmt::format("makes more than {} workloads", kWorkloadsMost));
@@ -306,7 +306,8 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
         root->take("title", bench.title), root->take("takes", bench.takes),
         root->take("seed", seed, {.least = 0, .most = INT64_MAX}), root->take("quiescence", bench.quiescence),
         read_clocks(*root, bench), read_devices(*root, bench), read_filesystems(*root, bench),
-        read_workloads(*root, bench), read_repetitions(*root, bench), read_guest(*root, bench)}) {
+        read_workloads(*root, std::filesystem::path(file_name).parent_path(), bench),
+        read_repetitions(*root, bench), read_guest(*root, bench)}) {
     if (!read) return pass_on(read);
   }
   bench.seed = static_cast<std::uint64_t>(seed);
@@ -319,7 +320,7 @@ Result<Bench> load_bench(const std::string& name_or_path) {
   for (const EmbeddedFile& file : embedded_files()) {
     if (file.name == name_or_path + ".toml")
       return parse_bench(std::string(file.text), std::string(file.name));
-    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+    if (file.name.ends_with(".toml")) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   }
   if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
     return fail("benchmark \"" + name_or_path + "\"", "unknown",
@@ -333,6 +334,7 @@ Result<Bench> load_bench(const std::string& name_or_path) {
 std::vector<BenchSummary> built_in_benches() {
   std::vector<BenchSummary> summaries;
   for (const EmbeddedFile& file : embedded_files()) {
+    if (!file.name.ends_with(".toml")) continue;
     const auto bench = parse_bench(std::string(file.text), std::string(file.name));
     if (!bench) continue;
     const std::size_t cells = bench->filesystems.size() * bench->devices.size() * bench->workloads.size();

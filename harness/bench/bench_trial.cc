@@ -4,13 +4,13 @@
 // Faults of headcrash itself end it in the same way, so that one bad trial never takes the benchmark with it.
 #include "harness/bench/bench_trial.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <cstring>
-#include <ctime>
 #include <fstream>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "harness/bench/host_load.h"
 #include "harness/bench/measures.h"
@@ -20,6 +20,7 @@
 #include "harness/lab/guest_session.h"
 #include "harness/lab/record_workload.h"
 #include "harness/process/stopwatch.h"
+#include "harness/process/wall_clock.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::bench {
@@ -31,13 +32,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kConsoleLines = 1000;
-constexpr milliseconds kLook{200};          // how often a long request is looked after
-constexpr milliseconds kQuietPoll{50};      // the instant itself comes from the server
-constexpr std::chrono::seconds kGrace{10};  // the agent ends a command in time; the call gets a little longer
+constexpr milliseconds kQuietPoll{50};  // the instant itself comes from the server
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
-constexpr std::int64_t kFirstOwnId = 1'000'000;
 constexpr const char* kGuestDisk = "vda";
-constexpr const char* kDiskStatistics = "/sys/block/vda/stat";
 
 /// Goes on, or ends the trial for this reason.
 template <typename T>
@@ -82,14 +79,16 @@ class BenchTrial {
   Step<void> run_phases();
   Step<void> run_phase(std::size_t index, const timed::Phase& phase);
   Step<void> run_tool();
-  Step<CpuTimes> cpu_times();
+  Step<void> cut_power();
+  Step<void> recover();
+  Step<void> recovery_step(const std::string& label, const std::function<Step<void>()>& work);
   Step<std::string> read_guest_file(const std::string& path);
   void conclude(const Step<void>& worked);
   void keep_console();
 
   Step<json> control(const json& request) { return step(device_->control().request(request)); }
-  Step<json> call(json request);
-  Step<json> exec(const std::vector<std::string>& argv);
+  Step<json> call(const json& request) { return step(session_->call(request)); }
+  Step<lab::GuestOutcome> exec(const std::vector<std::string>& argv);
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
   void tell(const std::string& phase) const {
     if (context_.on_phase) context_.on_phase(phase);
@@ -97,14 +96,14 @@ class BenchTrial {
 
   struct PhaseStart {
     process::Stopwatch watch;
-    db::GuestDiskRecord disk;
+    GuestCounters guest;
   };
   Step<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// `measure` has what the guest told; all else is taken here.
+  /// `measure` has what the guest told; all else is taken here. `name` is the phase's in the database.
   Step<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
-                       std::vector<db::MetricRecord> metrics);
-  Step<db::GuestDiskRecord> settle();
-  Step<db::GuestDiskRecord> disk_counters();
+                       std::vector<db::MetricRecord> metrics, const char* name = "workload");
+  Step<GuestCounters> counters(const char* request = "counters");
+  Step<GuestCounters> settle() { return counters("settle"); }
   Step<double> wait_until_quiet();
 
   const BenchTrialPlan& plan_;
@@ -114,10 +113,9 @@ class BenchTrial {
   db::TrialRecord record_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
-  std::optional<lab::GuestSession> session_;
+  std::unique_ptr<lab::GuestSession> session_;
   std::optional<campaign::PhaseClock> setup_;
   std::optional<Error> unusable_;
-  std::int64_t last_id_ = kFirstOwnId;
   bool settled_ = false;  ///< nothing of the last phase is left to write, or none is to be waited for
 };
 
@@ -148,7 +146,7 @@ void BenchTrial::describe() {
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = bench_.clock;
   record_.expected = "any";
-  record_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record_.started_at = process::now_utc();
 }
 
 Result<void> BenchTrial::start_device() {
@@ -175,29 +173,29 @@ Step<void> BenchTrial::work() {
   return {};
 }
 
-/// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
 Step<void> BenchTrial::start_guest() {
   tell("restore");
   if (const auto began = step(setup_->begin("restore")); !began) return began;
-  auto started =
-      vm::Guest::start({.image = context_.image,
-                        .accelerator = context_.accelerator,
-                        .memory_mib = static_cast<std::uint32_t>(bench_.memory_mib),
-                        .disks = campaign::disks_of(*device_, cell_.device->size_bytes, *cell_.filesystem)},
-                       context_.cache, context_.scratch);
+  session_.reset();
+  guest_.reset();  // it owns the console log in the same folder
+  auto started = campaign::start_trial_guest({.image = context_.image,
+                                              .accelerator = context_.accelerator,
+                                              .memory_mib = bench_.memory_mib,
+                                              .disk_bytes = cell_.device->size_bytes,
+                                              .step_timeout_s = bench_.step_timeout_s,
+                                              .seed = lab::seed_digits(plan_.seed),
+                                              .interrupted = context_.interrupted,
+                                              .cache = context_.cache,
+                                              .scratch = context_.scratch},
+                                             *device_, *cell_.filesystem);
   if (!started) {
     unusable_ = started.error();
     return tl::unexpected(started.error().message());
   }
-  guest_ = std::move(*started);
-  session_.emplace(*guest_, std::chrono::seconds(bench_.step_timeout_s));
-  if (const auto set = step(session_->set_clock(lab::seed_digits(plan_.seed))); !set) return set;
-  const auto stats = control({{"stats", "read"}});
-  if (!stats) return tl::unexpected(stats.error());
-  const auto seen = step(session_->verify_disks({.bytes = cell_.device->size_bytes,
-                                                 .nonce = stats->value("instance", "-"),
-                                                 .log_bytes = cell_.filesystem->log_size_bytes}));
-  return seen ? step(setup_->end()) : seen;
+  guest_ = std::move(started->guest);
+  session_ = std::move(started->session);
+  const auto met = step(started->met);
+  return met ? step(setup_->end()) : met;
 }
 
 Step<void> BenchTrial::format_and_mount() {
@@ -220,59 +218,21 @@ Step<void> BenchTrial::format_and_mount() {
   return step(setup_->end(0));
 }
 
-/// As GuestSession::call, but an interruption ends it, and it gets `grace` more than the agent itself.
-Step<json> BenchTrial::call(json request) {
-  const std::string what = request.value("do", "?");
-  const std::int64_t id = ++last_id_;
-  request["id"] = id;
-  if (const auto sent = step(guest_->send(request)); !sent) return tl::unexpected(sent.error());
-  const auto deadline = steady_clock::now() + std::chrono::seconds(bench_.step_timeout_s) +
-                        (what == "exec" ? kGrace : std::chrono::seconds(0));
-  while (true) {
-    const auto message = guest_->receive(kLook);
-    // An answer without an id is to a request that could not be read: it can only be this one.
-    const bool ours = message && message->contains("ok") && message->contains("id") &&
-                      ((*message)["id"] == id || (*message)["id"].is_null());
-    if (ours) {
-      if (message->value("ok", false)) return *message;
-      return tl::unexpected(fmt::format("the agent refused \"{}\": {}", what, message->value("error", "")));
-    }
-    if (interrupted()) return tl::unexpected(std::string("interrupted"));
-    if (const auto oops = guest_->oops())
-      return tl::unexpected("oops: the guest's kernel reported: " + *oops);
-    if (!guest_->alive()) return tl::unexpected(fmt::format("oops: the guest died in \"{}\"", what));
-    if (steady_clock::now() > deadline)
-      return tl::unexpected(fmt::format("hang: \"{}\" did not end within {} s", what, bench_.step_timeout_s));
-  }
-}
-
-Step<json> BenchTrial::exec(const std::vector<std::string>& argv) {
-  auto answer = call({{"do", "exec"},
-                      {"argv", argv},
-                      {"timeout_ms", milliseconds(std::chrono::seconds(bench_.step_timeout_s)).count()}});
-  if (!answer) return answer;
-  if (answer->value("timed_out", false))
-    return tl::unexpected(fmt::format("hang: {} did not end within {} s", argv.at(0), bench_.step_timeout_s));
-  if (answer->value("exit", -1) != 0)
-    return tl::unexpected(fmt::format("{} failed with exit code {}: {}{}", argv.at(0),
-                                      answer->value("exit", -1), answer->value("stderr", ""),
-                                      answer->value("stdout", "")));
-  return answer;
+/// A command that has to succeed.
+Step<lab::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
+  auto ended = step(session_->exec(argv));
+  if (ended && ended->exit_code != 0)
+    return tl::unexpected(
+        fmt::format("{} failed with exit code {}: {}", argv.at(0), ended->exit_code, ended->output));
+  return ended;
 }
 
 // ---- a phase
 
-/// Everything is on the disk afterwards, as far as the guest is concerned.
-Step<db::GuestDiskRecord> BenchTrial::settle() {
-  const auto answer = call({{"do", "settle"}, {"device", kGuestDisk}});
+Step<GuestCounters> BenchTrial::counters(const char* request) {
+  const auto answer = call({{"do", request}, {"device", kGuestDisk}});
   if (!answer) return tl::unexpected(answer.error());
-  return step(disk_from_answer(answer->value("disk", json::object())));
-}
-
-Step<db::GuestDiskRecord> BenchTrial::disk_counters() {
-  const auto answer = exec({"busybox", "cat", kDiskStatistics});
-  if (!answer) return tl::unexpected(answer.error());
-  return step(disk_from_text(answer->value("stdout", "")));
+  return step(counters_from_answer(*answer));
 }
 
 /// Until no device has anything left to do; the instant, in model time.
@@ -300,14 +260,14 @@ Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, b
     if (const auto quiet = wait_until_quiet(); !quiet) return tl::unexpected(quiet.error());
   }
   // Right before the device's own: what file systems do in the background falls between the two counts.
-  const auto disk = disk_counters();
-  if (!disk) return tl::unexpected(disk.error());
+  const auto guest = counters();
+  if (!guest) return tl::unexpected(guest.error());
   if (const auto taken = control({{"stats", "take"}}); !taken) return tl::unexpected(taken.error());
-  return PhaseStart{.watch = {}, .disk = *disk};
+  return PhaseStart{.watch = {}, .guest = *guest};
 }
 
 Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord measure,
-                                 std::vector<db::MetricRecord> metrics) {
+                                 std::vector<db::MetricRecord> metrics, const char* name) {
   const auto at_end = control({{"stats", "read"}});
   if (!at_end) return tl::unexpected(at_end.error());
   const auto busy_ms = step(busiest_ms(*at_end));
@@ -315,9 +275,9 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
   measure.device_busy_ms = std::min(*busy_ms, measure.elapsed_ms);
 
   const bool wait = measure.measured && bench_.quiescence;
-  const auto disk = wait ? settle() : disk_counters();
-  if (!disk) return tl::unexpected(disk.error());
-  measure.guest = difference(*disk, start.disk);
+  const auto guest = wait ? settle() : counters();
+  if (!guest) return tl::unexpected(guest.error());
+  measure.guest = difference(guest->disk, start.guest.disk);
   if (wait) {
     const auto quiet_ns = wait_until_quiet();
     if (!quiet_ns) return tl::unexpected(quiet_ns.error());
@@ -330,7 +290,7 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
   if (!stats) return tl::unexpected(stats.error());
   auto phase = step(campaign::phase_from_stats(*stats));
   if (!phase) return tl::unexpected(phase.error());
-  phase->name = "workload";
+  phase->name = name;
   phase->wall_ms = start.watch.ms();
   for (db::MetricRecord& each : device_metrics(*stats)) metrics.push_back(std::move(each));
   phase->measure = std::move(measure);
@@ -342,7 +302,11 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
 Step<void> BenchTrial::run_phases() {
   if (cell_.workload->tool) return run_tool();
   const std::vector<timed::Phase> phases = cell_.workload->timed->phases(cell_.workload->arguments);
+  bool recovered = false;
   for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].after_cut && !std::exchange(recovered, true)) {
+      if (const auto done = recover(); !done) return done;
+    }
     if (const auto done = run_phase(i, phases[i]); !done) return done;
   }
   return {};
@@ -372,6 +336,70 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
   return end_phase(*start, std::move(*measure), std::move(metrics));
 }
 
+// ---- recovery
+
+/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
+Step<void> BenchTrial::cut_power() {
+  tell("cut");
+  if (const auto began = step(setup_->begin("cut")); !began) return began;
+  if (const auto cut = control({{"power", "cut"}}); !cut) return tl::unexpected(cut.error());
+  guest_->kill();
+  if (const auto on = control({{"power", "on"}}); !on) return tl::unexpected(on.error());
+  if (const auto ended = step(setup_->end()); !ended) return ended;
+  settled_ = false;
+  return start_guest();
+}
+
+Step<void> BenchTrial::recovery_step(const std::string& label, const std::function<Step<void>()>& work) {
+  const auto start = begin_phase(label, true);
+  if (!start) return tl::unexpected(start.error());
+  const process::Stopwatch watch;
+  const auto done = work();
+  const double took_ms = watch.ms();
+  if (!done) return tl::unexpected(fmt::format("{}: {}", label, done.error()));
+  const auto after = counters();
+  if (!after) return tl::unexpected(after.error());
+  return end_phase(*start,
+                   {.label = label,
+                    .elapsed_ms = took_ms / slowdown(bench_.clock),
+                    .user_ms = after->user_ms - start->guest.user_ms,
+                    .system_ms = after->system_ms - start->guest.system_ms,
+                    .operation = "recoveries",
+                    .operations = 1},
+                   {}, label.c_str());
+}
+
+/// Replay as at the next start of the machine, then a whole check, then the mount of what is clean.
+Step<void> BenchTrial::recover() {
+  const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
+  if (const auto cut = cut_power(); !cut) return cut;
+  const auto mount = [&]() -> Step<void> {
+    std::string why;
+    const auto mounted = step(session_->mount(filesystem, &why));
+    if (!mounted) return tl::unexpected(mounted.error());
+    if (!*mounted) return tl::unexpected("could not be mounted: " + why);
+    return {};
+  };
+  const auto run = [&](const adapters::GuestCommand& command) -> Step<void> {
+    const auto ended = step(session_->exec(lab::in_guest(command.argv)));
+    if (!ended) return tl::unexpected(ended.error());
+    if (!command.good(ended->exit_code))
+      return tl::unexpected(fmt::format("exit code {}: {}", ended->exit_code, ended->output));
+    return {};
+  };
+  const auto replayed = recovery_step("replay", [&]() -> Step<void> {
+    if (!filesystem.replay_by_mount) return run(filesystem.replay);
+    const auto mounted = mount();
+    return mounted ? step(session_->unmount()) : mounted;
+  });
+  if (!replayed) return replayed;
+  if (!filesystem.check.argv.empty()) {
+    if (const auto checked = recovery_step("fsck", [&] { return run(filesystem.check); }); !checked)
+      return checked;
+  }
+  return recovery_step("mount", mount);
+}
+
 // ---- a tool
 
 /// The tool's own words stand behind its exit code when it fails.
@@ -379,40 +407,33 @@ Step<void> BenchTrial::run_tool() {
   const ToolJob& job = *cell_.workload->tool;
   const ToolCommand command = tool_command(job, lab::kMountPoint);
   if (!command.job_path.empty()) {
-    std::string text = job.job;
-    for (std::size_t at = text.find("{root}"); at != std::string::npos; at = text.find("{root}", at))
-      text.replace(at, std::strlen("{root}"), lab::kMountPoint);
-    if (const auto put = call({{"do", "put"}, {"path", command.job_path}, {"text", text}}); !put)
-      return tl::unexpected(put.error());
+    const auto put = call({{"do", "put"}, {"path", command.job_path}, {"text", command.job_text}});
+    if (!put) return tl::unexpected(put.error());
+  }
+  if (!command.prepare.empty()) {
+    tell("prepare");
+    if (const auto prepared = exec(command.prepare); !prepared) return tl::unexpected(prepared.error());
   }
   const auto start = begin_phase("run", true);
   if (!start) return tl::unexpected(start.error());
-  const auto cpu_before = cpu_times();
-  if (!cpu_before) return tl::unexpected(cpu_before.error());
   const auto ran = exec(command.argv);
   if (!ran) return tl::unexpected(ran.error());
-  const auto cpu_after = cpu_times();
-  if (!cpu_after) return tl::unexpected(cpu_after.error());
-  const auto text = command.report_path.empty() ? Step<std::string>(ran->value("stdout", ""))
-                                                : read_guest_file(command.report_path);
+  const auto after = counters();
+  if (!after) return tl::unexpected(after.error());
+  const auto text =
+      command.report_path.empty() ? Step<std::string>(ran->out()) : read_guest_file(command.report_path);
   if (!text) return tl::unexpected(text.error());
   auto report = step(parse_report(job, *text));
   if (!report) return tl::unexpected(report.error());
   db::MeasureRecord measure{.label = "run",
-                            .elapsed_ms = ran->value("wall_ms", 0.0) / slowdown(bench_.clock),
-                            .user_ms = cpu_after->user_ms - cpu_before->user_ms,
-                            .system_ms = cpu_after->system_ms - cpu_before->system_ms,
+                            .elapsed_ms = ran->wall_ms / slowdown(bench_.clock),
+                            .user_ms = after->user_ms - start->guest.user_ms,
+                            .system_ms = after->system_ms - start->guest.system_ms,
                             .operation = report->operation,
                             .operations = report->operations,
                             .app_bytes_read = report->bytes_read,
                             .app_bytes_written = report->bytes_written};
   return end_phase(*start, std::move(measure), std::move(report->metrics));
-}
-
-Step<CpuTimes> BenchTrial::cpu_times() {
-  const auto answer = exec({"busybox", "cat", "/proc/stat"});
-  if (!answer) return tl::unexpected(answer.error());
-  return step(cpu_from_text(answer->value("stdout", "")));
 }
 
 /// In pieces: the agent keeps the end only of what a command writes.
@@ -422,7 +443,7 @@ Step<std::string> BenchTrial::read_guest_file(const std::string& path) {
     const auto answer = exec({"busybox", "dd", "if=" + path, fmt::format("bs={}", kReportPiece), "count=1",
                               fmt::format("skip={}", piece)});
     if (!answer) return tl::unexpected(answer.error());
-    const std::string more = answer->value("stdout", "");
+    const std::string more = answer->out();
     text += more;
     if (more.size() < kReportPiece) return text;
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
@@ -16,29 +15,6 @@ namespace {
 using model::kNsPerMs;
 using model::kSectorBytes;
 using nlohmann::json;
-
-/// Fields of /sys/block/DEVICE/stat (Linux, Documentation/block/stat.rst).
-enum StatField : std::size_t {
-  kReads,
-  kReadMerges,
-  kReadSectors,
-  kReadTicks,
-  kWrites,
-  kWriteMerges,
-  kWriteSectors,
-  kWriteTicks,
-  kInFlight,
-  kIoTicks,
-  kQueueTicks,
-  kDiscards,
-  kDiscardMerges,
-  kDiscardSectors,
-  kDiscardTicks,
-  kFlushes,
-  kStatFields
-};
-
-constexpr double kTickMs = 10;  // of the guest's kernel: USER_HZ is 100
 
 Error misfit(const char* what, const std::string& problem) {
   return {what, problem, "agent, plugin and harness must be of one build"};
@@ -79,44 +55,23 @@ Result<db::MeasureRecord> measure_from_answer(const json& answer, double slower,
   }
 }
 
-Result<db::GuestDiskRecord> disk_from_answer(const json& disk) {
+Result<GuestCounters> counters_from_answer(const json& answer) {
   try {
+    const json& disk = answer.at("disk");
+    const json& cpu = answer.at("cpu");
     const auto count = [&](const char* key) { return disk.at(key).get<std::int64_t>(); };
-    return db::GuestDiskRecord{.reads = count("reads"),
-                               .writes = count("writes"),
-                               .flushes = count("flushes"),
-                               .bytes_read = count("read_sectors") * kSectorBytes,
-                               .bytes_written = count("write_sectors") * kSectorBytes,
-                               .merges = count("read_merges") + count("write_merges"),
-                               .busy_ms = disk.at("busy_ms").get<double>()};
+    return GuestCounters{.disk = {.reads = count("reads"),
+                                  .writes = count("writes"),
+                                  .flushes = count("flushes"),
+                                  .bytes_read = count("read_sectors") * kSectorBytes,
+                                  .bytes_written = count("write_sectors") * kSectorBytes,
+                                  .merges = count("read_merges") + count("write_merges"),
+                                  .busy_ms = disk.at("busy_ms").get<double>()},
+                         .user_ms = cpu.at("user_ms").get<double>(),
+                         .system_ms = cpu.at("system_ms").get<double>()};
   } catch (const json::exception& error) {
     return tl::unexpected(misfit("answer of the agent", error.what()));
   }
-}
-
-Result<db::GuestDiskRecord> disk_from_text(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::int64_t> fields;
-  for (std::int64_t field = 0; in >> field;) fields.push_back(field);
-  if (fields.size() <= kFlushes)
-    return tl::unexpected(
-        misfit("the guest's disk statistics", fmt::format("only {} fields", fields.size())));
-  return db::GuestDiskRecord{.reads = fields[kReads],
-                             .writes = fields[kWrites],
-                             .flushes = fields[kFlushes],
-                             .bytes_read = fields[kReadSectors] * kSectorBytes,
-                             .bytes_written = fields[kWriteSectors] * kSectorBytes,
-                             .merges = fields[kReadMerges] + fields[kWriteMerges],
-                             .busy_ms = static_cast<double>(fields[kIoTicks])};
-}
-
-Result<CpuTimes> cpu_from_text(const std::string& text) {
-  std::istringstream in(text);
-  std::string word;
-  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0;
-  if (!(in >> word >> user >> nice >> system >> idle >> wait >> irq >> softirq))
-    return tl::unexpected(misfit("the guest's CPU statistics", "cannot be read"));
-  return CpuTimes{.user_ms = (user + nice) * kTickMs, .system_ms = (system + irq + softirq) * kTickMs};
 }
 
 db::GuestDiskRecord difference(const db::GuestDiskRecord& after, const db::GuestDiskRecord& before) {

@@ -19,16 +19,13 @@ double slowdown(const std::string& clock);
 Result<db::MeasureRecord> measure_from_answer(const nlohmann::json& answer, double slower,
                                               std::vector<db::MetricRecord>& metrics);
 
-/// Counters of a disk since the guest's start.
-/// `disk` of the answer to `settle`.
-Result<db::GuestDiskRecord> disk_from_answer(const nlohmann::json& disk);
-/// The text of /sys/block/DEVICE/stat.
-Result<db::GuestDiskRecord> disk_from_text(const std::string& text);
-/// The CPU time of the whole guest since its start, from the text of /proc/stat.
-struct CpuTimes {
+/// What a guest has done since its start: its first disk, and its processors.
+struct GuestCounters {
+  db::GuestDiskRecord disk;
   double user_ms = 0, system_ms = 0;
 };
-Result<CpuTimes> cpu_from_text(const std::string& text);
+/// The agent's answer to `counters` or `settle`.
+Result<GuestCounters> counters_from_answer(const nlohmann::json& answer);
 
 db::GuestDiskRecord difference(const db::GuestDiskRecord& after, const db::GuestDiskRecord& before);
 

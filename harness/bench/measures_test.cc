@@ -34,27 +34,28 @@ TEST(Measures, AnAnswerOfAnotherBuildIsAnError) {
     std::vector<db::MetricRecord> metrics;
     EXPECT_FALSE(measure_from_answer(less, 1, metrics)) << key;
   }
-  EXPECT_FALSE(disk_from_answer(json::object()));
-  EXPECT_FALSE(disk_from_text("1 2 3"));
+  EXPECT_FALSE(counters_from_answer(json::object()));
   EXPECT_FALSE(busiest_ms(json::object()));
-  EXPECT_FALSE(cpu_from_text("cpu 1 2"));
 }
 
-TEST(Measures, DiskCountersOfBothKindsAreTheSame) {
-  const auto text = disk_from_text("  10 2 80 5 20 3 160 7 0 44 12 0 0 0 0 6 1\n");
-  const auto answer = disk_from_answer(json::parse(
-      R"({"reads":10,"read_merges":2,"read_sectors":80,"writes":20,"write_merges":3,"write_sectors":160,"flushes":6,"busy_ms":44})"));
-  ASSERT_TRUE(text && answer);
-  for (const auto& disk : {*text, *answer}) {
-    EXPECT_EQ(disk.reads, 10);
-    EXPECT_EQ(disk.writes, 20);
-    EXPECT_EQ(disk.flushes, 6);
-    EXPECT_EQ(disk.merges, 5);
-    EXPECT_EQ(disk.bytes_read, 80 * 512);
-    EXPECT_EQ(disk.bytes_written, 160 * 512);
-    EXPECT_EQ(disk.busy_ms, 44);
-  }
-  EXPECT_EQ(difference(*text, *answer).writes, 0);
+TEST(Measures, CountersOfTheGuestInOurUnits) {
+  json answer = json::parse(
+      R"({"disk":{"reads":10,"read_merges":2,"read_sectors":80,"writes":20,"write_merges":3,"write_sectors":160,
+      "flushes":6,"busy_ms":44},"cpu":{"user_ms":120,"system_ms":380}})");
+  const auto counters = counters_from_answer(answer);
+  ASSERT_TRUE(counters) << counters.error().message();
+  EXPECT_EQ(counters->disk.reads, 10);
+  EXPECT_EQ(counters->disk.writes, 20);
+  EXPECT_EQ(counters->disk.flushes, 6);
+  EXPECT_EQ(counters->disk.merges, 5);
+  EXPECT_EQ(counters->disk.bytes_read, 80 * 512);
+  EXPECT_EQ(counters->disk.bytes_written, 160 * 512);
+  EXPECT_EQ(counters->disk.busy_ms, 44);
+  EXPECT_EQ(counters->user_ms, 120);
+  EXPECT_EQ(counters->system_ms, 380);
+  EXPECT_EQ(difference(counters->disk, counters->disk).writes, 0);
+  answer["cpu"].erase("system_ms");
+  EXPECT_FALSE(counters_from_answer(answer));
 }
 
 TEST(Measures, DevicesTellWhatTheyHave) {

@@ -1,23 +1,27 @@
 // Command lines and reports of benchmark programs (tool.h).
 //
 // fio       its JSON (fio(1), --output-format=json): each job's direction has operations, bytes, rate, and
-// the
-//           distribution of completion times
+//           the distribution of completion times
 // postmark  the text of version 1.5: "\t4 seconds of transactions (1250 per second)"
 // dbench    "Throughput 12.3 MB/sec  4 clients  4 procs  max_latency=61.2 ms"
 // fs_mark   a table: FSUse%  Count  Size  Files/sec  App Overhead
+// sqlite    what our last words ask its shell for: the rows changed, and its own check of the file
+// compile   tools/compile.sh's last line
 #include "harness/bench/tool.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
+#include "headcrash_bench_embedded.h"
 #include "plugin/config/nearest.h"
+#include "plugin/config/text_file.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::bench {
@@ -30,12 +34,21 @@ constexpr double kBytesPerMb = 1e6, kBytesPerMib = 1 << 20;
 constexpr const char* kFolder = "/run/bench";
 constexpr std::size_t kJobMost = 256 << 10;
 
+enum class Job {
+  wanted,  ///< there is nothing to do without one
+  usual,   ///< there is one of ours
+  ours,    ///< there is one of ours, and no other
+  none
+};
+
 struct KnownTool {
-  const char *name, *package;
-  bool needs_job;
+  const char *name, *program, *package;
+  Job job;
   std::vector<std::string> argv;  ///< {root}, {job}, {report}
   bool report_in_file;
   ToolReport (*parse)(const std::string& text);
+  std::string (*own_job)() = nullptr;
+  std::vector<std::string> prepare{};  ///< before anything is measured; gets the options, too
 };
 
 double number(const std::string& text) {
@@ -158,17 +171,84 @@ ToolReport parse_fs_mark(const std::string& text) {
   return report;
 }
 
+ToolReport parse_sqlite(const std::string& text) {
+  ToolReport report{.operation = "rows"};
+  report.operations = static_cast<std::int64_t>(find_number(text, "rows changed\\|([0-9]+)", "rows changed"));
+  if (!std::regex_search(text, std::regex("(^|\n)ok\n")))
+    throw std::invalid_argument("tells no good end of its integrity check");
+  return report;
+}
+
+/// Short transactions, as a telephone book or a message store has them.
+std::string sqlite_job() {
+  std::string job =
+      "CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body BLOB NOT NULL);\n"
+      "CREATE INDEX entry_name ON entry(name);\n";
+  constexpr int kTransactions = 200;
+  for (int i = 1; i <= kTransactions; ++i) {
+    job += fmt::format(
+        "BEGIN; INSERT INTO entry(name, body) VALUES ('name {}', zeroblob({})); "
+        "UPDATE entry SET body = zeroblob({}) WHERE id = {}; DELETE FROM entry WHERE id = {}; COMMIT;\n",
+        i * 7919 % 1000, 100 + i * 37 % 900, 100 + i * 53 % 900, (i + 1) / 2, i - 20);
+  }
+  return job;
+}
+
+ToolReport parse_compile(const std::string& text) {
+  ToolReport report{.operation = "files"};
+  const auto whole = [&](const char* pattern, const char* what) {
+    return static_cast<std::int64_t>(find_number(text, pattern, what));
+  };
+  report.operations = whole("compiled ([0-9]+) files", "files compiled");
+  report.bytes_read = whole("files of +([0-9]+) bytes", "bytes of its sources");
+  report.bytes_written = whole("into +([0-9]+) bytes", "bytes of its objects");
+  return report;
+}
+
+/// tools/compile.sh
+std::string compile_job() {
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name == "compile.sh") return std::string(file.text);
+  }
+  return {};
+}
+
 const std::vector<KnownTool>& known_tools() {
   static const std::vector<KnownTool> kAll{
       {"fio",
        "fio",
-       true,
+       "fio",
+       Job::wanted,
        {"fio", "--output-format=json", "--output={report}", "--directory={root}", "{job}"},
        true,
        parse_fio},
-      {"postmark", "postmark", true, {"postmark", "{job}"}, false, parse_postmark},
-      {"dbench", "dbench", true, {"dbench", "-c", "{job}", "-D", "{root}"}, false, parse_dbench},
-      {"fs_mark", "fsmark", false, {"fs_mark", "-d", "{root}/fs_mark"}, false, parse_fs_mark},
+      {"postmark", "postmark", "postmark", Job::wanted, {"postmark", "{job}"}, false, parse_postmark},
+      {"dbench",
+       "dbench",
+       "dbench",
+       Job::wanted,
+       {"dbench", "-c", "{job}", "-D", "{root}"},
+       false,
+       parse_dbench},
+      {"fs_mark", "fs_mark", "fsmark", Job::none, {"fs_mark", "-d", "{root}/fs_mark"}, false, parse_fs_mark},
+      {"sqlite",
+       "sqlite3",
+       "sqlite3",
+       Job::usual,
+       {"sqlite3", "-batch", "-bail", "{root}/bench.db", ".read {job}",
+        "SELECT 'rows changed', total_changes();", "PRAGMA integrity_check;"},
+       false,
+       parse_sqlite,
+       sqlite_job},
+      {"compile",
+       "tcc",
+       "tcc",
+       Job::ours,
+       {"busybox", "sh", "{job}", "build", "{root}"},
+       false,
+       parse_compile,
+       compile_job,
+       {"busybox", "sh", "{job}", "prepare", "{root}"}},
   };
   return kAll;
 }
@@ -190,16 +270,43 @@ std::string filled_in(std::string word, const std::string& root, const std::stri
   return word;
 }
 
+/// The program itself tells a line that it does not understand again and again, without an end.
+Result<void> check_dbench_load(const std::string& load, const std::string& subject) {
+  std::istringstream lines(load);
+  const std::regex status("(NT_STATUS_[A-Z_]+|0x[0-9A-Fa-f]+|SUCCESS)\\s*$");
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos || line.front() == '#') continue;
+    if (!std::regex_search(line, status) || std::isalpha(static_cast<unsigned char>(line.front())) == 0)
+      return fail(subject, fmt::format("line {} is no line of a load for dbench 4: {}", number, line),
+                  R"(write for example: Mkdir "\clients\client1" NT_STATUS_OK)");
+  }
+  return {};
+}
+
+/// `job`, or the text of the file that `job-file` names, beside the benchmark's own file.
+Result<std::string> take_job(const config::StrictTable& table, const std::filesystem::path& beside) {
+  std::string job, file;
+  for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
+    if (!read) return pass_on(read);
+  }
+  if (file.empty()) return job;
+  if (!job.empty()) return fail(table.subject("job-file"), "stands beside job", "write one of them");
+  auto text = config::read_text_file((beside / file).string());
+  if (text && text->empty()) return fail((beside / file).string(), "is empty");
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> tool_keys() {
-  return {"tool", "job", "options"};
+  return {"tool", "job", "job-file", "options"};
 }
 
-Result<ToolJob> take_tool(const config::StrictTable& table) {
+Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesystem::path& beside) {
   ToolJob job;
-  for (const auto& read :
-       {table.take("tool", job.tool), table.take("job", job.job), table.take("options", job.options)}) {
+  for (const auto& read : {table.take("tool", job.tool), table.take("options", job.options)}) {
     if (!read) return pass_on(read);
   }
   const KnownTool* tool = find_tool(job.tool);
@@ -209,13 +316,21 @@ Result<ToolJob> take_tool(const config::StrictTable& table) {
     return fail(table.subject("tool"), fmt::format("\"{}\" is unknown", job.tool),
                 config::suggest(job.tool, names));
   }
-  if (tool->needs_job && job.job.empty())
-    return fail(table.subject("job"), "is missing",
-                fmt::format("write what {} is to do: job = \"\"\"...\"\"\"", job.tool));
-  if (!tool->needs_job && !job.job.empty())
+  auto text = take_job(table, beside);
+  if (!text) return pass_on(text);
+  job.job = std::move(*text);
+  if (tool->job == Job::wanted && job.job.empty())
+    return fail(
+        table.subject("job"), "is missing",
+        fmt::format("write what {0} is to do: job = \"\"\"...\"\"\", or job-file = \"mine.{0}\"", job.tool));
+  if ((tool->job == Job::none || tool->job == Job::ours) && !job.job.empty())
     return fail(table.subject("job"), fmt::format("{} takes none", job.tool), "use options = [\"...\"]");
   if (job.job.size() > kJobMost)
     return fail(table.subject("job"), fmt::format("is longer than {} KiB", kJobMost >> 10));
+  if (job.tool == "dbench") {
+    if (const auto good = check_dbench_load(job.job, table.subject("job")); !good) return pass_on(good);
+  }
+  if (job.job.empty() && tool->own_job != nullptr) job.job = tool->own_job();
   return job;
 }
 
@@ -224,22 +339,31 @@ Result<std::string> tool_program(const ToolJob& job) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string program = folder + "/" + tool.name;
+    const std::string program = folder + "/" + tool.program;
     if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
-  return fail(job.tool, "is not installed here, and so cannot be in the guest",
+  return fail(tool.program, "is not installed here, and so cannot be in the guest",
               fmt::format("install the package {} (scripts/setup does)", tool.package));
 }
 
 ToolCommand tool_command(const ToolJob& job, const std::string& root) {
   const KnownTool& tool = *find_tool(job.tool);
   ToolCommand command;
-  if (tool.needs_job) command.job_path = fmt::format("{}/{}.job", kFolder, job.tool);
+  if (tool.job != Job::none) command.job_path = fmt::format("{}/{}.job", kFolder, job.tool);
   if (tool.report_in_file) command.report_path = fmt::format("{}/{}.report", kFolder, job.tool);
-  for (const std::string& word : tool.argv)
-    command.argv.push_back(filled_in(word, root, command.job_path, command.report_path));
-  for (const std::string& word : job.options)
-    command.argv.push_back(filled_in(word, root, command.job_path, command.report_path));
+  const auto fill = [&](const std::string& word) {
+    return filled_in(word, root, command.job_path, command.report_path);
+  };
+  const auto with_options = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> argv;
+    argv.reserve(words.size() + job.options.size());
+    for (const std::string& word : words) argv.push_back(fill(word));
+    for (const std::string& word : job.options) argv.push_back(fill(word));
+    return argv;
+  };
+  command.argv = with_options(tool.argv);
+  if (!tool.prepare.empty()) command.prepare = with_options(tool.prepare);
+  command.job_text = tool.job == Job::ours ? job.job : fill(job.job);
   return command;
 }
 

@@ -3,6 +3,7 @@
 // figures read. The host's program is packed into the guest's image, with its libraries.
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,18 @@ namespace headcrash::bench {
 
 /// What a tool is to do.
 struct ToolJob {
-  std::string tool;                  ///< fio, postmark, dbench, fs_mark
-  std::string job;                   ///< fio's job file, postmark's commands, dbench's load; none for fs_mark
+  std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
+  std::string job;   ///< fio's job file, postmark's commands, dbench's load, SQL; none for fs_mark
   std::vector<std::string> options;  ///< more words for its command line
 };
 
 /// What is asked of the guest for it. `{root}` is the mount point, `{job}` the job's file.
 struct ToolCommand {
   std::vector<std::string> argv;
-  std::string job_path;     ///< where the job is put; empty: nowhere
-  std::string report_path;  ///< where the tool leaves its report; empty: on standard output
+  std::vector<std::string> prepare;  ///< before it, not measured; empty: nothing
+  std::string job_text;              ///< what is put there
+  std::string job_path;              ///< where the job is put; empty: nowhere
+  std::string report_path;           ///< where the tool leaves its report; empty: on standard output
 };
 
 /// What it told.
@@ -35,7 +38,8 @@ struct ToolReport {
 
 /// Reads the keys of a [[workload]] with `tool`; the key `tool` itself is there. Errors name the nearest
 /// tool.
-Result<ToolJob> take_tool(const config::StrictTable& table);
+/// A `job-file` is looked for in the folder `beside`.
+Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesystem::path& beside);
 /// Keys that take_tool() reads.
 std::vector<std::string> tool_keys();
 

@@ -78,8 +78,45 @@ FSUse%        Count         Size    Files/sec     App Overhead
   EXPECT_EQ(metric(*fs_mark, "fs_mark.files"), 110);
 }
 
+TEST(Tool, ApplicationsTellWhatTheyDid) {
+  const auto rows = parse_report({.tool = "sqlite"}, "rows changed|382\nok\n");
+  ASSERT_TRUE(rows) << rows.error().message();
+  EXPECT_EQ(rows->operations, 382);
+  EXPECT_FALSE(parse_report({.tool = "sqlite"}, "rows changed|382\n*** in database main ***\n"));
+  const auto files =
+      parse_report({.tool = "compile"}, "compiled 61 files of 312345 bytes into 98765 bytes\n");
+  ASSERT_TRUE(files) << files.error().message();
+  EXPECT_EQ(files->operations, 61);
+  EXPECT_EQ(files->bytes_read, 312'345);
+  EXPECT_EQ(files->bytes_written, 98'765);
+}
+
+ToolJob taken(const std::string& text) {
+  const auto table = config::StrictTable::parse(text, "mine.toml");
+  EXPECT_TRUE(table);
+  const auto job = take_tool(*table, "");
+  if (job) return *job;
+  return {.tool = "", .job = job.error().message()};
+}
+
+TEST(Tool, JobsAreOursTheUsersOrAnError) {
+  EXPECT_NE(taken("tool = \"sqlite\"").job.find("CREATE TABLE"), std::string::npos);
+  EXPECT_EQ(taken("tool = \"sqlite\"\njob = \"VACUUM;\"").job, "VACUUM;");
+  EXPECT_NE(taken("tool = \"compile\"").job.find("tcc -nostdinc"), std::string::npos);
+  const ToolCommand compile = tool_command(taken("tool = \"compile\"\noptions = [\"20\"]"), "/mnt");
+  EXPECT_EQ(compile.prepare.back(), "20");
+  EXPECT_EQ(compile.argv.back(), "20");
+  EXPECT_NE(taken("tool = \"compile\"\njob = \"x\"").job.find("takes none"), std::string::npos);
+  EXPECT_NE(taken("tool = \"fio\"").job.find("job-file"), std::string::npos);
+  EXPECT_NE(taken("tool = \"fio\"\njob-file = \"not-there.fio\"").job.find("not-there.fio"),
+            std::string::npos);
+  EXPECT_NE(taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is no line"),
+            std::string::npos);
+  EXPECT_EQ(taken("tool = \"dbench\"\njob = 'Mkdir \"\\clients\" NT_STATUS_OK'").tool, "dbench");
+}
+
 TEST(Tool, WhatIsNoReportIsAnErrorWithItsWords) {
-  for (const char* tool : {"fio", "postmark", "dbench", "fs_mark"}) {
+  for (const char* tool : {"fio", "postmark", "dbench", "fs_mark", "sqlite", "compile"}) {
     const auto report = parse_report({.tool = tool}, "open failed: no space");
     ASSERT_FALSE(report) << tool;
     EXPECT_NE(report.error().message().find("no space"), std::string::npos) << report.error().message();

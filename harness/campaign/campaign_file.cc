@@ -16,6 +16,7 @@
 #include "plugin/model/faults.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/profile.h"
+#include "plugin/profiles/stack.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -24,7 +25,14 @@ using config::StrictTable;
 
 using model::kSectorBytes;
 
+Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
+  if (campaign.size_bytes > 0 && campaign.size_bytes % kSectorBytes == 0) return {};
+  return fail(device.subject("size"), fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
+              "give a multiple of 512, for example \"320M\"");
+}
+
 Result<void> check_profiles(const StrictTable& device, const Campaign& campaign) {
+  if (const auto checked = check_size(device, campaign); !checked) return checked;
   std::set<std::string> names;
   for (const std::string& profile : campaign.profiles) {
     const Result<profiles::ProfileSummary> summary = profiles::summarise_profile(profile);
@@ -50,7 +58,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefi
   const auto table = root.table("device");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  for (const char* key : {"profiles", "log-profile", "write-cache", "faults", "clock", "setup-clock"}) {
+  for (const char* key :
+       {"profiles", "log-profile", "write-cache", "tear", "faults", "clock", "setup-clock"}) {
     if ((*table)->has(key)) {
       return fail((*table)->subject(key),
                   "a campaign that explores has no use for it: its workloads are recorded on a stage",
@@ -59,7 +68,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefi
   }
   if (const auto known = (*table)->only({"size", "prefill"}); !known) return known;
   if (const auto taken = take_prefill(**table, prefill); !taken) return taken;
-  return (*table)->take_size("size", campaign.size_bytes);
+  if (const auto taken = (*table)->take_size("size", campaign.size_bytes); !taken) return taken;
+  return check_size(**table, campaign);
 }
 
 Result<void> read_device(const StrictTable& root, Campaign& campaign) {
@@ -70,8 +80,8 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
                 "write profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = **table;
-  if (const auto known =
-          device.only({"profiles", "log-profile", "size", "write-cache", "faults", "clock", "setup-clock"});
+  if (const auto known = device.only(
+          {"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock", "setup-clock"});
       !known)
     return known;
   for (const auto& read :
@@ -84,6 +94,11 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
     bool on = false;
     if (const auto taken = device.take("write-cache", on); !taken) return taken;
     campaign.write_cache = on;
+  }
+  if (device.has("tear")) {
+    if (const auto taken = device.take("tear", campaign.tear); !taken) return taken;
+    if (const auto tear = profiles::parse_tear(campaign.tear, device.subject("tear")); !tear)
+      return pass_on(tear);
   }
   if (const auto checked = check_profiles(device, campaign); !checked) return checked;
   if (device.has("log-profile")) {
@@ -109,6 +124,10 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("workload");
   if (!table) return pass_on(table);
   if (!*table) return {};
+  if ((*table)->has("application")) {
+    return fail((*table)->subject("application"), "is for campaigns that explore",
+                "add [explore]: each crash state of the application's run is then put to its `verify`");
+  }
   if (const auto known = (*table)->only({"name", "rounds", "fill"}); !known) return known;
   for (const auto& read : {(*table)->take("name", campaign.workload),
                            (*table)->take("rounds", campaign.rounds, {.least = 4, .most = 100'000}),
@@ -201,10 +220,12 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
     if (const auto taken = take_write_cache(**guest, cell.write_through); !taken) return taken;
   }
   if (const auto table = root.table("workload"); table && *table) {
-    if (const auto known = (*table)->only({"name", "rounds", "operations"}); !known) return known;
-    for (const auto& read : {(*table)->take("name", cell.workload),
-                             (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
-                             (*table)->take("operations", cell.operations)}) {
+    if (const auto known = (*table)->only({"name", "rounds", "operations", "application"}); !known)
+      return known;
+    for (const auto& read :
+         {(*table)->take("name", cell.workload),
+          (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
+          (*table)->take("operations", cell.operations), take_application(**table, cell)}) {
       if (!read) return read;
     }
     if (const auto good = check_workload(**table, "name", cell); !good) return good;

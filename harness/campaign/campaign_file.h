@@ -25,6 +25,8 @@ struct Campaign {
   std::uint64_t size_bytes = 0;
   std::string log_profile;          ///< of the disk for logs of their own; empty: as the disk
   std::optional<bool> write_cache;  ///< of the drives; none: as the profile says
+  std::string
+      tear;  ///< what the cut leaves under the heads (plugin/model/tear.h); empty: as the profile says
   std::vector<std::string>
       faults;  ///< in the text form of plugin/model/faults.h; added when the workload begins
   std::string clock = "real", setup_clock = "off";

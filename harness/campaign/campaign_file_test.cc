@@ -8,7 +8,7 @@ namespace headcrash::campaign {
 namespace {
 
 TEST(Campaign, EveryBuiltInLoads) {
-  EXPECT_EQ(built_in_campaigns().size(), 10u) << "one does not load, or is new";
+  EXPECT_EQ(built_in_campaigns().size(), 11u) << "one does not load, or is new";
   for (const CampaignSummary& summary : built_in_campaigns())
     EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
 }
@@ -82,7 +82,29 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '90G'", "device.size"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nfaults = ['lost-wrote:hd0']",
                     "device.faults"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = 'unreadble'",
+            "device.tear: \"unreadble\" is not something a cut can leave; did you mean \"unreadable\""},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = ''", "device.tear"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = true", "device.tear"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\ntear = 'any'\n[explore]", "device.tear"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '0'", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = 1000", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nsize = 1000\n[explore]", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\n"
+                    "after-persistence-ms = [nan, nan]",
+                    "after-persistence-ms"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
+
+TEST(Campaign, TearIsWhatTheDeviceLeaves) {
+  const std::string text = "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n";
+  EXPECT_EQ(parse_campaign(text, "mine.toml")->tear, "") << "as the profile says";
+  for (const std::string word : {"silent", "any", "unreadable"}) {
+    const auto campaign = parse_campaign(text + "tear = '" + word + "'", "mine.toml");
+    ASSERT_TRUE(campaign) << campaign.error().message();
+    EXPECT_EQ(campaign->tear, word);
+  }
+}
 
 TEST(Campaign, AnEnumeratorsWorkloadsAreTheTrialsNumbers) {
   const Result<Campaign> campaign = parse_campaign(

@@ -88,19 +88,23 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
 Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
                                   const ExplorationDefaults& defaults) {
   if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "strategies", "workload",
-                                     "operations", "trials", "budget", "rounds"});
+                                     "operations", "application", "trials", "budget", "rounds"});
       !known)
     return pass_on(known);
   ExploredCell cell = defaults.cell;
   if (const auto role = read_control_role(root, table, defaults.size_bytes, cell); !role)
     return pass_on(role);
-  if (table.has("workload") || table.has("operations")) cell.operations.clear();
+  if (table.has("workload") || table.has("operations")) {
+    cell.operations.clear();
+    cell.application.reset();
+  }
   if (table.has("operations")) cell.workload = "operations";
-  for (const auto& read : {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
-                           take_strategies(table, cell.strategies), table.take("workload", cell.workload),
-                           table.take("operations", cell.operations), take_trials(table, cell.trials),
-                           table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}),
-                           table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
+  for (const auto& read :
+       {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
+        take_strategies(table, cell.strategies), table.take("workload", cell.workload),
+        table.take("operations", cell.operations), take_trials(table, cell.trials),
+        table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}),
+        table.take("rounds", cell.rounds, {.least = 4, .most = 100'000}), take_application(table, cell)}) {
     if (!read) return pass_on(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
@@ -125,7 +129,7 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
 
 /// How many numbered workloads there are; 0 for a name without numbers, or with one.
 std::uint64_t numbers_of(const ExploredCell& cell) {
-  if (!cell.operations.empty()) return 0;
+  if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())
     if (known.name == cell.workload) return known.count;
   return 0;
@@ -215,7 +219,31 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
   return {};
 }
 
+Result<void> take_application(const StrictTable& table, ExploredCell& cell) {
+  if (!table.has("application")) return {};
+  if (table.has("operations") || table.has("workload") || table.has("name")) {
+    return fail(table.subject("application"), "stands beside another workload",
+                "leave one of them out: an application is a workload of its own");
+  }
+  std::string name;
+  if (const auto taken = table.take("application", name); !taken) return taken;
+  auto application = workload::load_application(name);
+  if (!application) {
+    const Error& error = application.error();
+    return fail(table.subject("application") + ": " + error.subject, error.problem, error.remedy);
+  }
+  cell.operations.clear();
+  cell.workload = application->name;
+  cell.application = std::move(*application);
+  return {};
+}
+
 Result<void> check_workload(const StrictTable& table, const std::string& key, const ExploredCell& cell) {
+  if (cell.application) {
+    if (cell.trials) return {};
+    return fail(table.subject("trials"), fmt::format("\"all\" of {} is no number", cell.workload),
+                "write a number");
+  }
   if (!cell.operations.empty()) {
     const auto list = workload::parse_operations(cell.operations, table.subject("operations"));
     if (!list) return pass_on(list);

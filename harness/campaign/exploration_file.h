@@ -17,6 +17,8 @@
 //   workload = "ace-seq1"
 //   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is its
 //   name then trials = 10 budget = 50
+//   application = "sqlite-off"      a real application (harness/workload/application.h) in place of a
+//   workload
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +27,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/workload/application.h"
 #include "plugin/config/strict_table.h"
 #include "plugin/model/result.h"
 
@@ -36,9 +39,10 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  std::string workload = "ace-seq1";       ///< of the catalogue, or what `operations` are called
-  std::string operations;                  ///< in text form; empty: the catalogue's
-  std::optional<std::int64_t> trials = 5;  ///< workloads; nothing: all that have a number
+  std::string workload = "ace-seq1";                 ///< of the catalogue, or what `operations` are called
+  std::string operations;                            ///< in text form; empty: the catalogue's
+  std::optional<workload::Application> application;  ///< in place of both; `workload` is its name then
+  std::optional<std::int64_t> trials = 5;            ///< workloads; nothing: all that have a number
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< plugin/states/explorer.h
   std::int64_t budget = 1000;           ///< distinct states of one trial
@@ -80,6 +84,9 @@ Result<void> take_trials(const config::StrictTable& table, std::optional<std::in
 /// `write-cache` and `prefill`.
 Result<void> take_write_cache(const config::StrictTable& table, bool& write_through);
 Result<void> take_prefill(const config::StrictTable& table, bool& prefill);
+
+/// `application`, if the table has it: a name, or a file.
+Result<void> take_application(const config::StrictTable& table, ExploredCell& cell);
 
 /// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell says.
 Result<void> check_workload(const config::StrictTable& table, const std::string& key,

@@ -60,6 +60,34 @@ TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
   EXPECT_EQ(cells[2].trials, 3);
 }
 
+TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
+  const std::string head = "filesystems = [\"ext4\"]\ntrials = 2\n[explore]\nbudget = 9\n";
+  const Campaign campaign = campaign_of(head +
+                                        "[workload]\napplication = \"sqlite\"\n"
+                                        "[[controls]]\nfilesystem = \"ext4\"\nmust = \"lose\"\n"
+                                        "application = \"sqlite-off\"\n[[controls]]\nfilesystem = \"ext4\"\n"
+                                        "workload = \"append-log\"\n");
+  const auto& cells = campaign.explore->cells;
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[0].application->name, "sqlite-off");
+  EXPECT_EQ(cells[0].workload, "sqlite-off");
+  EXPECT_FALSE(cells[1].application) << "the control has a workload of its own";
+  EXPECT_EQ(cells[2].application->origin, "sqlite");
+  EXPECT_EQ(TrialPlans(campaign).size(), 6U);
+  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+           {head + "[workload]\napplication = \"sqlit\"\n", "workload.application"},
+           {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n", "beside another workload"},
+           {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
+            "is no number"},
+           {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
+            "application = \"sqlite\"\n",
+            "add [explore]"}}) {
+    const auto read = parse_campaign(text, "mine.toml");
+    ASSERT_FALSE(read) << text;
+    EXPECT_NE(read.error().message().find(part), std::string::npos) << read.error().message();
+  }
+}
+
 TEST(Exploration, KeysTellFileSystemVariantAndWorkload) {
   const Campaign campaign = campaign_of(kWithControls);
   const TrialPlans plans(campaign);

@@ -1,16 +1,15 @@
 // A workload recorded, its crash states explored, its failures told (explored_trial.h).
 #include "harness/campaign/explored_trial.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
 #include "harness/lab/exploration.h"
 #include "harness/lab/failure_report.h"
 #include "harness/process/stopwatch.h"
+#include "harness/process/wall_clock.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/states/run_history.h"
 
@@ -51,14 +50,19 @@ lab::Step<lab::RecordedWorkload> record(lab::StageGuest& guest, const ExploredCe
                                         const lab::FormattedDisk& disk,
                                         const std::vector<workload::Operation>& operations,
                                         const fs::path& recording) {
-  if (!cell.write_through) return lab::record_workload(guest, cell.filesystem, disk, operations, recording);
+  const auto record_it = [&] {
+    return cell.application
+               ? lab::record_application(guest, cell.filesystem, disk, *cell.application, recording)
+               : lab::record_workload(guest, cell.filesystem, disk, operations, recording);
+  };
+  if (!cell.write_through) return record_it();
   // The guest that was told must be the one that works: a load may have had to restore another.
   for (int attempt = 0; attempt < 3; ++attempt) {
     const auto loaded = guest.load({.recording = fs::absolute(disk.recording), .state = disk.state});
     if (!loaded) return tl::unexpected(loaded.error());
     if (const auto told = tell_write_cache(guest, true); !told) return tl::unexpected(told.error());
     const std::size_t told_guest = guest.restores();
-    auto recorded = lab::record_workload(guest, cell.filesystem, disk, operations, recording);
+    auto recorded = record_it();
     if (!recorded) return recorded;
     if (guest.restores() != told_guest) continue;
     if (const auto told = tell_write_cache(guest, false); !told) return tl::unexpected(told.error());
@@ -88,6 +92,11 @@ class ExploredTrial {
                                    const std::function<void(const std::string&)>& on_phase);
   lab::Step<lab::ExplorationResult> explore(const lab::RecordedWorkload& recorded,
                                             const std::function<void(const std::string&)>& on_phase);
+  /// An application may promise less than its file system does.
+  adapters::Expectation expected() const {
+    const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
+    return by_filesystem || !cell_.application ? cell_.filesystem.expected : cell_.application->expected;
+  }
   void keep_coverage(const lab::ExplorationResult& result);
   void keep_steps(const lab::ExplorationResult& result);
   void keep_state(const lab::StateOutcome& outcome);
@@ -111,6 +120,7 @@ class ExploredTrial {
 };
 
 Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
+  if (cell_.application) return std::vector<workload::Operation>{};
   if (!cell_.operations.empty()) return workload::parse_operations(cell_.operations, plan_.key);
   return workload::make_workload({.name = plan_.workload,
                                   .seed = plan_.seed,
@@ -129,10 +139,10 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = "off";
   record_.cut = "every state";
-  record_.expected = adapters::name(cell_.filesystem.expected);
+  record_.expected = adapters::name(expected());
   if (cell_.control) record_.control = std::string(name(*cell_.control));
   record_.variant = variant(cell_);
-  record_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record_.started_at = process::now_utc();
   record_.operations = static_cast<std::int64_t>(list->size());
   const auto done = explore_and_tell(*list, on_phase);
   if (interrupted()) return fail(plan_.key, "interrupted");

@@ -5,10 +5,9 @@
 // with it.
 #include "harness/campaign/trial.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -21,6 +20,7 @@
 #include "harness/lab/guest_session.h"
 #include "harness/lab/record_workload.h"
 #include "harness/process/stopwatch.h"
+#include "harness/process/wall_clock.h"
 #include "harness/workload/catalogue.h"
 
 namespace headcrash::campaign {
@@ -83,7 +83,7 @@ class TrialRun {
   std::vector<workload::Mishap> mishaps_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
-  std::optional<lab::GuestSession> session_;
+  std::unique_ptr<lab::GuestSession> session_;
   std::optional<PhaseClock> phases_;
   crash::Recovery recovery_;
   bool replay_damage_ = false;  // the log was thrown away
@@ -92,10 +92,6 @@ class TrialRun {
   std::optional<Error> unusable_;
   bool dumped_ = false;
 };
-
-std::string now_utc() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
 
 Result<db::TrialRecord> TrialRun::run() {
   const process::Stopwatch watch;
@@ -107,7 +103,7 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.expected = adapters::name(plan_.filesystem->expected);
   if (plan_.filesystem->expected == adapters::Expectation::loss)
     record_.control = std::string(name(Control::lose));
-  record_.started_at = now_utc();
+  record_.started_at = process::now_utc();
   const workload::WorkloadRequest request{.name = campaign_.workload,
                                           .seed = plan_.seed,
                                           .rounds = static_cast<std::uint32_t>(campaign_.rounds),
@@ -140,6 +136,7 @@ Result<void> TrialRun::start_device() {
   auto started = start_trial_machine({.disk = {.profile = plan_.profile,
                                                .size_bytes = campaign_.size_bytes,
                                                .write_cache = campaign_.write_cache,
+                                               .tear = campaign_.tear,
                                                .clock = campaign_.setup_clock,
                                                .seed = plan_.seed,
                                                .recording = context_.artefacts / "recording.hcrec"},
@@ -181,26 +178,24 @@ Step<void> TrialRun::set_clock(const std::string& clock) {
 /// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
 Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const Step<void> began = begin(phase); !began) return began;
-  const vm::GuestSpec spec{.image = context_.image,
-                           .accelerator = context_.accelerator,
-                           .memory_mib = static_cast<std::uint32_t>(campaign_.memory_mib),
-                           .disks = disks_of(*device_, campaign_.size_bytes, *plan_.filesystem)};
   session_.reset();
   guest_.reset();  // it owns the console log in the same folder
-  auto started = vm::Guest::start(spec, context_.cache, context_.scratch);
+  const std::uint64_t high = random_(), low = random_();
+  auto started = start_trial_guest({.image = context_.image,
+                                    .accelerator = context_.accelerator,
+                                    .memory_mib = campaign_.memory_mib,
+                                    .disk_bytes = campaign_.size_bytes,
+                                    .step_timeout_s = campaign_.step_timeout_s,
+                                    .seed = fmt::format("{:016x}{:016x}", high, low),
+                                    .interrupted = context_.interrupted,
+                                    .cache = context_.cache,
+                                    .scratch = context_.scratch},
+                                   *device_, *plan_.filesystem);
   if (!started && record_.phases.empty()) unusable_ = started.error();  // no trial can get further
   if (!started) return stop(crash::Verdict::hang, started.error().message());
-  guest_ = std::move(*started);
-  session_.emplace(*guest_, std::chrono::seconds(campaign_.step_timeout_s));
-  const std::uint64_t high = random_(), low = random_();
-  if (const auto set = session_->set_clock(fmt::format("{:016x}{:016x}", high, low)); !set) return set;
-  const auto stats = device_->control().request({{"stats", "read"}});
-  if (!stats) return broken(stats.error());
-  if (const auto seen = session_->verify_disks({.bytes = campaign_.size_bytes,
-                                                .nonce = stats->value("instance", "-"),
-                                                .log_bytes = plan_.filesystem->log_size_bytes});
-      !seen)
-    return seen;
+  guest_ = std::move(started->guest);
+  session_ = std::move(started->session);
+  if (!started->met) return std::move(started->met);
   return end();
 }
 

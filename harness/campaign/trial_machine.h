@@ -6,6 +6,7 @@
 //   mark   /dev/vdb  marks (plugin/nbd/CONTROL.md)
 //   log    /dev/vdc  {log}, of the size that the adapter asks for
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -14,13 +15,14 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/device/served_device.h"
+#include "harness/lab/guest_session.h"
 #include "harness/vm/guest.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::campaign {
 
 struct TrialMachineSpec {
-  /// Its profile, size, cache, clock, seed and recording are the disk's; no machine.
+  /// Its profile, size, cache, tear, clock, seed and recording are the disk's; no machine.
   device::ServedDeviceSpec disk;
   std::string log_profile;  ///< empty: the disk's
 };
@@ -31,8 +33,23 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMac
                                                                   const adapters::LinuxAdapter& filesystem,
                                                                   const std::filesystem::path& scratch);
 
-/// What a guest sees of it, in the order of its devices.
-std::vector<vm::GuestDisk> disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
-                                    const adapters::LinuxAdapter& filesystem);
+struct TrialGuestSpec {
+  vm::GuestImage image;
+  vm::Accelerator accelerator = vm::Accelerator::tcg;
+  std::int64_t memory_mib = 384;
+  std::uint64_t disk_bytes = 0;
+  std::int64_t step_timeout_s = 600;
+  std::string seed;                                ///< digits for GuestSession::set_clock
+  const std::atomic<bool>* interrupted = nullptr;  ///< may be absent
+  std::filesystem::path cache, scratch;
+};
+struct TrialGuest {
+  std::unique_ptr<vm::Guest> guest;
+  std::unique_ptr<lab::GuestSession> session;
+  lab::Step<void> met;  ///< it has a clock, sees this machine's disks, and no cached page of other ones
+};
+/// Restores a guest on the machine. Errors: none could be started.
+Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
+                                     const adapters::LinuxAdapter& filesystem);
 
 }  // namespace headcrash::campaign

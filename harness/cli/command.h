@@ -25,6 +25,7 @@ void add_serve(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_campaign(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_experiment(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_query(CLI::App& app, int& exit_code);
 void add_merge(CLI::App& app, int& exit_code);
@@ -33,6 +34,7 @@ void add_recording(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);
+void add_ufs(CLI::App& app, int& exit_code);
 
 /// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
 int tell(const Error& error, bool as_json);

@@ -30,7 +30,7 @@ constexpr const char* kRecordingName = "workload.hcrec";
 constexpr std::size_t kFailuresShown = 20;
 
 struct ExploreArguments {
-  std::string recording, filesystem, workload, size, keep;
+  std::string recording, filesystem, workload, application, size, keep;
   std::vector<std::string> strategies{"prefix", "lose-all", "reorder", "torn"};
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
@@ -41,7 +41,8 @@ struct ExploreArguments {
 /// What an exploration needs and finds.
 struct Explored {
   adapters::LinuxAdapter filesystem;
-  std::vector<workload::Operation> operations;  ///< of --workload
+  std::vector<workload::Operation> operations;       ///< of --workload
+  std::optional<workload::Application> application;  ///< of --application
   std::unique_ptr<lab::Lab> lab;
   lab::RecordedWorkload workload;
   lab::ExplorationResult result;
@@ -113,15 +114,19 @@ Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored
   const auto disk = lab::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
                                      lab::uuid_from(arguments.seed));
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
+  const fs::path recording = folder / kRecordingName;
   auto recorded =
-      lab::record_workload(guest, explored.filesystem, *disk, explored.operations, folder / kRecordingName);
-  if (!recorded) return pass_on(as_result(recorded.error(), arguments.workload));
+      explored.application
+          ? lab::record_application(guest, explored.filesystem, *disk, *explored.application, recording)
+          : lab::record_workload(guest, explored.filesystem, *disk, explored.operations, recording);
+  if (!recorded) return pass_on(as_result(recorded.error(), arguments.workload + arguments.application));
   return std::move(*recorded);
 }
 
 Result<lab::RecordedWorkload> open(const ExploreArguments& arguments, const Explored& explored) {
   auto opened = lab::open_recorded_workload(arguments.recording);
   if (opened && !arguments.workload.empty()) opened->operations = explored.operations;
+  if (opened && explored.application) opened->application = explored.application;
   return opened;
 }
 
@@ -142,6 +147,24 @@ void show_progress(const lab::StateOutcome& outcome, std::uint64_t checked) {
              crash::name(outcome.judgement.verdict));
 }
 
+Result<void> choose_workload(const ExploreArguments& arguments, Explored& explored) {
+  if (arguments.recording.empty() && arguments.workload.empty() && arguments.application.empty()) {
+    return fail("headcrash explore", "there is nothing to explore",
+                "give a RECORDING, --workload NAME or --application NAME");
+  }
+  if (!arguments.application.empty()) {
+    auto application = workload::load_application(arguments.application);
+    if (!application) return pass_on(application);
+    explored.application = std::move(*application);
+  }
+  if (arguments.workload.empty()) return {};
+  auto operations = workload::make_workload(
+      {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
+  if (!operations) return pass_on(operations);
+  explored.operations = std::move(*operations);
+  return {};
+}
+
 Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   auto options = options_of(arguments);
   if (!options) return pass_on(options);
@@ -152,14 +175,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
     return fail(arguments.filesystem, "needs a second device for its log, which no stage has yet",
                 "explore the file system with its internal log");
   }
-  if (arguments.recording.empty() && arguments.workload.empty())
-    return fail("headcrash explore", "there is nothing to explore", "give a RECORDING or --workload NAME");
-  if (!arguments.workload.empty()) {
-    auto operations = workload::make_workload(
-        {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
-    if (!operations) return pass_on(operations);
-    explored.operations = std::move(*operations);
-  }
+  if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
   const auto bytes = disk_bytes(arguments, explored.filesystem);
   if (!bytes) return pass_on(bytes);
   auto lab = start_lab(explored.filesystem, *bytes, arguments.jobs);
@@ -224,6 +240,7 @@ json describe(const Explored& explored) {
   return {{"filesystem", explored.filesystem.name},
           {"recording", explored.workload.recording.string()},
           {"operations", explored.workload.operations.size()},
+          {"application", explored.workload.application ? json(explored.workload.application->name) : json()},
           {"judged", result.judged},
           {"workload_failure", explored.workload.failure.value_or("")},
           {"coverage", coverage},
@@ -274,7 +291,10 @@ void print_failures(const lab::ExplorationResult& result) {
 
 void print_text(const Explored& explored) {
   const lab::ExplorationResult& result = explored.result;
-  fmt::print("{}: {} operations, {}\n", explored.filesystem.name, explored.workload.operations.size(),
+  const auto& application = explored.workload.application;
+  fmt::print("{}: {}, {}\n", explored.filesystem.name,
+             application ? "application " + application->name
+                         : fmt::format("{} operations", explored.workload.operations.size()),
              explored.workload.recording.string());
   if (!result.judged)
     fmt::print(
@@ -381,6 +401,11 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--workload", arguments->workload,
                       "Records this workload first; with RECORDING: the workload that it is of");
   command
+      ->add_option(
+          "--application", arguments->application,
+          "Records this application (sqlite, or a .toml file) in place of a workload; its verifier judges")
+      ->excludes("--workload");
+  command
       ->add_option("--strategy", arguments->strategies,
                    "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery")
       ->delimiter(',')
@@ -403,6 +428,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
+      "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
       "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
       "here\n"
       "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n\n"

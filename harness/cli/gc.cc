@@ -1,13 +1,12 @@
 // headcrash gc: old artefacts of a results database.
 #include "results/db/gc.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <ctime>
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/process/wall_clock.h"
 
 namespace headcrash::cli {
 namespace {
@@ -25,7 +24,7 @@ int run_gc(GcArguments arguments) {
   Result<db::Database> database = db::Database::open(
       arguments.database, reading ? db::Database::Access::read_only : db::Database::Access::read_write);
   if (!database) return tell(database.error(), arguments.as_json);
-  arguments.options.now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  arguments.options.now = process::now_utc();
   const auto outcome = db::collect_garbage(*database, arguments.options);
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   if (arguments.as_json) {

@@ -34,6 +34,7 @@ Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState
   lab::StateOutcome of;
   of.state = opened.recovery_of;
   of.persisted_operation = lab::persisted_before(**run, before->event);
+  of.persisted_texts = lab::persisted_texts_before(**run, before->event);
   return checker->for_recovery(of, opened.run);
 }
 

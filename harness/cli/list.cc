@@ -10,6 +10,7 @@
 #include "harness/bench/bench_file.h"
 #include "harness/campaign/campaign_file.h"
 #include "harness/cli/command.h"
+#include "harness/experiment/experiment.h"
 #include "harness/workload/catalogue.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/profiles/profile.h"
@@ -116,6 +117,13 @@ json benches() {
   return rows;
 }
 
+json experiments() {
+  json rows = json::array();
+  for (const experiment::ExperimentSummary& summary : experiment::known_experiments())
+    rows.push_back({{"name", summary.name}, {"title", summary.title}});
+  return rows;
+}
+
 /// Parameters as "files=10000/1000": the exact and, where it differs, the scaled-down value.
 json timed_workloads() {
   json rows = json::array();
@@ -176,9 +184,11 @@ void add_list(CLI::App& app, int&) {
   const auto what = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
   command
-      ->add_option("WHAT", *what, "profiles, filesystems, workloads, campaigns, benches, or timed workloads")
+      ->add_option("WHAT", *what,
+                   "profiles, filesystems, workloads, campaigns, benches, experiments, or timed workloads")
       ->required()
-      ->check(CLI::IsMember({"profiles", "filesystems", "workloads", "campaigns", "benches", "timed"}));
+      ->check(CLI::IsMember(
+          {"profiles", "filesystems", "workloads", "campaigns", "benches", "experiments", "timed"}));
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
   command->callback([what, as_json] {
@@ -186,6 +196,7 @@ void add_list(CLI::App& app, int&) {
                       : *what == "filesystems" ? filesystems()
                       : *what == "workloads"   ? workloads()
                       : *what == "benches"     ? benches()
+                      : *what == "experiments" ? experiments()
                       : *what == "timed"       ? timed_workloads()
                                                : campaigns();
     if (*as_json) {

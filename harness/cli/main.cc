@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     add_simulate(app, exit_code);
     add_campaign(app, exit_code);
     add_bench(app, exit_code);
+    add_experiment(app, exit_code);
     add_report(app, exit_code);
     add_query(app, exit_code);
     add_merge(app, exit_code);
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
     add_explore(app, exit_code);
     add_replay(app, exit_code);
     add_extract(app, exit_code);
+    add_ufs(app, exit_code);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -14,6 +14,7 @@
 #include "harness/process/scratch_folder.h"
 #include "harness/vm/guest.h"
 #include "plugin/config/size.h"
+#include "plugin/profiles/stack.h"
 
 namespace headcrash::cli {
 namespace {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultProfile = "hp-c2447";
 
 struct ServeArguments {
-  std::string profile, machine, size, store, record, socket, control, clock = "real", write_cache, cut;
+  std::string profile, machine, size, store, record, socket, control, clock = "real", write_cache, tear, cut;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::string states, state;
@@ -42,9 +43,9 @@ struct Attached {
 };
 
 Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
-  if (!arguments.machine.empty() &&
-      !(arguments.profile.empty() && arguments.size.empty() && arguments.write_cache.empty())) {
-    return fail("--machine", "excludes --profile, --size and --write-cache",
+  if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() &&
+                                      arguments.write_cache.empty() && arguments.tear.empty())) {
+    return fail("--machine", "excludes --profile, --size, --write-cache and --tear",
                 "write them into the machine file, for each device");
   }
   if (arguments.machine.empty() && arguments.profile.empty()) arguments.profile = kDefaultProfile;
@@ -55,6 +56,10 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
                                 .faults = arguments.faults};
   if (!arguments.machine.empty()) spec.machine = fs::absolute(arguments.machine);
   if (!arguments.write_cache.empty()) spec.write_cache = arguments.write_cache == "on";
+  if (!arguments.tear.empty()) {
+    if (const auto tear = profiles::parse_tear(arguments.tear, "--tear"); !tear) return pass_on(tear);
+    spec.tear = arguments.tear;
+  }
   if (!arguments.size.empty()) {
     const Result<std::uint64_t> size = config::parse_size(arguments.size, "--size");
     if (!size) return pass_on(size);
@@ -126,7 +131,7 @@ int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
                            !arguments.store.empty() || !arguments.socket.empty() ||
                            !arguments.control.empty() || !arguments.write_cache.empty() ||
-                           !arguments.cut.empty() || !arguments.faults.empty();
+                           !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
     return tell({"--states", "serves a crash state, not hardware",
                  "leave out everything but --state, --machine, --record, --json and a command"},
@@ -191,6 +196,10 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->add_option("--write-cache", arguments->write_cache,
                    "The drives' volatile write cache; default: as the profile has it")
       ->check(CLI::IsMember({"on", "off"}));
+  command->add_option(
+      "--tear", arguments->tear,
+      "What a power cut leaves of the sector under the head: silent (old and new bytes mixed), "
+      "any, or unreadable; default: as the profile has it");
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,

@@ -42,11 +42,19 @@ struct Permitted {
   }
 };
 
+/// Which persistence points count.
+enum class Covers : std::uint8_t { all, posix };
+
+template <typename Point>
+bool counts(const Point& cover, const Horizon& horizon, Covers covers) {
+  return horizon.knows(cover.operation) && (covers == Covers::all || cover.tier == CoverTier::posix);
+}
+
 std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t block,
-                                      const Horizon& horizon) {
+                                      const Horizon& horizon, Covers covers) {
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
-    if (horizon.knows(cover.operation) && block >= cover.first && block < cover.end) last = cover.operation;
+    if (counts(cover, horizon, covers) && block >= cover.first && block < cover.end) last = cover.operation;
   }
   return last;
 }
@@ -86,9 +94,10 @@ void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
   if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
 }
 
-Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms) {
+Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                       Covers covers) {
   Permitted permitted;
-  std::optional<std::size_t> cover = last_cover(object, block, terms.horizon);
+  std::optional<std::size_t> cover = last_cover(object, block, terms.horizon, covers);
   if (terms.kept_by_replacing && (!cover || *terms.kept_by_replacing > *cover)) {
     cover = terms.kept_by_replacing;
     permitted.tier = Tier::de_facto;
@@ -203,10 +212,10 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
 }
 
 std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObject& observed,
-                                  const ContentTerms& terms) {
+                                  const ContentTerms& terms, Covers covers) {
   std::optional<std::size_t> cover;
   for (const DataCover& each : object.data_covers) {
-    if (each.end == kEndless && terms.horizon.knows(each.operation)) cover = each.operation;
+    if (each.end == kEndless && counts(each, terms.horizon, covers)) cover = each.operation;
   }
   Tier tier = Tier::posix;
   if (terms.kept_by_replacing && (!cover || *terms.kept_by_replacing > *cover)) {
@@ -227,7 +236,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
   }
   if (changing && terms.ends_anywhere) most = kEndless;
   for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps its end at least
-    if (each.end == kEndless || !terms.horizon.knows(each.operation) || (cover && each.operation < *cover))
+    if (each.end == kEndless || !counts(each, terms.horizon, covers) || (cover && each.operation < *cover))
       continue;
     const bool shrunk_since = std::any_of(object.sizes.begin(), object.sizes.end(), [&](const auto& size) {
       return size.first > each.operation && terms.horizon.may_have_run(size.first) &&
@@ -265,8 +274,9 @@ struct FaultCount {
 
 class BlockJudge {
  public:
-  BlockJudge(const ObjectHistory& object, const ObservedObject& observed, const ContentTerms& terms)
-      : object_(object), terms_(terms), borders_(borders(object)) {
+  BlockJudge(const ObjectHistory& object, const ObservedObject& observed, const ContentTerms& terms,
+             Covers covers)
+      : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
     one_byte_ = observed.size_bytes % kStampBytes == 1;  // a stamp's first byte is zero
   }
@@ -282,12 +292,14 @@ class BlockJudge {
   }
 
   const std::map<Verdict, FaultCount>& faults() const { return faults_; }
+  std::uint64_t end() const { return end_; }
 
  private:
   void judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end);
 
   const ObjectHistory& object_;
   const ContentTerms& terms_;
+  Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t end_ = 0;
   bool one_byte_ = false;
@@ -295,7 +307,7 @@ class BlockJudge {
 };
 
 void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end) {
-  const Permitted permitted = permitted_at(object_, first, terms_);
+  const Permitted permitted = permitted_at(object_, first, terms_, covers_);
   const bool each = run.kind == ContentRun::Kind::foreign || run.kind == ContentRun::Kind::moved;
   for (std::uint64_t block = first; block < end;) {
     const bool alone = each && block - first < kForeignBlocksJudged;
@@ -308,23 +320,29 @@ void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::ui
   }
 }
 
-}  // namespace
-
-std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
-                                   const ContentTerms& terms) {
+std::vector<Finding> judge_content_by(const ObjectHistory& object, const ObservedObject& observed,
+                                      const ContentTerms& terms, Covers covers) {
   std::vector<Finding> findings;
-  if (object.unclear) return findings;
   if (observed.error != 0) {
     const bool promised =
         std::any_of(object.data_covers.begin(), object.data_covers.end(),
-                    [&](const auto& cover) { return terms.horizon.knows(cover.operation); });
+                    [&](const auto& cover) { return counts(cover, terms.horizon, covers); });
     findings.push_back({promised ? Verdict::lost_synced_data : Verdict::wrong_data, Tier::posix,
                         observed.path, "readable content", fmt::format("read error {}", observed.error)});
     return findings;
   }
-  if (auto size = judge_size(object, observed, terms)) findings.push_back(std::move(*size));
-  BlockJudge judge(object, observed, terms);
-  for (const ContentRun& run : observed.runs) judge.judge(run);
+  if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
+  BlockJudge judge(object, observed, terms, covers);
+  std::uint64_t told = 0;  // blocks before it have been described, one run after the other
+  for (const ContentRun& run : observed.runs) {
+    judge.judge(run);
+    if (run.first_block == told) told += run.blocks;
+  }
+  if (told < judge.end() && !observed.cut) {
+    findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
+                        fmt::format("{} blocks of 512 bytes, as its size says", judge.end()),
+                        fmt::format("reading ends at block {}", told)});
+  }
   for (const auto& [kind, count] : judge.faults()) {
     findings.push_back({kind, count.fault.tier, observed.path,
                         fmt::format("{} in block {}", count.fault.expected, count.first_block),
@@ -334,11 +352,11 @@ std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedOb
   return findings;
 }
 
-std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
-                                      const Horizon& horizon) {
+std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const ObservedObject& observed,
+                                         const Horizon& horizon, Covers covers) {
   std::optional<std::size_t> cover;
-  for (const std::size_t each : object.attribute_covers) {
-    if (horizon.knows(each)) cover = each;
+  for (const Cover& each : object.attribute_covers) {
+    if (counts(each, horizon, covers)) cover = each.operation;
   }
   std::vector<Finding> findings;
   const auto value_of = [](const std::optional<std::string>& value) {
@@ -368,6 +386,35 @@ std::vector<Finding> judge_attributes(const ObjectHistory& object, const Observe
                         fmt::format("attribute {}: none", name), value_of(value)});
   }
   return findings;
+}
+
+/// What POSIX alone would have let pass is a breach of what the system documents.
+std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
+  for (Finding& each : findings) {
+    const auto same = [&](const Finding& other) {
+      return other.kind == each.kind && other.tier == Tier::posix;
+    };
+    if (each.tier == Tier::posix && std::none_of(by_posix.begin(), by_posix.end(), same))
+      each.tier = Tier::documented;
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
+                                   const ContentTerms& terms) {
+  if (object.unclear) return {};
+  std::vector<Finding> findings = judge_content_by(object, observed, terms, Covers::all);
+  if (findings.empty()) return findings;
+  return tiered(std::move(findings), judge_content_by(object, observed, terms, Covers::posix));
+}
+
+std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
+                                      const Horizon& horizon) {
+  std::vector<Finding> findings = judge_attributes_by(object, observed, horizon, Covers::all);
+  if (findings.empty()) return findings;
+  return tiered(std::move(findings), judge_attributes_by(object, observed, horizon, Covers::posix));
 }
 
 }  // namespace headcrash::crash

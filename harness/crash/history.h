@@ -29,8 +29,9 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// How strongly a persistence point covers a name.
-enum class NameTier : std::uint8_t { posix, documented };
+/// By whose word a persistence point covers something. POSIX lets sync() schedule the writes and return;
+/// that it waits, as syncfs() does, is Linux's word (sync(2)), and so documented.
+enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
   std::size_t operation;         ///< the operation that made it
@@ -38,15 +39,15 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name
 };
-struct NameCover {
+struct Cover {
   std::size_t operation;
-  NameTier tier;
+  CoverTier tier;
 };
 /// One name of one directory.
 struct SlotHistory {
   std::string path;               ///< when it was first used
   std::vector<Binding> bindings;  ///< before the first: the name does not exist
-  std::vector<NameCover> covers;
+  std::vector<Cover> covers;
 };
 
 /// From an operation on, blocks hold something else.
@@ -65,6 +66,7 @@ struct BlockEvent {
 /// fsync, fdatasync and sync cover everything, a write with O_SYNC what it wrote.
 struct DataCover {
   std::size_t operation;
+  CoverTier tier = CoverTier::posix;
   std::uint64_t first = 0, end = kEndless;  ///< blocks
   std::uint64_t end_bytes = kEndless;
 };
@@ -79,7 +81,7 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
-  std::vector<std::size_t> attribute_covers;
+  std::vector<Cover> attribute_covers;
   std::vector<std::size_t>
       inode_covers;  ///< wrote the inode, as a new parent's, and promise nothing of the rest
   std::map<std::string, SlotHistory> entries;  ///< of a directory

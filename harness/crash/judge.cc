@@ -81,7 +81,7 @@ Judge::Judge(const WorkloadHistory& history, const adapters::Promises& promises,
     const auto& own = promises.own_names;
     if (in_lost_and_found(object.path) || std::find(own.begin(), own.end(), top) != own.end()) continue;
     const auto [directory, name] = split_path(object.path);
-    children_[directory][name] = &object;
+    if (!children_[directory].try_emplace(name, &object).second) twice_.insert(object.path);
   }
 }
 
@@ -100,6 +100,9 @@ void Judge::walk() {
   faulty_.clear();
   findings_.clear();
   judge_directory(kRoot, "");
+  for (const std::string& path : twice_)
+    report(
+        {Verdict::wrong_data, Tier::integrity, path, "one entry of this name", "several in one directory"});
   judge_inodes();
   judge_tokens();
 }

@@ -72,6 +72,7 @@ class Judge {
   const adapters::Promises& promises_;
   const Horizon& horizon_;
   std::map<std::string, std::map<std::string, const ObservedObject*>> children_;  // by directory and name
+  std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
   std::set<TokenId> promised_;
 

@@ -66,7 +66,8 @@ bool was_synced(const WorkloadHistory& history, TokenId token, const Horizon& ho
   const auto known = [&](std::size_t operation) { return horizon.knows(operation); };
   return std::any_of(object.data_covers.begin(), object.data_covers.end(),
                      [&](const DataCover& cover) { return known(cover.operation); }) ||
-         std::any_of(object.attribute_covers.begin(), object.attribute_covers.end(), known) ||
+         std::any_of(object.attribute_covers.begin(), object.attribute_covers.end(),
+                     [&](const Cover& cover) { return known(cover.operation); }) ||
          std::any_of(object.inode_covers.begin(), object.inode_covers.end(), known);
 }
 
@@ -81,7 +82,7 @@ class Promised {
     std::map<TokenId, LastCover> last;
     for (const ObjectId directory : reachable_) {
       for (const auto& [name, slot] : history_.objects[directory].entries) {
-        for (const NameCover& cover : slot.covers) {
+        for (const Cover& cover : slot.covers) {
           if (!horizon_.knows(cover.operation)) break;
           const auto token = token_at(slot, cover.operation);
           if (!token) continue;
@@ -107,7 +108,7 @@ class Promised {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
       if (may_show_anything(history_, permitted_name(slot, horizon_), horizon_, promises_)) continue;
-      for (const NameCover& cover : slot.covers) {
+      for (const Cover& cover : slot.covers) {
         if (!horizon_.knows(cover.operation)) break;
         const auto token = token_at(slot, cover.operation);
         if (!token) continue;
@@ -156,8 +157,11 @@ bool PermittedName::absence() const {
 
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
   PermittedName permitted;
-  for (const NameCover& cover : slot.covers) {
-    if (horizon.knows(cover.operation)) permitted.cover = cover;
+  std::optional<std::size_t> by_posix;
+  for (const Cover& cover : slot.covers) {
+    if (!horizon.knows(cover.operation)) continue;
+    permitted.cover = cover;
+    if (cover.tier == CoverTier::posix) by_posix = cover.operation;
   }
   Binding at_cover{.operation = 0, .token = std::nullopt};
   for (const Binding& binding : slot.bindings) {
@@ -169,6 +173,7 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
       permitted.rename_in_flight |= binding.by_rename;
     }
   }
+  permitted.kept_by_posix = by_posix && at_cover.operation <= *by_posix;
   permitted.bindings.insert(permitted.bindings.begin(), at_cover);
   return permitted;
 }

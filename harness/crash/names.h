@@ -13,13 +13,14 @@ namespace headcrash::crash {
 /// What one name may show: what it was when it was last covered, and whatever it became since.
 struct PermittedName {
   std::vector<Binding> bindings;  ///< the first is the covered one, or absence before anything
-  std::optional<NameCover> cover;
+  std::optional<Cover> cover;
+  bool kept_by_posix = false;  ///< a point that POSIX knows covers the same binding
   bool rename_in_flight = false;
 
   bool absence() const;
   /// Something happened to the name since it was last covered.
   bool changing() const { return bindings.size() > 1; }
-  Tier tier() const { return cover && cover->tier == NameTier::documented ? Tier::documented : Tier::posix; }
+  Tier tier() const { return cover && !kept_by_posix ? Tier::documented : Tier::posix; }
 };
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -12,6 +14,9 @@ namespace headcrash::crash {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
 
 std::optional<int> hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -28,6 +33,7 @@ std::optional<ContentRun> parse_run(const json& value) {
     if (!value[i].is_number_unsigned() && !value[i].is_string()) return std::nullopt;
   }
   ContentRun run{.first_block = value[0].get<std::uint64_t>(), .blocks = value[1].get<std::uint64_t>()};
+  if (run.blocks > kBlocksMost || run.first_block > kBlocksMost) return std::nullopt;
   const std::string kind = value[2].get<std::string>();
   if (kind == "zero" && value.size() == 3) return run;
   if (kind == "other" && value.size() == 4 && value[3].is_string()) {
@@ -83,7 +89,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!links) return broken("links");
   if (!inode) return broken("inode");
   if (!error) return broken("errno");
-  object.size_bytes = *size;
+  object.size_bytes =
+      std::min(*size, kSizeMost);  // a damaged file system may say anything; the oracle judges it
   object.links = static_cast<std::uint32_t>(*links);
   object.inode = *inode;
   object.error = static_cast<int>(*error);
@@ -97,6 +104,10 @@ Result<ObservedObject> parse_entry(const json& entry) {
       if (!value.is_string()) return broken("attributes");
       object.attributes[name] = value.get<std::string>();
     }
+  }
+  if (const auto cut = entry.find("cut"); cut != entry.end()) {
+    if (!cut->is_boolean()) return broken("cut");
+    object.cut = cut->get<bool>();
   }
   if (const auto runs = entry.find("runs"); runs != entry.end()) {
     if (!runs->is_array()) return broken("runs");

@@ -30,7 +30,8 @@ struct ObservedObject {
   std::uint64_t inode = 0;
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
-  int error = 0;  ///< errno of reading it; 0 is fine
+  int error = 0;     ///< errno of reading it; 0 is fine
+  bool cut = false;  ///< the agent's limits ended the description, not the file system
   std::vector<ContentRun> runs;
   std::string link_target;                        ///< of a symbolic link
   std::map<std::string, std::string> attributes;  ///< those that begin with "user."

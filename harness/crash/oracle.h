@@ -9,8 +9,9 @@
 // likewise. Everything else is a finding, in a tier:
 //
 //   posix        fsync of a file keeps its data, size and attributes, fdatasync its data and size, O_SYNC and
-//                O_DSYNC what was written; fsync of a directory, and sync, keep its entries
-//   documented   fsync of a file keeps its name as well, or all of its names
+//                O_DSYNC what was written; fsync of a directory keeps its entries
+//   documented   sync and syncfs keep everything (POSIX lets sync return before anything is written; Linux
+//                documents that it waits); fsync of a file keeps its name as well, or all of its names
 //   de-facto     a rename shows the old or the new name, never both or neither; a file renamed over another
 //                one has its content
 //   integrity    bytes of other files, objects that never were, torn sectors outside a write in flight, link

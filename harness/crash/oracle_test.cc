@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -129,6 +130,90 @@ TEST(Oracle, ARenameIsAllOrNothing) {
   EXPECT_EQ(kinds(kReplace, 7, {new_a, t}), (Kinds{Verdict::resurrected}));
 }
 
+std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persisted,
+                        const std::vector<ObservedObject>& tree) {
+  std::vector<Tier> found;
+  const Result<Oracle> oracle = Oracle::follow(operations(lines), {});
+  for (const Finding& finding : oracle.value().judge(persisted, tree)) found.push_back(finding.tier);
+  return found;
+}
+using Tiers = std::vector<Tier>;
+
+/// POSIX lets sync() return before anything is written.
+TEST(Oracle, WhatOnlyASyncKeptIsDocumented) {
+  for (const char* sync : {"sync", "syncfs"}) {
+    const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one", sync};
+    ObservedObject whole = file("a", {stamp(0, 1, 1, 1)});
+    EXPECT_EQ(tiers(list, 3, {}), Tiers{Tier::documented}) << "the name";
+    EXPECT_EQ(tiers(list, 3, {whole}), Tiers{Tier::documented}) << "the attribute";
+    whole.attributes["user.x"] = "one";
+    EXPECT_EQ(tiers(list, 3, {whole}), Tiers{});
+    whole.runs = {zero(0, 1)};
+    EXPECT_EQ(tiers(list, 3, {whole}), Tiers{Tier::documented}) << "the data";
+    whole.runs.clear();
+    whole.size_bytes = 0;
+    EXPECT_EQ(tiers(list, 3, {whole}), Tiers{Tier::documented}) << "the size";
+  }
+}
+
+/// A sync takes nothing away from what fsync had promised before it.
+TEST(Oracle, WhatAnFsyncKeptIsStillPosixAfterASync) {
+  std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
+                                "fsync a",  "fsyncdir .",        "write a 512 512 1 2",
+                                "sync"};
+  ObservedObject found = file("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)});
+  EXPECT_EQ(tiers(list, 6, {}), Tiers{Tier::posix}) << "the name";
+  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::posix}) << "the attribute";
+  found.attributes["user.x"] = "one";
+  EXPECT_EQ(tiers(list, 6, {found}), Tiers{});
+  found.runs = {zero(0, 1), stamp(1, 1, 1, 2)};
+  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::posix}) << "the block that fsync wrote";
+  found.runs = {stamp(0, 1, 1, 1), zero(1, 1)};
+  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::documented}) << "the block that only sync wrote";
+  list.insert(list.end() - 1, "unlink a");
+  EXPECT_EQ(tiers(list, 7, {file("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)})}), Tiers{Tier::documented})
+      << "the removal";
+}
+
+/// generic/764: a file that was persistent is removed while it is open, and synced through what is open.
+TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
+  const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",
+                                      "write %f 0 512 1 1", "fsync %f", "close %f",  "create b"};
+  const auto judged = [&](const adapters::Promises& promises, const std::vector<ObservedObject>& tree) {
+    Kinds found;
+    for (const Finding& each :
+         Oracle::follow(operations(list), {.promises = promises}).value().judge(5, tree))
+      found.push_back(each.kind);
+    return found;
+  };
+  const ObservedObject back = file("a", {stamp(0, 1, 1, 1)});
+  EXPECT_EQ(judged({}, {}), Kinds{});
+  EXPECT_EQ(judged({}, {back}), Kinds{})
+      << "POSIX: no fsync of the directory, so the name may still be there";
+  EXPECT_EQ(judged({}, {file("a", {})}), Kinds{Verdict::zero_length}) << "but not without what was synced";
+  EXPECT_EQ(judged({.fsync_keeps_name = true}, {back}), Kinds{}) << "it has no name to keep";
+  EXPECT_EQ(judged({.fsync_keeps_links = true}, {}), Kinds{});
+  EXPECT_EQ(judged({.fsync_keeps_links = true}, {back}), Kinds{Verdict::resurrected});
+}
+
+TEST(Oracle, AnOpenFileFollowsItsLinkAndEndsWithClose) {
+  const adapters::Promises keeps_name{.fsync_keeps_name = true};
+  const std::vector<std::string> list{"mkdir d", "create a", "sync", "open a %f", "rename a d/b", "fsync %f"};
+  const auto oracle = Oracle::follow(operations(list), {.promises = keeps_name});
+  ObservedObject d{.path = "d", .type = FileType::directory};
+  EXPECT_TRUE(oracle.value().judge(5, {d, file("d/b", {})}).empty());
+  EXPECT_FALSE(oracle.value().judge(5, {d, file("a", {})}).empty()) << "its name of now was synced";
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"open a %f"},
+                                             {"mkdir a", "open a %f"},
+                                             {"fsync %f"},
+                                             {"close %f"},
+                                             {"create a", "open a %f", "close %f", "fsync %f"},
+                                             {"create a", "open a %f", "open a %f"},
+                                             {"create a", "open a %f", "@1 fsync %f"}})
+    EXPECT_FALSE(Oracle::follow(operations(wrong), {})) << wrong.back();
+}
+
 TEST(Oracle, RemovedAndUnknownObjects) {
   const std::vector<std::string> list{"mkdir d",    "create d/a", "sync",
                                       "unlink d/a", "fsyncdir d", "create d/b"};
@@ -214,15 +299,42 @@ TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
   }
 }
 
+TEST(Oracle, AFileThatCannotBeReadToItsEndIsDamaged) {
+  ObservedObject half = file("a", {stamp(0, 1, 1, 3)});
+  half.size_bytes = 1024;
+  EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{Verdict::wrong_data});
+  ObservedObject gap = file("a", {stamp(1, 1, 1, 2)});
+  gap.size_bytes = 1024;
+  EXPECT_EQ(kinds(kOverwrite, 2, {gap}), Kinds{Verdict::wrong_data});
+  half.cut = true;
+  EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{}) << "the agent had seen enough";
+}
+
+TEST(Oracle, AnAbsurdSizeIsDamageAndNoArithmetic) {
+  const auto huge = parse_entry(nlohmann::json::parse(
+      R"({"path":"a","type":"file","size":18446744073709551615,"runs":[[0,2,"stamp",1,1]]})"));
+  ASSERT_TRUE(huge);
+  const Kinds found = kinds(kOverwrite, 2, {*huge});
+  EXPECT_EQ(std::count(found.begin(), found.end(), Verdict::wrong_data), 2)
+      << "its size, and where reading ends";
+}
+
+TEST(Oracle, ANameStandsInItsDirectoryOnce) {
+  const ObservedObject good = file("a", {stamp(0, 2, 1, 1)});
+  EXPECT_EQ(kinds(kOverwrite, 2, {good, good}), Kinds{Verdict::wrong_data});
+}
+
 TEST(ObservedTree, HostileEntriesAreRefused) {
   using nlohmann::json;
   EXPECT_TRUE(
       parse_entry(json::parse(R"({"path":"a","type":"file","size":512,"runs":[[0,1,"stamp",1,2]]})")));
+  EXPECT_TRUE(parse_entry(json::parse(R"({"path":"a","type":"file","size":9,"cut":true})"))->cut);
   for (const char* text :
        {R"([])", R"({"path":1})", R"({"path":"a"})", R"({"path":"a","type":"pipe"})",
         R"({"path":"a","type":"file","size":-1})", R"({"path":"a","type":"file","runs":[[0,1]]})",
         R"({"path":"a","type":"file","runs":[[0,1,"stamp",{}]]})",
-        R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})"}) {
+        R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})", R"({"path":"a","type":"file","cut":1})",
+        R"({"path":"a","type":"file","runs":[[1,18446744073709551615,"zero"]]})"}) {
     EXPECT_FALSE(parse_entry(json::parse(text))) << text;
   }
 }

@@ -21,6 +21,8 @@ struct ServedDeviceSpec {
   std::optional<std::filesystem::path> machine;  ///< file of several devices
   std::uint64_t size_bytes = 0;                  ///< 0: the whole drive
   std::optional<bool> write_cache;               ///< none: as the profile has it
+  std::string
+      tear{};  ///< what a cut leaves under the head (plugin/model/tear.h); empty: as the profile has it
   std::string clock = "real";
   std::uint64_t seed = 1;
   std::string cut;                                      ///< trigger in text form; empty for none

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -95,6 +96,7 @@ Answer exec(const json& request, const Sender&) {
   if (program.argv.empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
   if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
     return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+  restore_ways();
   program.timeout = std::chrono::milliseconds(timeout_ms);
   const auto end = run_program(program);
   if (!end) return refuse(program.argv[0], end.error());
@@ -172,8 +174,12 @@ Answer run_application(const json& request, const Sender& send) {
 Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
+  restore_ways();
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
+  const std::string type = text_of(request, "type");
+  if (!done && done.error().value == ENODEV && !kernel_knows(type))
+    return refuse(kNoSuchType + type, done.error());
   if (!done) return refuse("mount " + source, done.error());
   return json{{"wall_ms", whole_ms(watch)}};
 }
@@ -271,11 +277,12 @@ tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char
   return tl::unexpected(Refusal{.text = fmt::format("{} is no number from 0 to 2^64-1", field)});
 }
 
-json latency_of(const timed::Latencies& latencies) {
-  if (latencies.count() == 0) return nullptr;
-  return {{"count", latencies.count()},           {"mean_ns", latencies.mean_ns()},
-          {"p50_ns", latencies.quantile_ns(0.5)}, {"p99_ns", latencies.quantile_ns(0.99)},
-          {"max_ns", latencies.max_ns()},         {"buckets", latencies.buckets()}};
+json latency_of(const model::LatencyHistogram& latencies) {
+  const model::LatencySummary told = latencies.summary();
+  if (told.count == 0) return nullptr;
+  return {{"count", told.count},   {"mean_ns", std::llround(told.mean_ns)},
+          {"p50_ns", told.p50_ns}, {"p99_ns", told.p99_ns},
+          {"max_ns", told.max_ns}, {"buckets", told.buckets}};
 }
 
 /// One phase of a timed workload.
@@ -309,24 +316,32 @@ Answer timed_phase(const json& request, const Sender&) {
   return answer;
 }
 
-/// Everything written so far, and what the disk has seen of it.
-Answer settle(const json& request, const Sender&) {
+/// What the whole guest has done since its start: a disk of it, and its processors.
+Answer counters(const json& request, const Sender&) {
   const std::string device = text_of(request, "device");
+  const auto disk = disk_counters(device);
+  if (!disk) return refuse(device, disk.error());
+  const CpuTimes cpu = cpu_times();
+  return json{{"disk",
+               {{"reads", disk->reads},
+                {"read_merges", disk->read_merges},
+                {"read_sectors", disk->read_sectors},
+                {"writes", disk->writes},
+                {"write_merges", disk->write_merges},
+                {"write_sectors", disk->write_sectors},
+                {"flushes", disk->flushes},
+                {"busy_ms", disk->busy_ms}}},
+              {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
+}
+
+/// As counters, after everything written so far has reached the disk.
+Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   ::sync();
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
-  const auto counters = disk_counters(device);
-  if (!counters) return refuse(device, counters.error());
-  return json{{"sync_ns", took.count()},
-              {"disk",
-               {{"reads", counters->reads},
-                {"read_merges", counters->read_merges},
-                {"read_sectors", counters->read_sectors},
-                {"writes", counters->writes},
-                {"write_merges", counters->write_merges},
-                {"write_sectors", counters->write_sectors},
-                {"flushes", counters->flushes},
-                {"busy_ms", counters->busy_ms}}}};
+  auto answer = counters(request, send);
+  if (answer) (*answer)["sync_ns"] = took.count();
+  return answer;
 }
 
 struct Command {
@@ -339,7 +354,8 @@ constexpr std::array kCommands{Command{"hello", hello},       Command{"clock", c
                                Command{"run", run},           Command{"dump", dump},
                                Command{"log", log},           Command{"inspect", inspect_disk},
                                Command{"put", put},           Command{"run-application", run_application},
-                               Command{"timed", timed_phase}, Command{"settle", settle}};
+                               Command{"timed", timed_phase}, Command{"counters", counters},
+                               Command{"settle", settle}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using workload::kStampBytes;
 
-constexpr std::size_t kReadBytes = 256 << 10;
+constexpr std::size_t kReadBytes = 64 << 10;  // at once, into the one buffer of a dump
 constexpr std::size_t kForeignBytes = 32;     // shown of a foreign block
 constexpr std::size_t kAttributeBytes = 256;  // shown of an attribute's value
 
@@ -86,14 +86,14 @@ class Runs {
 };
 
 // Fills `entry` with the content of a file; `errno` says where reading stopped, `cut` that a limit did.
-void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
+void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
+                      std::span<std::byte> buffer, json& entry) {
   const auto file = vfs.open(path, {});
   if (!file) {
     entry["errno"] = file.error().value;
     return;
   }
   Runs runs(limits.runs);
-  std::vector<std::byte> buffer(kReadBytes);
   std::uint64_t offset = 0;
   bool cut = false;
   for (bool more = true; more && !cut;) {
@@ -157,7 +157,8 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
   }
 }
 
-json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimits& limits) {
+json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimits& limits,
+              std::span<std::byte> buffer) {
   json entry{{"event", "entry"}, {"path", path}, {"type", name_of(listed)}};
   const auto status = vfs.stat(path);
   if (!status) {
@@ -177,7 +178,7 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
       entry["errno"] = target.error().value;
     }
   }
-  if (status->type == FileType::regular) describe_content(vfs, path, limits, entry);
+  if (status->type == FileType::regular) describe_content(vfs, path, limits, buffer, entry);
   if (status->type == FileType::regular || status->type == FileType::directory)
     describe_attributes(vfs, path, limits, entry);
   return entry;
@@ -205,12 +206,13 @@ VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<P
 VfsResult<std::uint64_t> dump_tree(Vfs& vfs, const EntrySink& sink, const DumpLimits& limits) {
   std::vector<Pending> stack;
   if (const auto root = push_children(vfs, "", stack); !root) return tl::unexpected(root.error());
+  std::vector<std::byte> buffer(kReadBytes);
   std::uint64_t entries = 0;
   while (!stack.empty()) {
     const Pending next = std::move(stack.back());
     stack.pop_back();
     if (entries == limits.entries) return tl::unexpected(Errno{.value = EOVERFLOW});
-    json entry = describe(vfs, next.path, next.type, limits);
+    json entry = describe(vfs, next.path, next.type, limits, buffer);
     if (entry["type"] == "directory" && !entry.contains("errno")) {
       if (next.path.size() > limits.path_bytes) {
         entry["errno"] = ENAMETOOLONG;

@@ -58,15 +58,15 @@ tl::unexpected<InspectRefusal> refuse_look(std::string what, Errno error) {
 
 /// The disk and the marks are those of the load that the host means.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
-  const auto disk = look_at_disk(source);
-  if (!disk) return refuse_look(source, disk.error());
-  if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != disk->bytes)
+  const auto bytes = drop_cached_pages(source);
+  if (!bytes) return refuse_look(source, bytes.error());
+  if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != *bytes)
     return refuse_look(source + " has another size", {.value = ESTALE});
   if (!request.contains("nonce")) return {};
   const std::string mark = request.at("mark").get<std::string>();
-  const auto marks = look_at_disk(mark);
-  if (!marks) return refuse_look(mark, marks.error());
-  if (marks->nonce != request["nonce"].get<std::string>())
+  const auto nonce = read_nonce(mark);
+  if (!nonce) return refuse_look(mark, nonce.error());
+  if (*nonce != request["nonce"].get<std::string>())
     return refuse_look(mark + " has another nonce", {.value = ESTALE});
   return {};
 }
@@ -78,6 +78,8 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches 
   const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
   answer["mount_ms"] = clock.lap();
   answer["mounted"] = mounted.has_value();
+  if (!mounted && mounted.error().value == ENODEV && !kernel_knows(look.type))
+    return refuse_look(std::string(kNoSuchType) + look.type, mounted.error());
   if (!mounted) {
     answer["error"] = std::error_code(mounted.error().value, std::generic_category()).message();
     answer["errno"] = mounted.error().value;
@@ -120,6 +122,11 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
                   .type = request.at("type").get<std::string>(),
                   .options = request.value("options", "")};
   const process::Stopwatch watch;
+  if (request.value("quick", false)) {
+    shorten_way(look.source);
+  } else {
+    restore_ways();
+  }
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
   const auto first = look_once(look, EntryBatches(send), answer);

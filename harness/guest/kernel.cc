@@ -17,6 +17,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "harness/process/descriptor.h"
 
@@ -45,6 +46,12 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"dirsync", MS_DIRSYNC, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
+
+/// Files of /sys/class/block/*/queue, and what stood there before shorten_way().
+std::map<std::string, std::string>& changed_settings() {
+  static std::map<std::string, std::string> settings;
+  return settings;
+}
 
 std::string printable(const char* bytes, std::size_t count) {
   std::string text(bytes, ::strnlen(bytes, count));
@@ -123,21 +130,62 @@ VfsResult<void> set_wall_clock(std::int64_t unix_ns) {
   return {};
 }
 
-VfsResult<BlockDevice> look_at_disk(const std::string& path) {
-  BlockDevice found;
-  {
-    const process::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
-        ::ioctl(cached.get(), BLKGETSIZE64, &found.bytes) != 0) {
-      return refuse(errno);
-    }
+VfsResult<std::uint64_t> drop_cached_pages(const std::string& path) {
+  const process::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::uint64_t bytes = 0;
+  if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
+      ::ioctl(cached.get(), BLKGETSIZE64, &bytes) != 0) {
+    return refuse(errno);
   }
+  return bytes;
+}
+
+VfsResult<std::string> read_nonce(const std::string& path) {
   const process::Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   alignas(kAlignment) std::array<char, kAlignment> block{};
   if (direct.get() < 0) return refuse(errno);
   const ssize_t got = ::pread(direct.get(), block.data(), block.size(), 0);
   if (got < static_cast<ssize_t>(kNonceBytes)) return refuse(got < 0 ? errno : EIO);
-  found.nonce = printable(block.data(), kNonceBytes);
+  return printable(block.data(), kNonceBytes);
+}
+
+void shorten_way(const std::string& disk) {
+  const std::string queue = "/sys/class/block/" + std::filesystem::path(disk).filename().string() + "/queue/";
+  for (const auto& [file, word] : {std::pair{"scheduler", "none"}, {"write_cache", "write through"}}) {
+    if (changed_settings().contains(queue + file)) continue;
+    std::string before;
+    std::ifstream now(queue + file);
+    std::getline(now, before);
+    // "[mq-deadline] none"; a disk without a choice is left as it is.
+    const std::size_t open = before.find('['), close = before.find(']');
+    if (open < close && close != std::string::npos) before = before.substr(open + 1, close - open - 1);
+    if (before.empty() || before == word) continue;
+    std::ofstream(queue + file) << word;
+    changed_settings()[queue + file] = before;
+  }
+}
+
+void restore_ways() {
+  for (const auto& [file, before] : changed_settings()) std::ofstream(file) << before;
+  changed_settings().clear();
+}
+
+bool kernel_knows(const std::string& file_system_type) {
+  std::ifstream known("/proc/filesystems");
+  for (std::string line; std::getline(known, line);) {
+    if (line.substr(line.rfind('\t') + 1) == file_system_type) return true;
+  }
+  return false;
+}
+
+VfsResult<BlockDevice> look_at_disk(const std::string& path) {
+  BlockDevice found;
+  const auto bytes = drop_cached_pages(path);
+  if (!bytes) return refuse(bytes.error().value);
+  auto nonce = read_nonce(path);
+  if (!nonce) return refuse(nonce.error().value);
+  found.bytes = *bytes;
+  found.nonce = std::move(*nonce);
   std::ifstream cache("/sys/class/block/" + std::filesystem::path(path).filename().string() +
                       "/queue/write_cache");
   std::getline(cache, found.flush);

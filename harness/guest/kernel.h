@@ -38,6 +38,19 @@ struct BlockDevice {
 };
 /// Drops the device's cached pages, then reads past the cache.
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
+/// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the nonce.
+VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
+VfsResult<std::string> read_nonce(const std::string& path);
+
+/// Makes a look at a crash state cheap: requests go to the disk without a scheduler, which would have another
+/// thread send each of them, and without flushes, which nobody looks at where nothing is recorded.
+void shorten_way(const std::string& disk);
+/// On every disk: what is recorded or timed has the kernel's own choice.
+void restore_ways();
+
+inline constexpr const char* kNoSuchType = "the kernel knows no file system ";  ///< words of PROTOCOL.md
+/// By /proc/filesystems. mount(2) says ENODEV to a type that is not there.
+bool kernel_knows(const std::string& file_system_type);
 
 /// What the kernel has asked of a disk since boot (/sys/block/NAME/stat).
 struct DiskCounters {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,6 +29,7 @@ using headcrash::guest::Channel;
 
 constexpr const char* kPortName = "headcrash.agent";
 constexpr std::size_t kBootSeedBytes = 32;
+constexpr int kKeptHeapBytes = 32 << 20;
 constexpr int kPortTries = 500;
 constexpr useconds_t kPortTryUs = 20'000;
 
@@ -82,6 +84,9 @@ int main() {
   make_system_mounts();
   open_console();
   ::signal(SIGPIPE, SIG_IGN);
+  // Memory that goes back to the kernel comes again as page faults, which emulation makes dear.
+  ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
+  ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);

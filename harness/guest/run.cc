@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "harness/workload/open_files.h"
+
 namespace headcrash::guest {
 namespace {
 
@@ -17,7 +19,11 @@ using Lock = std::unique_lock<std::mutex>;
 class Run {
  public:
   Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports)
-      : operations_(operations), vfs_(vfs), reports_(reports), threads_(workload::threads_of(operations)) {
+      : operations_(operations),
+        open_files_(vfs),
+        vfs_(vfs),
+        reports_(reports),
+        threads_(workload::threads_of(operations)) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (workload::is_persistence_point(operations[i])) unreported_.insert(i);
     }
@@ -64,7 +70,7 @@ class Run {
       const Lock lock(lock_);
       if (over_) return false;
     }
-    const VfsResult<void> executed = workload::execute(operations_[index], vfs_);
+    const VfsResult<void> executed = workload::execute(operations_[index], vfs_, open_files_);
     Lock lock(lock_);
     if (!executed) return note(index, executed.error().value);
     if (!workload::is_persistence_point(operations_[index])) {
@@ -102,6 +108,7 @@ class Run {
   }
 
   std::span<const Operation> operations_;
+  workload::OpenFiles open_files_;  // what the list leaves open is closed with the run
   Vfs& vfs_;
   const RunReports& reports_;
   std::size_t threads_;

@@ -117,5 +117,21 @@ TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));
 }
 
+/// What happens to the file through %f must be seen through a link that was made before.
+TEST(Run, AnOpenFileOutlivesItsName) {
+  const model::TemporaryFolder folder;
+  PosixVfs vfs(folder.path());
+  const auto list = list_of(
+      "create a\nlink a b\nopen a %f\nunlink a\ncreate a\nwrite %f 0 1024 1 1\ntruncate %f 512\nfsync %f\n"
+      "close %f\nopen b %f\nfsync %f\n");
+  const Seen seen = run_all(list, vfs);
+  EXPECT_TRUE(seen.failed.empty());
+  EXPECT_EQ(seen.persisted, (std::vector<std::size_t>{7, 10}));
+  EXPECT_EQ(vfs.stat("b")->size_bytes, 512U);
+  EXPECT_EQ(vfs.stat("a")->size_bytes, 0U);
+  EXPECT_EQ(run_all(list_of("fsync %f\n"), vfs).failed, std::vector<std::size_t>{0}) << "closed with its run";
+  EXPECT_EQ(run_all(list_of("open c %f\nfsync %f\n"), vfs).failed, std::vector<std::size_t>{0});
+}
+
 }  // namespace
 }  // namespace headcrash::guest

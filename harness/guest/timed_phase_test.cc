@@ -73,7 +73,7 @@ TEST(TimedPhase, UsersStartTogetherAndTheirTalliesAreAdded) {
   EXPECT_EQ(measured->tally.bytes_read, 50U);
   EXPECT_EQ(measured->tally.bytes_written, 15U);
   EXPECT_EQ(measured->tally.latencies.count(), 5U);
-  EXPECT_EQ(measured->tally.latencies.max_ns(), 4);
+  EXPECT_EQ(measured->tally.latencies.summary().max_ns, 4);
 }
 
 TEST(TimedPhase, OneFailureStopsTheOthersAndIsTheOneTold) {

@@ -76,6 +76,7 @@ class Account {
   /// The cut stands after the last operation that can have begun: the persistence point after the last known
   /// one.
   void operations() {
+    if (of_.workload->application) return application(*of_.workload->application);
     section("Operations");
     text_ += "  P: promises persistence    *: the last that is known to have succeeded before the cut\n\n";
     const auto& list = of_.workload->operations;
@@ -98,6 +99,16 @@ class Account {
     text_ += "          == power cut\n";
     if (reached + 1 < list.size())
       text_ += fmt::format("        ({} operations that cannot have begun)\n", list.size() - reached - 1);
+  }
+  void application(const workload::Application& told_of) {
+    section("Application");
+    text_ += wrapped("  ", fmt::format("{}: {}", told_of.name, told_of.title));
+    for (const std::string& line : told_of.run) text_ += wrapped("  run       ", line);
+    const auto& told = of_.outcome->persisted_texts;
+    text_ += wrapped("  ", told.empty() ? "It had told of nothing persistent before the cut."
+                                        : fmt::format("Before the cut it had told {} times that something is "
+                                                      "persistent, the last time \"{}\".",
+                                                      told.size(), told.back()));
   }
   std::string mishap(std::size_t operation) const {
     for (const workload::Mishap& each : of_.workload->mishaps) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/lab/application_run.h"
 #include "harness/lab/host_check.h"
 #include "harness/process/stopwatch.h"
 
@@ -14,6 +15,7 @@ namespace headcrash::lab {
 namespace {
 
 constexpr std::size_t kLogBytes = 64 << 10;  // of one state
+constexpr std::string_view kPersisted = "persisted ";
 constexpr const char* kNotJudged =
     "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
 
@@ -32,6 +34,15 @@ std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::
   while (mark != marks.begin())
     if (const auto operation = workload::parse_persisted_mark((--mark)->text)) return operation;
   return std::nullopt;
+}
+
+std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event) {
+  std::vector<std::string> texts;
+  for (const states::RecordedMark& mark : run.marks()) {
+    if (mark.event >= event) break;
+    if (mark.text.starts_with(kPersisted)) texts.push_back(mark.text);
+  }
+  return texts;
 }
 
 bool is_failure(const StateOutcome& outcome) {
@@ -53,6 +64,10 @@ class StateCheck {
     outcome_.recovery_of = checker.recovery_of_;
     outcome_.persisted_operation = checker.recovery_of_.empty() ? persisted_before(*checker.run_, state.event)
                                                                 : checker.persisted_at_start_;
+    if (checker.application_ != nullptr)
+      outcome_.persisted_texts = checker.recovery_of_.empty()
+                                     ? persisted_texts_before(*checker.run_, state.event)
+                                     : checker.texts_at_start_;
     outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_;
   }
 
@@ -77,6 +92,7 @@ class StateCheck {
   Step<void> repair_in_guest();
   Step<void> look();
   Step<void> look_after_replay();
+  Step<void> ask_application();
   Step<void> recover_again();
   void judge();
 
@@ -141,6 +157,7 @@ Step<void> StateCheck::go() {
   if (!outcome_.recovery.mounted) {
     if (const Step<void> looked = look_after_replay(); !looked) return looked;
   }
+  if (const Step<void> asked = ask_application(); !asked) return asked;
   if (options_.wholly_in_guest) return recover_again();
   return {};
 }
@@ -293,6 +310,19 @@ Step<void> StateCheck::look_after_replay() {
   return look();
 }
 
+/// What an application does to its files when it looks is its own affair: it comes after the second mount.
+Step<void> StateCheck::ask_application() {
+  if (checker_.application_ == nullptr || !outcome_.recovery.mounted) return {};
+  const process::Stopwatch watch;
+  auto found = put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
+  ms(StepKind::judge) += watch.ms();
+  if (!found) return tl::unexpected(found.error());
+  outcome_.findings = std::move(*found);
+  log(fmt::format("{} was told {} marks and found {} things amiss\n", checker_.application_->name,
+                  outcome_.persisted_texts.size(), outcome_.findings.size()));
+  return {};
+}
+
 /// Replay and check once more, on what the mounts left.
 Step<void> StateCheck::recover_again() {
   if (!outcome_.recovery.mounted) return {};
@@ -326,7 +356,7 @@ void StateCheck::judge() {
                                  .found = *complaint});
   }
   outcome_.judgement = crash::judge_trial(outcome_.recovery, outcome_.findings);
-  if (checker_.oracle_ == nullptr && crash::keeps_promises(outcome_.judgement.verdict))
+  if (!checker_.judges_content() && crash::keeps_promises(outcome_.judgement.verdict))
     outcome_.judgement.summary = kNotJudged;
   if (!unstable_.empty() && outcome_.judgement.verdict < crash::Verdict::recovery_not_idempotent)
     outcome_.judgement = {crash::Verdict::recovery_not_idempotent, unstable_};
@@ -338,7 +368,9 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
                                           std::shared_ptr<const states::RunHistory> run) {
   StateChecker checker;
   checker.filesystem_ = &filesystem;
-  if (!workload.operations.empty()) {
+  if (workload.application) {
+    checker.application_ = std::make_shared<const workload::Application>(*workload.application);
+  } else if (!workload.operations.empty()) {
     auto oracle = crash::Oracle::follow(workload.operations,
                                         {.promises = filesystem.promises, .mishaps = workload.mishaps});
     if (!oracle) return pass_on(oracle);
@@ -354,6 +386,7 @@ StateChecker StateChecker::for_recovery(const StateOutcome& of,
   StateChecker checker = *this;
   checker.run_ = std::move(recovery);
   checker.persisted_at_start_ = of.persisted_operation;
+  checker.texts_at_start_ = of.persisted_texts;
   checker.recovery_of_ = of.full_name();
   return checker;
 }

@@ -59,6 +59,7 @@ struct StateOutcome {
   states::Strategy strategy = states::Strategy::prefix;  ///< which found it; the caller's business
   std::uint64_t digest = 0;
   std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
+  std::vector<std::string> persisted_texts;        ///< what an application's marks before the cut say
   crash::Recovery recovery;
   crash::Judgement judgement;
   std::vector<crash::Finding> findings;
@@ -74,13 +75,17 @@ struct StateOutcome {
 /// Of the last mark "persisted N" before an event.
 std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
 
+/// The texts of all marks "persisted TEXT" before it.
+std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event);
+
 /// Something to confirm and to report: neither clean nor replayed.
 bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// `filesystem` must outlive it. A workload without operations has no oracle: recovery, mount and second
-  /// recovery are checked, content is not. Errors: operations that the oracle cannot follow.
+  /// `filesystem` must outlive it. An application judges its own content. A workload with neither application
+  /// nor operations has no oracle: recovery, mount and second recovery are checked, content is not. Errors:
+  /// operations that the oracle cannot follow.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
@@ -92,7 +97,7 @@ class StateChecker {
   /// Never fails: what goes wrong is a verdict.
   StateOutcome check(StageGuest& guest, const states::CrashState& state, const CheckOptions& options) const;
 
-  bool has_oracle() const { return oracle_ != nullptr; }
+  bool judges_content() const { return oracle_ != nullptr || application_ != nullptr; }
 
  private:
   friend class StateCheck;
@@ -100,9 +105,11 @@ class StateChecker {
 
   const adapters::LinuxAdapter* filesystem_ = nullptr;
   std::shared_ptr<const crash::Oracle> oracle_;
+  std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
   std::optional<std::size_t> persisted_at_start_;  // of a recovery, which marks nothing
+  std::vector<std::string> texts_at_start_;        // the same for an application
   bool on_host_ = false;
 };
 

@@ -124,7 +124,7 @@ Result<ExplorationResult> Exploration::run() {
   auto checker = StateChecker::create(filesystem_, workload_, run_);
   if (!checker) return pass_on(checker);
   checker_ = std::move(*checker);
-  result_.judged = checker_->has_oracle();
+  result_.judged = checker_->judges_content();
 
   states::ExploreOptions explore = options_.explore;
   if (explore.from_event == 0) explore.from_event = workload_.from_event;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "harness/lab/exploration.h"
 #include "harness/lab/lab.h"
@@ -176,6 +178,57 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   ASSERT_TRUE(fine) << fine.error().summary;
   EXPECT_TRUE(fine->first.mounted);
   EXPECT_FALSE(fine->tree.empty());
+}
+
+/// Three files, each told to be persistent after its fsync; the verifier looks for those that it is told of.
+constexpr const char* kApplication = R"(
+title = "fsync and tell"
+tools = ["sh", "dd"]
+prepare = ["echo ready > {root}/ready"]
+run = ["for i in 1 2 3; do echo $i | dd of={root}/f$i conv=fsync 2>/dev/null && echo persisted f$i; done"]
+verify = ["sh {files}/verify.sh {root}"]
+[files]
+"verify.sh" = """
+bad=0
+[ -s $1/ready ] || { echo wrong: ready; bad=1; }
+while read name; do [ -s $1/$name ] || { echo lost: $name; bad=1; }; done
+exit $bad
+"""
+)";
+
+TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
+  const std::filesystem::path file = lab_->scratch() / "tell.toml";
+  std::ofstream(file) << kApplication;
+  const auto application = workload::load_application(file);
+  ASSERT_TRUE(application) << application.error().message();
+  StageGuest& guest = lab_->guest(0);
+  for (const char* name : {"ext4", "ext4-nobarrier"}) {
+    const adapters::LinuxAdapter filesystem = adapter(name);
+    const auto disk = format_disk(guest, filesystem, lab_->scratch() / "told-formatted.hcrec", uuid_from(4));
+    ASSERT_TRUE(disk) << disk.error().summary;
+    const auto recorded =
+        record_application(guest, filesystem, *disk, *application, lab_->scratch() / "told.hcrec");
+    ASSERT_TRUE(recorded) << recorded.error().summary;
+    ASSERT_FALSE(recorded->failure) << *recorded->failure;
+    const auto opened = open_recorded_workload(recorded->recording);
+    ASSERT_TRUE(opened && opened->application) << "who is to judge is told beside the recording";
+    const ExplorationResult result = explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
+    EXPECT_TRUE(result.judged);
+    EXPECT_EQ(result.disagreements, 0U);
+    if (filesystem.name == "ext4") {
+      EXPECT_EQ(result.clean, result.checked);
+      continue;
+    }
+    ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
+    // Before the first mark only what was prepared can be missing; after it, what was told of, too.
+    const auto lost_what_was_told = [](const StateOutcome& outcome) {
+      return !outcome.persisted_texts.empty() &&
+             std::any_of(outcome.findings.begin(), outcome.findings.end(), [](const crash::Finding& finding) {
+               return finding.kind == crash::Verdict::lost_synced_data;
+             });
+    };
+    EXPECT_TRUE(std::any_of(result.outcomes.begin(), result.outcomes.end(), lost_what_was_told));
+  }
 }
 
 }  // namespace

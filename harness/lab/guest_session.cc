@@ -16,6 +16,12 @@ using nlohmann::json;
 // told apart from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 
+// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is no refusal to mount
+// it.
+constexpr std::string_view kNoSuchType = "knows no file system";
+constexpr const char* kBringModule =
+    "; build it into the kernel or give its modules (--modules, or `modules` of the file system's [guest])";
+
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
 }
@@ -94,6 +100,9 @@ std::string seed_digits(std::uint64_t seed) {
 tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
   if (const auto oops = guest_.oops())
     return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::given_up) return stop(crash::Verdict::harness_error, "interrupted");
+  if (error.failure == vm::CallFailure::refused && error.text.find(kNoSuchType) != std::string::npos)
+    return stop(crash::Verdict::harness_error, error.text + kBringModule);
   if (error.failure == vm::CallFailure::refused)
     return stop(crash::Verdict::harness_error, fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (error.failure == vm::CallFailure::guest_died)
@@ -102,8 +111,16 @@ tl::unexpected<crash::Judgement> GuestSession::failed(const std::string& what, c
                                                 static_cast<double>(timeout_.count()) / 1000));
 }
 
+/// A kernel that has said why it will not go on is not waited for.
+tl::expected<json, vm::CallError> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
+                                                    const vm::EventHandler& on_event) {
+  return guest_.call(request, timeout, on_event, [this] {
+    return (interrupted_ != nullptr && *interrupted_) || guest_.oops().has_value();
+  });
+}
+
 Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
-  auto answer = guest_.call(request, timeout_, on_event);
+  auto answer = ask(request, timeout_, on_event);
   if (!answer) return failed(request.value("do", "?"), answer.error());
   return std::move(*answer);
 }
@@ -134,21 +151,26 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
   const auto answer =
-      guest_.call({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
+      ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
   if (!answer) return failed(argv.at(0), answer.error());
   if (answer->value("timed_out", false)) {
     return stop(crash::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),
                                                   static_cast<double>(timeout_.count()) / 1000));
   }
+  const std::string out = answer->value("stdout", "");
   return GuestOutcome{.exit_code = answer->value("exit", -1),
-                      .output = answer->value("stdout", "") + answer->value("stderr", "")};
+                      .output = out + answer->value("stderr", ""),
+                      .standard = out.size(),
+                      .wall_ms = answer->value("wall_ms", 0.0)};
 }
 
 Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
-  const auto answer = guest_.call(mount_request("mount", filesystem), timeout_);
+  const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
+  const bool refused = answer.error().failure == vm::CallFailure::refused;
+  if (!refused || answer.error().text.find(kNoSuchType) != std::string::npos)
+    return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;
   return false;
 }
@@ -180,6 +202,44 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
   if (!answer) return tl::unexpected(answer.error());
   outcome.done = answer->value("done", std::size_t{0});
   return outcome;
+}
+
+Step<void> GuestSession::put(const std::string& path, const std::string& text) {
+  const auto done = call({{"do", "put"}, {"path", path}, {"text", text}});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Step<RunOutcome> GuestSession::run_application(const workload::Application& application) {
+  const json request{{"do", "run-application"},
+                     {"commands", workload::commands(application.run, kMountPoint)},
+                     {"timeout_ms", timeout_.count()},
+                     {"mark", kStageMarks},
+                     {"each_command_persists", application.each_command_persists}};
+  const auto answer = guest_.call(request, timeout_ + kExecGrace);
+  if (!answer) return failed("run-application", answer.error());
+  RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
+  if (answer->value("timed_out", false))
+    return stop(crash::Verdict::hang, application.name + " did not end in time; raise step-timeout-s");
+  if (answer->value("exit", -1) != 0) {
+    outcome.failure =
+        fmt::format("command {} of {} ended with {}: {}", outcome.done, application.name,
+                    answer->value("exit", -1), answer->value("stdout", "") + answer->value("stderr", ""));
+  }
+  return outcome;
+}
+
+Step<crash::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
+                                                          const std::string& told) {
+  const auto answer =
+      guest_.call({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+                  timeout_ + kExecGrace);
+  if (!answer) return failed("verify", answer.error());
+  if (answer->value("timed_out", false))
+    return stop(crash::Verdict::hang, "the verifier did not end in time");
+  return crash::VerifierEnd{.exit_code = answer->value("exit", -1),
+                            .output = answer->value("stdout", ""),
+                            .errors = answer->value("stderr", "")};
 }
 
 Step<std::vector<crash::ObservedObject>> GuestSession::dump() {
@@ -224,7 +284,7 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
 }
 
 Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again,
-                                       const std::optional<DiskIdentity>& meant) {
+                                       const std::optional<DiskIdentity>& meant, Pace pace) {
   if (!filesystem.mount.argv.empty()) {
     if (meant) {
       if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
@@ -238,6 +298,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   };
   json request = mount_request("inspect", filesystem);
   request["again"] = again;
+  request["quick"] = pace == Pace::quick;
   if (meant) {
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;

@@ -6,18 +6,22 @@
 //   the agent refuses            harness error (or, for mount, an answer)
 //   no answer in time            hang
 //   QEMU is gone                 oops
+//   the user has interrupted     harness error, "interrupted", at once
 //
 // The crash lab's stages (stage_guest.h) and a campaign's trials are driven through this.
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/crash/application_verdict.h"
 #include "harness/crash/observed_tree.h"
 #include "harness/crash/verdict.h"
 #include "harness/vm/guest.h"
+#include "harness/workload/application.h"
 #include "harness/workload/operation.h"
 
 namespace headcrash::lab {
@@ -32,7 +36,10 @@ Step<void> as_step(const Result<void>& result);
 
 struct GuestOutcome {
   int exit_code = 0;
-  std::string output;  ///< standard output, then standard error
+  std::string output;        ///< standard output, then standard error
+  std::size_t standard = 0;  ///< so much of it is standard output
+  double wall_ms = 0;        ///< by the guest's clock
+  std::string out() const { return output.substr(0, standard); }
 };
 
 struct RunOutcome {
@@ -65,6 +72,9 @@ struct Inspection {
   std::string log;         ///< the kernel's, since the last inspection or kernel_log()
 };
 
+/// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
+enum class Pace : std::uint8_t { as_booted, quick };
+
 inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
 inline constexpr const char* kStageLog = "/dev/vdc";
@@ -75,9 +85,10 @@ std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::str
 
 class GuestSession {
  public:
-  /// The guest must outlive this.
-  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout)
-      : guest_(guest), timeout_(step_timeout) {}
+  /// The guest must outlive this, and so must `interrupted`, which may be absent.
+  GuestSession(vm::Guest& guest, std::chrono::milliseconds step_timeout,
+               const std::atomic<bool>* interrupted = nullptr)
+      : guest_(guest), timeout_(step_timeout), interrupted_(interrupted) {}
 
   Step<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
 
@@ -92,20 +103,31 @@ class GuestSession {
   Step<void> unmount();
   /// Marks go to the second disk.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
+  /// A file in the guest's memory (PROTOCOL.md, `put`).
+  Step<void> put(const std::string& path, const std::string& text);
+  /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.
+  Step<RunOutcome> run_application(const workload::Application& application);
+  /// One command of its `verify`, told what was persistent.
+  Step<crash::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
   Step<std::vector<crash::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
-                           const std::optional<DiskIdentity>& meant = std::nullopt);
+                           const std::optional<DiskIdentity>& meant = std::nullopt,
+                           Pace pace = Pace::as_booted);
   /// On every level, since the last call or inspection.
   Step<std::string> kernel_log();
 
  private:
+  tl::expected<nlohmann::json, vm::CallError> ask(const nlohmann::json& request,
+                                                  std::chrono::milliseconds timeout,
+                                                  const vm::EventHandler& on_event = {});
   Step<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
   Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again);
   tl::unexpected<crash::Judgement> failed(const std::string& what, const vm::CallError& error);
 
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;
+  const std::atomic<bool>* interrupted_;
 };
 
 /// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what the

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string_view>
 
+#include "harness/lab/application_run.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::lab {
@@ -86,6 +88,7 @@ void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
   fs::remove(operations_file(recording), error);
+  fs::remove(application_file(recording), error);
 }
 
 }  // namespace
@@ -122,8 +125,14 @@ Result<void> write_operations(const RecordedWorkload& workload) {
 Result<RecordedWorkload> open_recorded_workload(const fs::path& recording) {
   const Result<Bounds> bounds = find_bounds(recording);
   if (!bounds) return pass_on(bounds);
-  RecordedWorkload workload{.recording = recording, .from_event = bounds->from, .to_event = bounds->to};
+  RecordedWorkload workload{.recording = recording,
+                            .application = std::nullopt,
+                            .from_event = bounds->from,
+                            .to_event = bounds->to};
   if (const auto read = read_operations(workload); !read) return pass_on(read);
+  auto application = read_application(recording);
+  if (!application) return pass_on(application);
+  workload.application = std::move(*application);
   return workload;
 }
 
@@ -144,10 +153,18 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
   return FormattedDisk{.recording = recording, .state = fmt::format("w{}", *events)};
 }
 
-Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                       const FormattedDisk& disk,
-                                       const std::vector<workload::Operation>& operations,
-                                       const fs::path& recording) {
+namespace {
+
+struct Ran {
+  RunOutcome outcome;
+  Bounds bounds;
+};
+
+/// Mounts the formatted disk and does the work between the two marks. `prepare` comes before them.
+Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                               const FormattedDisk& disk, const fs::path& recording,
+                               const std::function<Step<void>()>& prepare,
+                               const std::function<Step<RunOutcome>()>& work) {
   clear_way(recording);
   const auto loaded = guest.load(
       {.recording = fs::absolute(disk.recording), .state = disk.state, .record = fs::absolute(recording)});
@@ -157,12 +174,13 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
     return stop(crash::Verdict::harness_error, "the fresh file system could not be mounted: " + why);
+  if (const auto prepared = prepare(); !prepared) return tl::unexpected(prepared.error());
 
   device::StateServer& server = guest.server();
   const std::size_t stage = guest.stage();
   if (const auto marked = as_step(server.mark(stage, std::string(kBeginMark))); !marked)
     return tl::unexpected(marked.error());
-  const auto ran = guest.run(operations);
+  auto ran = work();
   if (!ran) return tl::unexpected(ran.error());
   if (const auto marked = as_step(server.mark(stage, std::string(kEndMark))); !marked)
     return tl::unexpected(marked.error());
@@ -172,16 +190,48 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
 
   const Result<Bounds> bounds = find_bounds(recording);
   if (!bounds) return broken(bounds.error());
+  return Ran{std::move(*ran), *bounds};
+}
+
+}  // namespace
+
+Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                       const FormattedDisk& disk,
+                                       const std::vector<workload::Operation>& operations,
+                                       const fs::path& recording) {
+  const auto ran = record_between_marks(
+      guest, filesystem, disk, recording, [] { return Step<void>{}; }, [&] { return guest.run(operations); });
+  if (!ran) return tl::unexpected(ran.error());
   // What follows a failed operation was not executed.
   RecordedWorkload workload{
       .recording = recording,
-      .operations = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(
-                                                                  std::min(ran->done, operations.size()))},
-      .mishaps = ran->mishaps,
-      .from_event = bounds->from,
-      .to_event = bounds->to,
-      .failure = ran->failure};
+      .operations = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                  ran->outcome.done, operations.size()))},
+      .application = std::nullopt,
+      .mishaps = ran->outcome.mishaps,
+      .from_event = ran->bounds.from,
+      .to_event = ran->bounds.to,
+      .failure = ran->outcome.failure};
   if (const auto written = as_step(write_operations(workload)); !written)
+    return tl::unexpected(written.error());
+  return workload;
+}
+
+Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                          const FormattedDisk& disk, const workload::Application& application,
+                                          const fs::path& recording) {
+  const auto ran = record_between_marks(
+      guest, filesystem, disk, recording, [&] { return prepare_application(guest, application); },
+      [&] { return guest.run_application(application); });
+  if (!ran) return tl::unexpected(ran.error());
+  RecordedWorkload workload{.recording = recording,
+                            .operations = {},
+                            .application = application,
+                            .mishaps = {},
+                            .from_event = ran->bounds.from,
+                            .to_event = ran->bounds.to,
+                            .failure = ran->outcome.failure};
+  if (const auto written = as_step(write_application_name(recording, application)); !written)
     return tl::unexpected(written.error());
   return workload;
 }

@@ -24,7 +24,8 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
 
 struct RecordedWorkload {
   std::filesystem::path recording;
-  std::vector<workload::Operation> operations;  ///< empty: not known, no oracle
+  std::vector<workload::Operation> operations;       ///< empty: not known, no oracle
+  std::optional<workload::Application> application;  ///< then there are no operations, and it judges
   std::vector<workload::Mishap> mishaps;
   std::uint64_t from_event = 0;  ///< the mark "phase workload": cuts before it are of no interest
   std::uint64_t to_event = 0;    ///< the mark "phase end", before the unmount
@@ -34,6 +35,11 @@ Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxA
                                        const FormattedDisk& disk,
                                        const std::vector<workload::Operation>& operations,
                                        const std::filesystem::path& recording);
+
+/// The same with an application's `run` in place of operations; prepared before its marks begin.
+Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                          const FormattedDisk& disk, const workload::Application& application,
+                                          const std::filesystem::path& recording);
 
 /// Where the operations of a recording are kept.
 std::filesystem::path operations_file(const std::filesystem::path& recording);

@@ -29,6 +29,7 @@ struct StageGuest::State {
   std::optional<GuestSession> session;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
+  bool recorded = false;               // what is done to the stage
   std::optional<DiskIdentity> unseen;  // loaded, and not yet known to be what the guest sees
   std::size_t restores = 0;
   std::string log;  // the kernel's, since load()
@@ -119,6 +120,7 @@ Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool f
   if (!state.trusted) state.drop();
   device::StageLoad own = load;
   own.stage = state.stage;
+  state.recorded = own.record.has_value();
   Step<device::LoadedStage> loaded = state.switch_to(own);
   if (!loaded) return loaded;
   if (loaded->sectors * model::kSectorBytes != state.options.disk_bytes) {
@@ -154,11 +156,25 @@ Step<RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operati
   return state_->see_and_ask([&](GuestSession& session) { return session.run(operations); });
 }
 
+Step<void> StageGuest::put(const std::string& path, const std::string& text) {
+  return state_->see_and_ask([&](GuestSession& session) { return session.put(path, text); });
+}
+
+Step<RunOutcome> StageGuest::run_application(const workload::Application& application) {
+  return state_->see_and_ask([&](GuestSession& session) { return session.run_application(application); });
+}
+
+Step<crash::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
+                                                        const std::string& told) {
+  return state_->see_and_ask([&](GuestSession& session) { return session.verify_application(argv, told); });
+}
+
 /// A kernel that has said that it is broken is asked nothing more.
 Step<Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);
+  const Pace pace = state_->recorded ? Pace::as_booted : Pace::quick;
   Step<Inspection> seen =
-      state_->ask([&](GuestSession& session) { return session.inspect(filesystem, again, loaded); });
+      state_->ask([&](GuestSession& session) { return session.inspect(filesystem, again, loaded, pace); });
   if (!seen) return seen;
   if (const auto oops = vm::find_oops(seen->log)) {
     state_->trusted = false;

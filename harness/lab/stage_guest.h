@@ -44,6 +44,9 @@ class StageGuest {
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
+  Step<void> put(const std::string& path, const std::string& text);
+  Step<RunOutcome> run_application(const workload::Application& application);
+  Step<crash::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
 
   /// What the stage holds now; nothing of it may be mounted.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kResumeLimit{30};
 constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
+constexpr milliseconds kLook{200};  // how often somebody who may give up is asked
 
 // A missing server is told as such before QEMU is asked: its own words name a node, not what the user
 // started.
@@ -118,7 +120,8 @@ std::optional<json> Guest::receive(milliseconds timeout) {
 }
 
 tl::expected<json, CallError> Guest::call(const json& request, milliseconds timeout,
-                                          const EventHandler& on_event) {
+                                          const EventHandler& on_event,
+                                          const std::function<bool()>& give_up) {
   const process::Deadline deadline = process::after(timeout);
   const auto gone = [] {
     return tl::unexpected(CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
@@ -129,9 +132,12 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
   if (const auto sent = send(message); !sent) return gone();
   for (;;) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    const auto answer = receive(std::max(left, milliseconds(0)));
+    const auto answer = receive(std::clamp(left, milliseconds(0), give_up ? kLook : timeout));
     if (!answer) {
       if (state_->silent || !alive()) return gone();
+      if (give_up && give_up())
+        return tl::unexpected(CallError{.failure = CallFailure::given_up, .text = "given up"});
+      if (left > kLook && give_up) continue;
       return tl::unexpected(CallError{.failure = CallFailure::timeout,
                                       .text = fmt::format("no answer within {} ms", timeout.count())});
     }

@@ -26,6 +26,9 @@ struct GuestImage {
   std::filesystem::path initramfs;
   std::string kernel_version;  ///< "6.1.0-99-amd64"
   std::string key;             ///< digest of every input
+
+  /// A kernel of one's own that came without its modules has everything built in, or nothing works.
+  bool has_no_modules() const { return kernel_version == "own"; }
 };
 
 /// Runs scripts/build-guest when an input changed (it prints what it does), then tells what it left. `parts`
@@ -58,7 +61,7 @@ struct GuestSpec {
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
-enum class CallFailure { timeout, guest_died, refused };
+enum class CallFailure { timeout, guest_died, refused, given_up };
 struct CallError {
   CallFailure failure = CallFailure::refused;
   std::string text;  ///< refused: the agent's own words
@@ -74,9 +77,11 @@ class Guest {
   ~Guest();
 
   /// One request to the agent and its answer (harness/guest/PROTOCOL.md); events go to `on_event` meanwhile.
+  /// `give_up` is asked several times a second; when it says so, the call ends at once.
   tl::expected<nlohmann::json, CallError> call(const nlohmann::json& request,
                                                std::chrono::milliseconds timeout,
-                                               const EventHandler& on_event = {});
+                                               const EventHandler& on_event = {},
+                                               const std::function<bool()>& give_up = {});
 
   /// As call(), in two halves, so that the caller can watch something else in between.
   Result<void> send(const nlohmann::json& request);

@@ -107,14 +107,35 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
+/// While the image is unpacked it is in memory twice, beside the kernel: with less it ends in a panic.
+Result<void> check_memory(const GuestSpec& spec) {
+  constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start in 256
+  std::error_code error;
+  const std::uint64_t image_mib = fs::file_size(spec.image.initramfs, error) >> 20;
+  if (error) return fail(spec.image.initramfs.string(), error.message());
+  const std::uint64_t least_mib = 2 * image_mib + kKernelMib;
+  if (spec.memory_mib >= least_mib) return {};
+  return fail(
+      "memory of the guest",
+      fmt::format("{} MiB are too few for a guest with {} MiB of programs", spec.memory_mib, image_mib),
+      fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
+}
+
+constexpr const char* kBringModules =
+    "it is a kernel without modules: give them (--modules FOLDER of `make modules_install "
+    "INSTALL_MOD_PATH=FOLDER`, or `modules` of the file system's [guest]), or build in virtio-pci, "
+    "virtio-blk, virtio-console, devtmpfs and the file system";
+
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
+  if (const auto enough = check_memory(spec); !enough) return enough;
   const auto machine = Machine::launch(spec, {.disks = Disks::blank, .scratch = folder});
   if (!machine) return pass_on(machine);
   if (!(*machine)->says_hello(kBootLimit)) {
     (*machine)->process().wait(milliseconds(200));
     return (*machine)->failed((*machine)->process().running()
                                   ? fmt::format("did not boot within {} s", kBootLimit.count())
-                                  : "did not boot");
+                                  : "did not boot",
+                              spec.image.has_no_modules() ? kBringModules : "");
   }
   const auto saved = migrate(**machine, folder / "state");
   if (!saved) return pass_on(saved);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "headcrash_workload_embedded.h"
 #include "plugin/config/named_file.h"
 #include "plugin/config/strict_table.h"
@@ -90,7 +92,11 @@ std::vector<std::vector<std::string>> commands(const std::vector<std::string>& l
 }
 
 Result<Application> load_application(const std::string& name_or_path) {
-  return load(name_or_path, 0);
+  Result<Application> application = load(name_or_path, 0);
+  if (!application) return application;
+  const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
+  application->origin = is_path ? std::filesystem::absolute(name_or_path).string() : name_or_path;
+  return application;
 }
 
 Result<Application> parse_application(std::string_view text, const std::string& file_name) {

@@ -33,6 +33,7 @@ inline constexpr const char* kApplicationFolder = "/run/application";  ///< of t
 
 struct Application {
   std::string name, title;
+  std::string origin;                             ///< built-in name or absolute path, to load it again
   std::vector<std::string> tools;                 ///< programs that the guest must have
   std::map<std::string, std::string> files;       ///< name without folder, content
   std::vector<std::string> prepare, run, verify;  ///< lines for sh; {root} and {files} stand for folders

@@ -23,15 +23,23 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
+std::optional<std::size_t> Draft::find(const std::string& path) const {
+  const auto& all = is_open_file(path) ? open_files_ : names_;
+  const auto at = all.find(path);
+  if (at == all.end()) return std::nullopt;
+  return at->second;
+}
+
 std::optional<FileType> Draft::type(const std::string& path) const {
   if (path.empty()) return FileType::directory;
-  const auto at = names_.find(path);
-  if (at == names_.end()) return std::nullopt;
-  return objects_[at->second].type;
+  const auto at = find(path);
+  if (!at) return std::nullopt;
+  return objects_[*at].type;
 }
 
 std::uint64_t Draft::size(const std::string& file) const {
-  return names_.contains(file) ? object(file).size : 0;
+  const auto at = find(file);
+  return at ? objects_[*at].size : 0;
 }
 
 std::vector<std::string> Draft::children(const std::string& directory) const {
@@ -113,7 +121,10 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::syncfs:
     case Kind::join:
       return true;
-    default:  // fsync, fdatasync, truncate and fallocate
+    case Kind::open:
+      return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&
+             open_files_.size() < kOpenFilesMost;
+    default:  // fsync, fdatasync, truncate, fallocate, and close, which takes an open file
       return is(operation.path, FileType::regular);
   }
 }
@@ -142,7 +153,8 @@ void Draft::exchange(const std::string& one, const std::string& other) {
 }
 
 void Draft::apply(Operation& operation) {
-  Object* file = names_.contains(operation.path) ? &objects_[names_[operation.path]] : nullptr;
+  const auto found = find(operation.path);
+  Object* file = found ? &objects_[*found] : nullptr;
   const std::uint64_t end = operation.offset + operation.length;
   if (is_write(operation.kind)) {
     if (operation.kind == Kind::append) operation.offset = file->size;
@@ -175,6 +187,12 @@ void Draft::apply(Operation& operation) {
       return exchange(operation.path, operation.target);
     case Kind::truncate:
       file->size = operation.length;
+      return;
+    case Kind::open:
+      open_files_[operation.target] = *found;
+      return;
+    case Kind::close:
+      open_files_.erase(operation.path);
       return;
     case Kind::allocate:
     case Kind::zero:

@@ -45,6 +45,7 @@ class Draft {
   bool is(const std::string& path, FileType type) const { return this->type(path) == type; }
   bool can_be_made(const std::string& path) const;
   bool can_be_renamed(const Operation& operation) const;
+  std::optional<std::size_t> find(const std::string& path) const;  ///< of a path or an open file
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);
   void move(const std::string& from, const std::string& to);
@@ -52,7 +53,7 @@ class Draft {
   void apply(Operation& operation);
 
   std::vector<Operation> operations_;
-  std::map<std::string, std::size_t> names_;
+  std::map<std::string, std::size_t> names_, open_files_;
   std::vector<Object> objects_{Object{.type = FileType::directory}};  // the root first
   std::uint32_t next_file_ = 1, next_version_ = 1;
 };

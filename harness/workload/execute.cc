@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "harness/workload/open_files.h"
 #include "harness/workload/operation.h"
 #include "harness/workload/stamp.h"
 
@@ -26,7 +27,15 @@ struct FreeAligned {
   void operator()(std::byte* bytes) const { ::operator delete (bytes, std::align_val_t{kDirectAlignment}); }
 };
 
-VfsResult<void> write(const Operation& operation, Vfs& vfs) {
+/// With the file at the operation's path, or the one that is open under its "%NAME".
+VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files, auto&& act) {
+  if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
+  const auto file = open_files.find(operation.thread, operation.path);
+  if (!file) return tl::unexpected(file.error());
+  return act(*file);
+}
+
+VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_files) {
   const std::unique_ptr<std::byte, FreeAligned> buffer(
       static_cast<std::byte*>(::operator new (operation.length, std::align_val_t{kDirectAlignment})));
   const std::span<std::byte> data(buffer.get(), operation.length);
@@ -34,22 +43,24 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs) {
   const OpenOptions options{.sync = operation.kind == Kind::write_sync,
                             .data_sync = operation.kind == Kind::write_dsync,
                             .direct = operation.kind == Kind::write_direct};
-  return with_file(vfs, operation.path, options, [&](FileHandle file) {
+  const auto put = [&](FileHandle file) {
     if (operation.kind == Kind::append) return vfs.append(file, data);
     if (operation.kind == Kind::write_mapped) return vfs.mmap_write_sync(file, operation.offset, data);
     return vfs.pwrite(file, operation.offset, data);
-  });
+  };
+  if (is_open_file(operation.path)) return with_its_file(operation, vfs, open_files, put);
+  return with_file(vfs, operation.path, options, put);
 }
 
-VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vfs) {
-  return with_file(vfs, operation.path, {}, [&](FileHandle file) {
+VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vfs, OpenFiles& open_files) {
+  return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
     return vfs.fallocate(file, mode, operation.offset, operation.length);
   });
 }
 
 }  // namespace
 
-VfsResult<void> execute(const Operation& operation, Vfs& vfs) {
+VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files) {
   switch (operation.kind) {
     case Kind::mkdir:
       return vfs.mkdir(operation.path, 0755);
@@ -66,20 +77,20 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs) {
     case Kind::write_direct:
     case Kind::write_mapped:
     case Kind::append:
-      return write(operation, vfs);
+      return write(operation, vfs, open_files);
     case Kind::truncate:
-      return with_file(vfs, operation.path, {},
-                       [&](FileHandle file) { return vfs.truncate(file, operation.length); });
+      return with_its_file(operation, vfs, open_files,
+                           [&](FileHandle file) { return vfs.truncate(file, operation.length); });
     case Kind::allocate:
-      return allocate(operation, FallocateMode::allocate, vfs);
+      return allocate(operation, FallocateMode::allocate, vfs, open_files);
     case Kind::allocate_keep:
-      return allocate(operation, FallocateMode::keep_size, vfs);
+      return allocate(operation, FallocateMode::keep_size, vfs, open_files);
     case Kind::punch:
-      return allocate(operation, FallocateMode::punch_hole, vfs);
+      return allocate(operation, FallocateMode::punch_hole, vfs, open_files);
     case Kind::zero:
-      return allocate(operation, FallocateMode::zero_range, vfs);
+      return allocate(operation, FallocateMode::zero_range, vfs, open_files);
     case Kind::zero_keep:
-      return allocate(operation, FallocateMode::zero_range_keep_size, vfs);
+      return allocate(operation, FallocateMode::zero_range_keep_size, vfs, open_files);
     case Kind::link:
       return vfs.link(operation.path, operation.target);
     case Kind::symlink:
@@ -95,9 +106,9 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs) {
     case Kind::removexattr:
       return vfs.removexattr(operation.path, operation.attribute);
     case Kind::fsync:
-      return with_file(vfs, operation.path, {}, [&](FileHandle file) { return vfs.fsync(file); });
+      return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fsync(file); });
     case Kind::fdatasync:
-      return with_file(vfs, operation.path, {}, [&](FileHandle file) { return vfs.fdatasync(file); });
+      return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fdatasync(file); });
     case Kind::fsync_directory:
       return vfs.fsync_directory(operation.path);
     case Kind::sync:
@@ -106,6 +117,10 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs) {
       return vfs.syncfs();
     case Kind::join:  // whoever runs the threads has waited
       return {};
+    case Kind::open:
+      return open_files.open(operation.thread, operation.target, operation.path);
+    case Kind::close:
+      return open_files.close(operation.thread, operation.path);
   }
   return tl::unexpected(Errno{.value = EINVAL});
 }
@@ -127,6 +142,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case EDQUOT:
       return Outcome::partial;
     case ENOENT:
+    case EBADF:  // an open file that was not there to be opened
     case EEXIST:
     case ENODATA:
     case ENOTEMPTY:

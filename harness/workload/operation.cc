@@ -51,7 +51,9 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::fsync_directory, "fsyncdir", "p"},
                                                     {Kind::sync, "sync", ""},
                                                     {Kind::syncfs, "syncfs", ""},
-                                                    {Kind::join, "join", ""}}};
+                                                    {Kind::join, "join", ""},
+                                                    {Kind::open, "open", "pt"},
+                                                    {Kind::close, "close", "p"}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -142,6 +144,39 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   return {};
 }
 
+bool works_on_an_open_file(Kind kind) {
+  switch (kind) {
+    case Kind::close:
+    case Kind::write:
+    case Kind::write_mapped:
+    case Kind::truncate:
+    case Kind::allocate:
+    case Kind::allocate_keep:
+    case Kind::punch:
+    case Kind::zero:
+    case Kind::zero_keep:
+    case Kind::fsync:
+    case Kind::fdatasync:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<void> check_open_files(const Operation& operation, const std::string& subject) {
+  const bool open = operation.kind == Kind::open, close = operation.kind == Kind::close;
+  if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
+    return fail(subject, "an open file is called % and a name", "write \"open PATH %f\" and \"close %f\"");
+  if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
+    return fail(subject, fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
+                "an open file can be written, truncated, allocated, synced and closed");
+  }
+  const bool two_paths = word_of(operation.kind).signature == "pt" && !open;
+  if (two_paths && is_open_file(operation.target))
+    return fail(subject, fmt::format("\"{}\" begins with %, as only open files do", operation.target));
+  return {};
+}
+
 /// Takes "@2" off the front. The error is the whole message.
 tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view>& words) {
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
@@ -191,6 +226,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   if (!word->signature.empty() && operation.path.empty() && !takes_the_root(operation.kind))
     return fail(subject, fmt::format("\"{}\" cannot be done to the root", word->name));
   if (const auto checked = check_numbers(operation, subject); !checked) return pass_on(checked);
+  if (const auto checked = check_open_files(operation, subject); !checked) return pass_on(checked);
   return operation;
 }
 
@@ -207,6 +243,10 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
     operations.push_back(std::move(*operation));
   }
   return operations;
+}
+
+bool is_open_file(std::string_view path) {
+  return path.size() > 1 && path.starts_with('%');
 }
 
 bool is_write(Kind kind) {

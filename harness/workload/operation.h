@@ -15,6 +15,13 @@
 //   setxattr PATH NAME VALUE                  removexattr PATH NAME
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //   join                                      all threads meet
+//   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
+//
+// "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
+// write-mapped, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
+// is open at the end is closed before anything is unmounted. So fsync of a file without a name can be said:
+//
+//   create a    sync    open a %f    unlink a    fsync %f    close %f
 //
 // Threads. "@2 write ..." is an operation of thread 2; without a prefix it is thread 0's. The operations of
 // one thread run in order, those of different threads side by side; a join waits until all before it are
@@ -44,6 +51,8 @@
 #include "plugin/model/result.h"
 
 namespace headcrash::workload {
+
+class OpenFiles;  // open_files.h
 
 struct Operation {
   enum class Kind : std::uint8_t {
@@ -76,10 +85,12 @@ struct Operation {
     sync,
     syncfs,
     join,
+    open,
+    close,
   };
   Kind kind = Kind::sync;
   std::string path;
-  std::string target;         ///< link, rename: the new name; symlink: what it points to
+  std::string target;         ///< link, rename: the new name; symlink: what it points to; open: "%NAME"
   std::string attribute;      ///< setxattr, removexattr
   std::string value;          ///< setxattr
   std::uint64_t offset = 0;   ///< bytes
@@ -89,7 +100,8 @@ struct Operation {
   std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 29;
+inline constexpr std::size_t kOperationKinds = 31;
+inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
@@ -117,8 +129,11 @@ bool is_write(Operation::Kind kind);
 /// How many threads the list needs: one more than its highest thread number.
 std::size_t threads_of(std::span<const Operation> operations);
 
-/// Does it. A write opens, writes and closes; nothing is kept open between operations.
-VfsResult<void> execute(const Operation& operation, Vfs& vfs);
+/// "%NAME": an open file in place of a path.
+bool is_open_file(std::string_view path);
+
+/// Does it. A write opens, writes and closes; only `open` keeps a file open, in `open_files`.
+VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// What became of an operation that did not succeed.
 enum class Outcome : std::uint8_t {

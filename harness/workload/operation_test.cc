@@ -24,7 +24,8 @@ const char* const kOneOfEach =
     "append foo 8192 512 1 6\ntruncate foo 700\nallocate foo 0 4096\nallocate-keep foo 4096 4096\n"
     "punch foo 0 4096\nzero foo 0 4096\nzero-keep foo 8192 512\nlink foo bar\nsymlink ../foo A/s\n"
     "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nsetxattr . user.x one\n"
-    "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\n";
+    "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
+    "%f\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -41,6 +42,20 @@ TEST(Operation, EveryWordIsReadAndWritten) {
   EXPECT_EQ((*list)[21].path, "");
   EXPECT_NE(parse_operations("sync\r\n\nfly a", "all.txt").error().message().find("all.txt:3"),
             std::string::npos);
+}
+
+TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
+  for (const char* line : {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0",
+                           "allocate %f 0 512", "punch %f 0 512", "fsync %f", "@3 fdatasync %f"})
+    EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
+  EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
+  for (const char* line :
+       {"unlink %f", "rename a %f", "link %f a", "create %f", "open %f %g", "open a f", "close a",
+        "write-sync %f 0 512 1 1", "append %f 0 512 1 1", "setxattr %f a b", "open a %"}) {
+    const auto read = parse_operation(line, "list:7");
+    ASSERT_FALSE(read) << line;
+    EXPECT_NE(read.error().message().find("list:7"), std::string::npos);
+  }
 }
 
 TEST(Operation, AThreadIsAPrefix) {

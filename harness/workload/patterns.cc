@@ -48,6 +48,10 @@ class Script {
   void link(const std::string& from, const std::string& to) {
     draft.add({.kind = Kind::link, .path = from, .target = to});
   }
+  void open(const std::string& path, const std::string& as) {
+    draft.add({.kind = Kind::open, .path = path, .target = as});
+  }
+  void close(const std::string& open_file) { draft.add({.kind = Kind::close, .path = open_file}); }
   void fsync(const std::string& path) { draft.add({.kind = Kind::fsync, .path = path}); }
   void fdatasync(const std::string& path) { draft.add({.kind = Kind::fdatasync, .path = path}); }
   void fsyncdir(const std::string& path) { draft.add({.kind = Kind::fsync_directory, .path = path}); }
@@ -193,6 +197,23 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
   script.fsync(log);
 }
 
+/// What xfstests' generic/764 asks: a file that was persistent loses its last name while it is open, and is
+/// synced once more. Every other one is written to in between, or shortened.
+void fsync_unlinked(Script& script, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string path = fmt::format("victim{}", round), open = "%victim";
+    script.create(path);
+    if (round % 2 == 1) script.write(path, 0, script.some_bytes(8));
+    script.sync();
+    script.open(path, open);
+    script.unlink(path);
+    if (round % 4 == 1) script.write(open, 0, script.some_bytes(8));
+    if (round % 4 == 3) script.truncate(open, 0);
+    script.fsync(open);
+    script.close(open);
+  }
+}
+
 struct Scenario {
   Pattern pattern;
   void (*play)(Script&, std::uint32_t);
@@ -205,7 +226,9 @@ constexpr std::array kScenarios{
     Scenario{{"mail-spool", "maildir: tmp, link into new, rename into cur, unlink"}, mail_spool},
     Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"}, sqlite_rollback},
     Scenario{{"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
-             sqlite_wal}};
+             sqlite_wal},
+    Scenario{{"fsync-unlinked", "a file loses its last name while it is open, and is synced (generic/764)"},
+             fsync_unlinked}};
 
 }  // namespace
 

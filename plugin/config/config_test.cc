@@ -33,7 +33,8 @@ TEST(StrictTable, AnUnknownKeyIsNamedWithItsPlace) {
 }
 
 TEST(StrictTable, WrongTypesNameTheKey) {
-  const StrictTable file = StrictTable::parse("a = 1\nb = 'x'\nc = []\nd = [1, 'x']\ne = 3.5", "f").value();
+  const StrictTable file =
+      StrictTable::parse("a = 1\nb = 'x'\nc = []\nd = [1, 'x']\ne = 3.5\nn = [1, nan]\nm = -5", "f").value();
   std::string text;
   std::vector<std::string> texts;
   std::vector<double> numbers;
@@ -44,6 +45,10 @@ TEST(StrictTable, WrongTypesNameTheKey) {
   EXPECT_FALSE(file.take("b", integer, {.least = 0, .most = 9}));
   EXPECT_FALSE(file.take("c", texts));
   EXPECT_FALSE(file.take("d", numbers));
+  EXPECT_FALSE(file.take("n", numbers)) << "a comparison with nan refuses nothing";
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(file.take_size("m", bytes).error().message(),
+            "f: m: is not a size; write m = \"320M\", or a number of bytes");
   EXPECT_FALSE(file.take("e", integer, {.least = 0, .most = 9}));
   EXPECT_FALSE(file.take("a", flag));
   EXPECT_FALSE(file.take("b", real));

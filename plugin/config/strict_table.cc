@@ -111,7 +111,7 @@ Result<void> StrictTable::take(const std::string& key, std::vector<double>& into
   std::vector<double> values;
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const toml::node& item = (*list)[i];
-    if (item.is_number()) values.push_back(*item.value<double>());
+    if (item.is_number() && std::isfinite(*item.value<double>())) values.push_back(*item.value<double>());
   }
   if (list == nullptr || values.empty() || values.size() != list->size()) {
     return fail(subject(key), "must be a list of numbers that is not empty",
@@ -139,6 +139,8 @@ Result<void> StrictTable::take_size(const std::string& key, std::uint64_t& bytes
     bytes = static_cast<std::uint64_t>(*number);
     return {};
   }
+  if (!node->is_string())
+    return fail(subject(key), "is not a size", fmt::format("write {} = \"320M\", or a number of bytes", key));
   const Result<std::uint64_t> size = parse_size(node->value_or(std::string{}), subject(key));
   if (!size) return pass_on(size);
   bytes = *size;

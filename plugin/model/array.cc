@@ -56,6 +56,8 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
   if (p.recovery == ArrayRecovery::dirty_regions && (p.region_sectors == 0 || p.level == RaidLevel::raid0))
     return fail(p.name + ": recovery", "dirty regions need a region size and redundancy",
                 "give the region size, or choose another recovery");
+  if (p.region_idle_ns < kMillisecondNs)
+    return fail(p.name + ": region idle time", "is too short", "give a millisecond or more");
   return {};
 }
 

@@ -8,10 +8,14 @@
 //            right on the|  member counts as lost for these
 //            new member  ^ chunk under way, locked
 //
-// A rebuild that a cut interrupts begins anew (md notes its position in the superblocks). A position on
-// record would be a promise about a member that is only half there: its cache would have to be flushed for
-// each, and records of the prewrite log would have to be rolled forward onto it as well. That costs a
-// rebuild's time after a cut, and nothing else.
+// A rebuild notes how far it is in the superblocks each time when another 64th of the member is done (md: a
+// sixteenth), after a flush of the member if its cache is volatile. After a cut it goes on from there:
+//
+//   0 .......... noted .......... rebuilt .......... end     what lies between is rebuilt once more
+//
+// A prewrite log is rolled forward onto the noted part as onto the other members. Without one, an array with
+// parity that was being written begins its rebuild anew: updates that the cut left half done would stay so.
+// Mirrors go on, and are compared afterwards.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,6 +29,7 @@ namespace {
 
 constexpr std::uint32_t kChunkSectors = 128;  // of each member, as md's resync window of 64 KiB
 constexpr std::uint32_t kChunkTriesMax = 4;
+constexpr std::uint64_t kNotesOfRebuild = 64;
 
 }  // namespace
 
@@ -55,8 +60,9 @@ Result<void> ArrayController::rebuild(std::size_t index) {
     return fail(profile.name, "does a " + status().background + " already", "wait until it is over");
   if (broken()) return fail(profile.name, "has lost too many members to rebuild one");
   states_[index] = MemberState::rebuilding;
+  noted_stripes_ = 0;
   incident(fmt::format("rebuild of member {} begins", index));
-  rebuild_member(static_cast<std::uint32_t>(index));
+  rebuild_member(static_cast<std::uint32_t>(index), 0);
   drain_later();
   return {};
 }
@@ -76,21 +82,42 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-Detached ArrayController::rebuild_member(std::uint32_t member) {
+/// What lies below has to be on the medium before superblocks say so. Host writes that a volatile cache still
+/// holds make the array dirty, which tells not to trust the note.
+Task ArrayController::note_progress(std::uint32_t member) {
+  const std::uint64_t reached = rebuilt_stripes_;
+  const std::uint64_t step = std::max<std::uint64_t>(chunk_stripes(), layout.stripes / kNotesOfRebuild);
+  if (reached < noted_stripes_ + step || reached == layout.stripes) co_return Status::ok;
+  if (volatile_) {
+    Batch batch(*this);
+    batch.other(Op::flush, member, 0, 0, false);
+    co_await batch;
+    members_failed(batch.dead);
+    if (batch.failed()) co_return batch.store_error ? Status::store_error : Status::device_failed;
+  }
+  noted_stripes_ = reached;
+  write_metadata_soon();
+  co_return Status::ok;
+}
+
+Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t from) {
   background_ = Background::rebuild;
-  background_done_ = 0;
+  background_done_ = from * layout.unit;
   background_total_ = layout.stripes * layout.unit;
-  rebuilt_stripes_ = 0;
+  rebuilt_stripes_ = noted_stripes_ = from;
+  if (from > 0)
+    incident(fmt::format("rebuild of member {} goes on at stripe {} of {}", member, from, layout.stripes));
   write_metadata_soon();
   co_await settle_metadata();
   Status status = Status::ok;
-  for (std::uint64_t stripe = 0; stripe < layout.stripes && !abort_background_ && status == Status::ok;) {
+  for (std::uint64_t stripe = from; stripe < layout.stripes && !abort_background_ && status == Status::ok;) {
     const TimeNs begun = simulation_.now();
     const auto count =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
     status = co_await rebuild_chunk(member, stripe, count);
     stripe += count;
     background_done_ = stripe * layout.unit;
+    if (status == Status::ok) status = co_await note_progress(member);
     const TimeNs next = begun + chunk_ns(std::uint64_t{count} * layout.unit);
     if (next > simulation_.now()) co_await Sleep{*this, next};
   }
@@ -110,10 +137,7 @@ Detached ArrayController::rebuild_member(std::uint32_t member) {
   cache_.clear();
   write_metadata_soon();
   background_ended(fmt::format("rebuild of member {} ended", member));
-  // Several members may have been lost; after a restart their rebuilds follow each other.
-  for (std::uint32_t m = 0; m < layout.members; ++m) {
-    if (states_[m] == MemberState::rebuilding && background_ == Background::none) rebuild_member(m);
-  }
+  if (unclean_ && !any_lost()) check_stripes(Background::resync, true);
 }
 
 /// Another member may fail meanwhile, or prove unreadable: every stripe is computed from what answers.
@@ -208,7 +232,11 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
     background_ended(fmt::format("{} given up, {} mismatches so far", name, mismatches_));
     co_return;
   }
-  if (kind == Background::resync) unclean_ = false;
+  if (kind == Background::resync) {
+    unclean_ = false;
+    regions_.adopt_bits(simulation_.now());
+    age_regions_later();
+  }
   background_ended(fmt::format("{} ended, {} mismatches", name, mismatches_));
   last_update_at_ = simulation_.now();
   consider_idle();

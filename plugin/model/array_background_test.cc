@@ -104,6 +104,158 @@ TEST(ArrayRebuild, ItsEndIsOnRecord) {
   EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
 }
 
+/// A cut when so many chunks of the rebuild are done and the superblocks say so.
+void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
+  const std::uint64_t chunk = 128;
+  while (r.b.array->status().background_done < chunks * chunk) ASSERT_TRUE(r.b.simulation->run_next());
+  r.b.run_for(10 * kMillisecondNs);
+  r.b.array->power_cut();
+  r.b.run_for(0);
+}
+
+std::uint64_t sectors_read(const Rebuilding& r) {
+  return r.b.member_totals().sectors_read;
+}
+
+TEST(ArrayRebuild, GoesOnAfterACut) {
+  for (const RaidLevel level : {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
+    for (const bool volatile_cache : {false, true}) {
+      for (const bool new_server : {false, true}) {
+        SCOPED_TRACE(fmt::format("level {} {} {}", static_cast<int>(level), volatile_cache, new_server));
+        ArrayProfile p = array_profile(level, 4);
+        p.rebuild_bytes_per_second = 100 * kSectorBytes;
+        Rebuilding r(p, 2, {.volatile_cache = volatile_cache});
+        r.b.finish(r.b.submit(Op::flush));
+        r.b.run_for(kSecondNs / 2);  // clean
+        cut_after_chunks(r, 2);
+        if (new_server) {
+          ASSERT_TRUE(r.b.open());
+        } else {
+          r.b.array->power_on();
+          r.b.run_for(5 * kMillisecondNs);
+        }
+        EXPECT_EQ(r.b.array->status().background, "rebuild");
+        EXPECT_GE(r.b.array->status().background_done, 256U);
+        const std::uint64_t before = sectors_read(r);
+        ASSERT_EQ(r.b.read(0, r.all), r.expected);
+        r.b.array->set_rebuild_rate(0);
+        r.b.finish_background();
+        EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
+        EXPECT_LT(sectors_read(r) - before, 4 * 400U) << "what was done is not done again";
+        EXPECT_EQ(r.b.read(0, r.all), r.expected);
+        r.b.drain();
+        EXPECT_EQ(r.b.wrong_stripes(), 0U);
+      }
+    }
+  }
+}
+
+TEST(ArrayRebuild, BeginsAgainOnAnotherDrive) {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.rebuild_bytes_per_second = 100 * kSectorBytes;
+  for (const bool old_copy : {false, true}) {
+    SCOPED_TRACE(old_copy);
+    Rebuilding r(p, 2, {});
+    r.b.run_for(kSecondNs / 2);
+    const bench::MemoryStore copy = *r.b.stores[r.member];
+    cut_after_chunks(r, 2);
+    *r.b.stores[r.member] = old_copy ? copy : bench::MemoryStore(kMemberLength);
+    ASSERT_TRUE(r.b.open());
+    EXPECT_EQ(r.b.array->status().background, "rebuild");
+    EXPECT_LT(r.b.array->status().background_done, 256U);
+    ASSERT_EQ(r.b.read(0, r.all), r.expected);
+    r.b.finish_background();
+    EXPECT_EQ(r.b.read(0, r.all), r.expected);
+    r.b.drain();
+    EXPECT_EQ(r.b.wrong_stripes(), 0U);
+  }
+}
+
+/// A copy of the same member from an earlier rebuild knows of more stripes, and of older data in them.
+TEST(ArrayRebuild, BeginsAgainOnACopyFromAnEarlierRebuild) {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.rebuild_bytes_per_second = 100 * kSectorBytes;
+  Rebuilding r(p, 2, {});
+  while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
+  r.b.run_for(kSecondNs / 2);
+  const bench::MemoryStore copy = *r.b.stores[r.member];
+  ASSERT_TRUE(r.b.array->fail_member(r.member));
+  r.expected = stamped(r.all, 77);
+  ASSERT_EQ(r.b.write(0, r.expected), Status::ok);
+  while (!r.b.array->status().background.empty()) ASSERT_TRUE(r.b.simulation->run_next());
+  ASSERT_TRUE(r.b.array->rebuild(r.member));
+  r.b.run_for(kSecondNs / 2);
+  ASSERT_EQ(r.b.array->status().background_done, 128U);
+  r.b.array->power_cut();
+  r.b.run_for(0);
+  *r.b.stores[r.member] = copy;
+  ASSERT_TRUE(r.b.open());
+  EXPECT_EQ(r.b.read(0, r.all), r.expected);
+  r.b.finish_background();
+  EXPECT_EQ(r.b.read(0, r.all), r.expected);
+}
+
+TEST(ArrayRebuild, BeginsAgainWhereUpdatesWereCutShort) {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.rebuild_bytes_per_second = 100 * kSectorBytes;
+  p.accept_dirty_degraded = true;
+  Rebuilding r(p, 2, {});
+  r.b.run_for(kSecondNs / 2);
+  while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
+  const RaidLayout l = r.b.layout();
+  const std::uint64_t stripe = l.member_of(0, l.data) == r.member ? 1 : 0;
+  ASSERT_EQ(r.b.write(stripe * l.stripe_sectors(), stamped(1, 8)),
+            Status::ok);  // dirty, and on record as such
+  r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
+  const auto fresh = stamped(1, 9);
+  r.b.submit_write(stripe * l.stripe_sectors(), fresh);  // of an active member or the rebuilding one
+  r.b.run_for(20 * kMillisecondNs);
+  r.b.array->power_cut();
+  r.b.run_for(0);
+  for (auto* drive : r.b.drives) drive->stall_writes = false;
+  r.b.array->power_on();
+  r.b.run_for(5 * kMillisecondNs);
+  EXPECT_LT(r.b.array->status().background_done, 256U);
+  r.b.finish_background();
+  r.b.drain();
+  EXPECT_EQ(r.b.wrong_stripes(), 0U);
+}
+
+TEST(ArrayRebuild, GoesOnWhenADirtyDegradedStartIsAccepted) {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.rebuild_bytes_per_second = 100 * kSectorBytes;
+  Rebuilding r(p, 2, {});
+  r.b.run_for(20 * kMillisecondNs);  // still marked as being written
+  r.b.array->power_cut();
+  r.b.run_for(0);
+  r.b.array->power_on();
+  r.b.run_for(20 * kMillisecondNs);
+  ASSERT_TRUE(r.b.array->status().refused.has_value());
+  ASSERT_TRUE(r.b.array->accept_dirty_degraded());
+  EXPECT_EQ(r.b.array->status().background, "rebuild");
+  r.b.finish_background();
+  EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
+  EXPECT_EQ(r.b.read(0, r.all), r.expected);
+}
+
+TEST(ArrayRebuild, OfADirtyMirrorIsFollowedByAComparison) {
+  ArrayProfile p = array_profile(RaidLevel::raid1, 3);
+  p.recovery = ArrayRecovery::resync;
+  Rebuilding r(p, 2, {});
+  ASSERT_EQ(r.b.write(0, stamped(8, 8)), Status::ok);
+  r.b.drives[0]->stall_writes = true;
+  const auto fresh = stamped(8, 9);
+  r.b.submit_write(0, fresh);
+  r.b.run_for(2 * kMillisecondNs);
+  r.b.array->power_cut();
+  r.b.run_for(0);
+  for (auto* drive : r.b.drives) drive->stall_writes = false;
+  r.b.array->power_on();
+  r.b.drain();
+  EXPECT_FALSE(r.b.array->status().dirty);
+  EXPECT_EQ(r.b.wrong_stripes(), 0U);
+}
+
 TEST(ArrayScrub, MeetsWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);

@@ -280,6 +280,10 @@ void ArrayController::on_event(std::uint64_t tag) {
       idle_scheduled_ = false;
       consider_idle();
       break;
+    case Tag::age:
+      age_scheduled_ = false;
+      if (powered_) age_regions();
+      break;
   }
   run();
 }
@@ -305,7 +309,7 @@ void ArrayController::power_cut() {
   controller_free_at_ = 0;
   started_ = false;
   updates_inside_ = 0;
-  metadata_busy_ = regions_busy_ = cleaning_ = false;
+  metadata_busy_ = regions_busy_ = cleaning_ = ageing_ = false;
   regions_written_ = regions_wanted_;
   background_ = Background::none;
   abort_background_ = false;
@@ -337,7 +341,7 @@ void ArrayController::stop() {
   while ((inside_ > 0 || updates_inside_ > 0) && simulation_.run_next()) {
   }
   if (want_dirty_ && !unclean_ && !cleaning_) make_clean();
-  while ((cleaning_ || metadata_busy_ || regions_busy_) && simulation_.run_next()) {
+  while ((cleaning_ || ageing_ || metadata_busy_ || regions_busy_) && simulation_.run_next()) {
   }
 }
 
@@ -378,7 +382,8 @@ Result<void> ArrayController::accept_dirty_degraded() {
   incident("dirty degraded start accepted: data of lost members may be wrong");
   refusing_ = false;
   unclean_ = false;
-  consider_idle();
+  resume_background();
+  drain_later();
   return {};
 }
 

@@ -3,7 +3,8 @@
 //
 //   array_controller.cc host requests and their completion, waiting, power
 //   array_members.cc    commands to members and what their failures mean
-//   array_metadata.cc   superblocks, dirty flag, dirty regions, assembly at power-on
+//   array_metadata.cc   superblocks, dirty flag, assembly at power-on
+//   array_regions.cc    the map of dirty regions
 //   array_read.cc       reads, also of what is lost
 //   array_write.cc      writes of stripes
 //   array_prewrite.cc   logging an update, rolling forward
@@ -103,7 +104,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
     void await_suspend(std::coroutine_handle<> h) { waiter = h; }
     void await_resume() const {}
   };
-  enum class Tag : std::uint64_t { lost, drain, wake, idle };
+  enum class Tag : std::uint64_t { lost, drain, wake, idle, age };
 
   void on_event(std::uint64_t tag) override;
   void schedule(TimeNs at, Tag tag, std::uint64_t value = 0);
@@ -164,6 +165,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
     return states_[member] == MemberState::active ||
            (states_[member] == MemberState::rebuilding && stripe < rebuilt_stripes_);
   }
+  std::uint64_t alive_members(std::uint64_t stripe) const;  ///< mask
   std::uint64_t lost_roles(std::uint64_t stripe) const;
   bool any_lost() const { return lost_members_ > 0; }
   bool broken() const;  ///< more members are lost than may be
@@ -184,8 +186,6 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   Task settle_metadata();
   Task make_dirty(std::uint64_t first, std::uint64_t last);
   bool is_marked_dirty() const { return want_dirty_ && dirty_durable_; }
-  Detached write_regions();
-  Task read_regions();
   void consider_idle();
   Detached make_clean();
   Task recover();
@@ -193,6 +193,15 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   void begin_update();
   void start();
   Detached start_up();
+
+  // ---- array_regions.cc
+  Task mark_regions(std::uint64_t first, std::uint64_t last);
+  void unmark_regions(std::uint64_t first, std::uint64_t last);
+  void write_regions_soon();
+  Detached write_regions();
+  Task read_regions();
+  void age_regions_later();
+  Detached age_regions();
 
   // ---- array_read.cc
   Task read(HostRequest& host);
@@ -244,19 +253,23 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   void update_is_home(std::uint64_t sequence);
   /// By sequence number: the intact records of each member.
   struct FoundUpdate {
-    std::uint64_t whole = 0;  ///< mask of members whose record is intact
+    std::uint64_t seen = 0;   ///< mask of members that have a record of it
+    std::uint64_t whole = 0;  ///< ... an intact one
     std::uint64_t parts = 0;
     std::array<PrewriteHeader, kArrayMembersMax> records{};
   };
   using FoundUpdates = std::map<std::uint64_t, FoundUpdate>;
   Task scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail);
   Task read_log(std::uint32_t member, std::byte* bytes, std::vector<bool>& unreadable);
+  std::uint64_t stripe_of(const FoundUpdate& update) const;
   Task write_home(const FoundUpdate& update);
   Task roll_forward();
 
   // ---- array_background.cc
   enum class Background : std::uint8_t { none, rebuild, resync, scrub };
-  Detached rebuild_member(std::uint32_t member);
+  Detached rebuild_member(std::uint32_t member, std::uint64_t from);
+  Task note_progress(std::uint32_t member);
+  void resume_background();
   Detached check_stripes(Background kind, bool repair_it);
   Task check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it);
   Task rebuild_chunk(std::uint32_t member, std::uint64_t stripe, std::uint32_t stripes);
@@ -300,6 +313,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::vector<std::uint32_t> in_flight_;  ///< commands of each member
   std::uint32_t lost_members_ = 0;        ///< not active
   std::uint64_t rebuilt_stripes_ = 0;     ///< stripes below are right on a rebuilding member
+  std::uint64_t noted_stripes_ = 0;       ///< as superblocks say: those on its medium
   StripeLocks locks_;
   StripeCache cache_;
 
@@ -314,6 +328,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   bool regions_busy_ = false;
   std::uint64_t regions_wanted_ = 0, regions_written_ = 0;
   std::vector<std::coroutine_handle<>> region_waiters_;
+  bool age_scheduled_ = false, ageing_ = false;
   std::uint64_t updates_inside_ = 0;  ///< writes under way
   std::uint64_t updates_begun_ = 0;
   TimeNs last_update_at_ = 0;

@@ -34,8 +34,8 @@ class ArrayHistory final : public Initiator {
   ArrayHistory(const Kind& kind, std::uint64_t seed)
       : kind_(kind),
         random_(seed),
-        bench_(profile(kind), kind.level == RaidLevel::raid1 ? 600 : 250 + (kind.physical_sectors - 1) * 80,
-               seed,
+        bench_(profile(kind, seed),
+               kind.level == RaidLevel::raid1 ? 600 : 250 + (kind.physical_sectors - 1) * 80, seed,
                {kind.volatile_cache, seed % 2 == 0, kMillisecondNs, 4 * kMillisecondNs,
                 kind.recovery == ArrayRecovery::prewrite, kind.physical_sectors}) {
     const auto opened = bench_.open();
@@ -57,7 +57,7 @@ class ArrayHistory final : public Initiator {
         bench_.run_for(static_cast<TimeNs>(pick(8 * kMillisecondNs)));
       } else if (dice < 992) {
         if (kind_.faults) disturb();
-      } else if (dice < 995) {
+      } else if (dice < 996) {
         cut();
       } else {
         settle();
@@ -69,6 +69,12 @@ class ArrayHistory final : public Initiator {
   std::uint64_t rolled() const { return rolled_; }
   std::uint64_t cuts() const { return cuts_; }
   std::uint64_t rebuilds() const { return rebuilds_; }
+  /// Rebuilds that went on after a cut.
+  std::uint64_t resumed() const {
+    return static_cast<std::uint64_t>(std::count_if(log().begin(), log().end(), [](const std::string& line) {
+      return line.find("goes on at stripe") != std::string::npos;
+    }));
+  }
 
  private:
   struct Flying {
@@ -78,13 +84,17 @@ class ArrayHistory final : public Initiator {
     std::vector<std::vector<std::uint32_t>> allowed;  ///< read
     std::uint64_t flush_before = 0;
   };
-  static ArrayProfile profile(const Kind& kind) {
+  static ArrayProfile profile(const Kind& kind, std::uint64_t seed) {
     ArrayProfile p = bench::array_profile(kind.level, kind.members, std::max(4U, kind.physical_sectors));
     p.recovery = kind.recovery;
     p.stripe_cache_stripes = kind.cache_stripes;
     if (kind.recovery == ArrayRecovery::prewrite) p.prewrite_sectors = 48 * kind.physical_sectors;
-    if (kind.recovery == ArrayRecovery::dirty_regions) p.region_sectors = 40;
+    if (kind.recovery == ArrayRecovery::dirty_regions) {
+      p.region_sectors = 40;
+      p.region_idle_ns = 15 * kMillisecondNs;
+    }
     p.volatile_cache = kind.volatile_cache;
+    if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;  // slow: cuts meet it
     return p;
   }
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
@@ -215,7 +225,11 @@ class ArrayHistory final : public Initiator {
       if (!status.background.empty()) return;
       bench_.drives[m]->dead = false;
       bench_.drives[m]->unreadable.clear();
-      if (bench_.array->rebuild(m)) ++rebuilds_;
+      if (!bench_.array->rebuild(m)) return;
+      ++rebuilds_;
+      if (pick(2) == 0) return;
+      bench_.run_for(static_cast<TimeNs>(pick(900 * kMillisecondNs)));  // far into it, and sometimes clean
+      cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
       if (pick(2) == 0) {
         (void)bench_.array->fail_member(m);
@@ -274,9 +288,9 @@ class ArrayHistory final : public Initiator {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();
     const bool lost = std::any_of(status.members.begin(), status.members.end(),
-                                  [](MemberState s) { return s != MemberState::active; }) ||
-                      unreadable() > 0;
-    if (lost && (!logs || kind_.level == RaidLevel::raid1)) return;
+                                  [](MemberState s) { return s != MemberState::active; });
+    const bool may_be_refused = lost && status.dirty && kind_.level != RaidLevel::raid1;
+    if (!logs && (may_be_refused || unreadable() > 0)) return;
     ++cuts_;
     bench_.array->power_cut();
     bench_.run_for(0);
@@ -372,6 +386,8 @@ constexpr Kind kKinds[] = {
     {"raid5", RaidLevel::raid5, 4, ArrayRecovery::none},
     {"raid5_resync", RaidLevel::raid5, 5, ArrayRecovery::resync, true, false, 6},
     {"raid5_regions", RaidLevel::raid5, 4, ArrayRecovery::dirty_regions},
+    {"raid5_regions_volatile", RaidLevel::raid5, 4, ArrayRecovery::dirty_regions, true, true},
+    {"raid1_regions", RaidLevel::raid1, 3, ArrayRecovery::dirty_regions},
     {"raid5_prewrite", RaidLevel::raid5, 4, ArrayRecovery::prewrite},
     {"raid5_volatile", RaidLevel::raid5, 4, ArrayRecovery::resync, true, true},
     {"raid5_prewrite_volatile", RaidLevel::raid5, 5, ArrayRecovery::prewrite, true, true, 4},
@@ -385,6 +401,7 @@ std::uint64_t seeds() {
   const char* const asked = std::getenv("HEADCRASH_ARRAY_SEEDS");
   return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 4;
 }
+constexpr std::uint64_t kManySeeds = 40;
 constexpr int kSteps = 1000;
 
 class ArrayHistories : public testing::TestWithParam<Kind> {};
@@ -393,6 +410,7 @@ TEST_P(ArrayHistories, KeepTheRules) {
   std::uint64_t rolled = 0;
   std::uint64_t cuts = 0;
   std::uint64_t rebuilds = 0;
+  std::uint64_t resumed = 0;
   for (std::uint64_t seed = 1; seed <= seeds() && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("{}, seed {}", GetParam().name, seed));
     ArrayHistory history(GetParam(), seed);
@@ -400,10 +418,12 @@ TEST_P(ArrayHistories, KeepTheRules) {
     rolled += history.rolled();
     cuts += history.cuts();
     rebuilds += history.rebuilds();
+    resumed += history.resumed();
   }
   EXPECT_GT(cuts, 5U) << "histories without cuts test nothing";
   if (GetParam().faults) {
     EXPECT_GT(rebuilds, 3U);
+    EXPECT_TRUE(resumed > 0 || seeds() < kManySeeds);
   }
   if (GetParam().recovery == ArrayRecovery::prewrite) {
     EXPECT_GT(rolled, 3U);

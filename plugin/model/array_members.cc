@@ -106,6 +106,14 @@ Breakdown ArrayController::sum_of(const Breakdown& a, const Breakdown& b) {
   return sum;
 }
 
+std::uint64_t ArrayController::alive_members(std::uint64_t stripe) const {
+  std::uint64_t living = 0;
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    if (alive(m, stripe)) living |= 1ULL << m;
+  }
+  return living;
+}
+
 std::uint64_t ArrayController::lost_roles(std::uint64_t stripe) const {
   std::uint64_t lost = 0;
   if (!any_lost()) return lost;

@@ -1,4 +1,4 @@
-// What an array keeps about itself on its members: superblocks, dirty flag, dirty regions; and how it starts.
+// What an array keeps about itself on its members: superblocks, dirty flag; and how it starts.
 //
 //   first write after a quiet time    superblocks (dirty) -> region bits -> data and parity
 //   quiet for kArrayIdleCleanNs       flush of volatile members -> superblocks (clean) -> region bits cleared
@@ -46,6 +46,16 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
   return newest;
 }
 
+/// How far the rebuild of a member had come, if this is that member and not another one in its place. A
+/// superblock of its own that did not arrive knows less, which is right too.
+std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
+                          std::uint32_t member) {
+  if (!own || own->array_id != newest.array_id || own->member != member || own->events < newest.settled ||
+      (own->rebuilding >> member & 1) == 0)
+    return 0;
+  return std::min({own->rebuilt, newest.rebuilt, newest.stripes});
+}
+
 /// The array that most members speak of.
 std::optional<std::uint64_t> common_array(const std::vector<std::optional<Superblock>>& found) {
   std::optional<std::uint64_t> common;
@@ -81,6 +91,7 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::failed) s.failed |= 1ULL << m;
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
+  if (s.rebuilding != 0) s.rebuilt = noted_stripes_;
   s.dirty = want_dirty_ || unclean_;
   s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
   return s;
@@ -146,41 +157,8 @@ Task ArrayController::make_dirty(std::uint64_t first, std::uint64_t last) {
     write_metadata_soon();
   }
   while (!is_marked_dirty() || !metadata_settled()) co_await Wait{metadata_waiters_};
-  if (layout.bitmap_sectors > 0) {
-    if (regions_.mark(first, last)) {
-      ++regions_wanted_;
-      if (!regions_busy_) write_regions();
-    }
-    const std::uint64_t mine = regions_wanted_;
-    while (regions_written_ < mine) co_await Wait{region_waiters_};
-  }
+  if (layout.bitmap_sectors > 0) co_await mark_regions(first, last);
   co_return Status::ok;
-}
-
-Detached ArrayController::write_regions() {
-  regions_busy_ = true;
-  while (regions_written_ < regions_wanted_) {
-    const std::uint64_t version = regions_wanted_;
-    const std::vector<std::uint64_t> pages(regions_.changed_pages().begin(), regions_.changed_pages().end());
-    regions_.changed_pages().clear();
-    AlignedBuffer buffer = take_buffer(pages.size() * DirtyRegions::kPageSectors);
-    Batch batch(*this);
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-      std::byte* const page = bytes_ ? buffer.data() + i * DirtyRegions::kPageBytes : nullptr;
-      if (bytes_) std::memcpy(page, regions_.page(pages[i]).data(), DirtyRegions::kPageBytes);
-      for (std::uint32_t m = 0; m < layout.members; ++m) {
-        if (states_[m] == MemberState::failed) continue;
-        batch.write(m, layout.bitmap_first + pages[i] * DirtyRegions::kPageSectors,
-                    DirtyRegions::kPageSectors, page, volatile_);
-      }
-    }
-    co_await batch;
-    ++array_counters.metadata_writes;
-    members_failed(batch.dead);
-    regions_written_ = version;
-    wake_all(region_waiters_);
-  }
-  regions_busy_ = false;
 }
 
 void ArrayController::consider_idle() {
@@ -212,10 +190,7 @@ Detached ArrayController::make_clean() {
     co_await settle_metadata();
     if (layout.bitmap_sectors > 0 && !want_dirty_) {
       regions_.clear();
-      if (!regions_.changed_pages().empty()) {
-        ++regions_wanted_;
-        if (!regions_busy_) write_regions();
-      }
+      write_regions_soon();
     }
   }
   cleaning_ = false;
@@ -254,11 +229,15 @@ Detached ArrayController::start_up() {
   }
   started_ = true;
   wake_all(start_waiters_);
-  if (refusing_) co_return;
+  if (!refusing_) resume_background();
+}
+
+/// The rebuild or the resync that was under way, one after the other.
+void ArrayController::resume_background() {
   for (std::uint32_t m = 0; m < layout.members; ++m) {
-    if (states_[m] != MemberState::rebuilding || background_ != Background::none) continue;
-    incident(fmt::format("rebuild of member {} begins again", m));
-    rebuild_member(m);
+    if (states_[m] != MemberState::rebuilding) continue;
+    if (rebuilt_stripes_ == 0) incident(fmt::format("rebuild of member {} begins again", m));
+    rebuild_member(m, rebuilt_stripes_);
   }
   if (unclean_ && background_ == Background::none) check_stripes(Background::resync, true);
   consider_idle();
@@ -340,13 +319,16 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  bool news = false;
+  bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;  // of two, neither is to be trusted
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;
-    states_[m] = (newest.failed >> m & 1) != 0 || gone ? MemberState::failed
-                 : (newest.rebuilding >> m & 1) != 0   ? MemberState::rebuilding
-                                                       : MemberState::active;
+    const bool rebuilding = (newest.rebuilding >> m & 1) != 0;
+    states_[m] = (newest.failed >> m & 1) != 0 || gone          ? MemberState::failed
+                 : rebuilding && newest.rebuilding == 1ULL << m ? MemberState::rebuilding
+                 : rebuilding                                   ? MemberState::failed
+                                                                : MemberState::active;
     if (states_[m] != MemberState::active) ++lost_members_;
+    if (states_[m] == MemberState::rebuilding) rebuilt_stripes_ = progress_of(found[m], newest, m);
     if (gone && (newest.failed >> m & 1) == 0) {
       incident(fmt::format("member {} does not answer", m));
       news = true;
@@ -363,13 +345,15 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  rebuilt_stripes_ = 0;
+  rebuilt_stripes_ = bytes_ ? 0 : noted_stripes_;
+  regions_.forget_writes();
   if (!bytes_) {
     unclean_ = (unclean_ || want_dirty_ || dirty_durable_) && layout.parity > 0;
     if (logs() && log_.live() == 0)
       log_.open(layout.members, kSlotsSectors, profile.prewrite_sectors, align_, log_.tail());
     co_return Status::ok;
   }
+  if (layout.bitmap_sectors > 0) regions_.open(layout.bitmap_sectors, profile.region_sectors);
   Slots found(layout.members);
   std::uint64_t dead = 0;
   co_await read_superblocks(found, dead);
@@ -386,25 +370,6 @@ Task ArrayController::assemble() {
   co_return Status::ok;
 }
 
-Task ArrayController::read_regions() {
-  if (!bytes_) co_return Status::ok;
-  regions_.open(layout.bitmap_sectors, profile.region_sectors);
-  AlignedBuffer buffer = take_buffer(layout.bitmap_sectors);
-  for (std::uint32_t m = 0; m < layout.members; ++m) {
-    if (states_[m] != MemberState::active) continue;
-    Batch batch(*this);
-    batch.read(m, layout.bitmap_first, static_cast<std::uint32_t>(layout.bitmap_sectors), buffer.data());
-    co_await batch;
-    members_failed(batch.dead);
-    if (batch.unreadable != 0) {
-      regions_.mark_all();
-    } else if (!batch.failed()) {
-      regions_.merge(0, {buffer.data(), layout.bitmap_sectors * kSectorBytes});
-    }
-  }
-  co_return Status::ok;
-}
-
 /// What has to happen before requests are served, and whether they are served at all.
 Task ArrayController::recover() {
   if (broken()) {
@@ -416,6 +381,8 @@ Task ArrayController::recover() {
     co_await roll_forward();
     unclean_ = false;
   } else if (any_lost() && !layout.mirrored()) {
+    // Parity that is wrong in the stripes already rebuilt would stay so: nothing checks a degraded array.
+    rebuilt_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse("dirty and degraded: data of the lost member may be wrong where writes were under way");
       co_return Status::ok;

@@ -111,6 +111,7 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
     tail = std::max(tail, header->tail);
     FoundUpdate& update = found[header->sequence];
     update.parts |= header->parts;
+    update.seen |= 1ULL << member;
     update.records[member] = *header;
     const std::uint64_t payload = at + align_;
     if (payload + header->sectors > profile.prewrite_sectors) continue;
@@ -123,11 +124,17 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
+/// The first one that an update touches: by it the members were chosen that have a record of it.
+std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
+  const PrewriteHeader& record = update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
+  return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
+}
+
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(*this);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
-    if ((update.whole >> m & 1) == 0 || states_[m] != MemberState::active) continue;
+    if ((update.whole >> m & 1) == 0 || !alive(m, stripe_of(update))) continue;
     buffers[m] = take_buffer(update.records[m].sectors);
     reads.read(m, update.records[m].at + align_, update.records[m].sectors, buffers[m].data());
   }
@@ -135,7 +142,7 @@ Task ArrayController::write_home(const FoundUpdate& update) {
   members_failed(reads.dead);
   Batch writes(*this);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
-    if (buffers[m].data() == nullptr || states_[m] != MemberState::active) continue;
+    if (buffers[m].data() == nullptr || states_[m] == MemberState::failed) continue;
     writes.write(m, update.records[m].home, update.records[m].sectors, buffers[m].data(), volatile_);
   }
   co_await writes;
@@ -150,15 +157,11 @@ Task ArrayController::roll_forward() {
     FoundUpdates found;
     std::uint64_t tail = adopted_tail_;
     for (std::uint32_t m = 0; m < layout.members; ++m) {
-      if (states_[m] == MemberState::active) co_await scan_log(m, found, tail);
-    }
-    std::uint64_t active = 0;
-    for (std::uint32_t m = 0; m < layout.members; ++m) {
-      if (states_[m] == MemberState::active) active |= 1ULL << m;
+      if (alive(m, 0)) co_await scan_log(m, found, tail);
     }
     for (const auto& [sequence, update] : found) {
       next = std::max(next, sequence + 1);
-      if (sequence < tail || (update.parts & active & ~update.whole) != 0) continue;
+      if (sequence < tail || (update.parts & alive_members(stripe_of(update)) & ~update.whole) != 0) continue;
       co_await write_home(update);
       ++rolled;
     }

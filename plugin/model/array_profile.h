@@ -30,6 +30,7 @@ struct ArrayProfile {
   std::uint32_t prewrite_sectors = 0;      ///< log area on each member; 0: none
   ArrayRecovery recovery = ArrayRecovery::none;
   std::uint32_t region_sectors = 0;            ///< dirty_regions: data that one bit covers
+  TimeNs region_idle_ns = 5 * kSecondNs;       ///< a bit is cleared so long after the last write (md: 5 s)
   bool accept_dirty_degraded = false;          ///< start although parity may be wrong and a member is missing
   std::uint64_t rebuild_bytes_per_second = 0;  ///< limit of rebuild, resync and scrub; 0: none
   bool volatile_cache =

@@ -112,9 +112,7 @@ Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_memb
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
   Join join{*this};
-  for (std::uint64_t done = 0; done < r.sectors;) {
-    const MemberRuns::Piece piece = runs.piece_at(done);
-    done += piece.rows.sectors();
+  for (MemberRuns::Piece piece = runs.first(); piece.offset < r.sectors; runs.go_on(piece)) {
     const std::uint32_t role =
         layout.mirrored() ? static_cast<std::uint32_t>(std::countr_zero(failed_members)) : piece.role;
     if ((failed_members >> layout.member_of(piece.stripe, role) & 1) == 0) continue;

@@ -302,6 +302,78 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
   }
 }
 
+/// Bits of the first eight regions on a member.
+std::byte bits_on(const ArrayBench& b, std::uint32_t member) {
+  return b.on_member(member, b.layout().bitmap_first, 1).front();
+}
+
+/// An array that is never idle as a whole: region 0 is written every 50 ms.
+void keep_writing(ArrayBench& b, TimeNs how_long) {
+  const auto data = counted(1, 3);
+  for (const TimeNs end = b.simulation->now() + how_long; b.simulation->now() < end;) {
+    ASSERT_EQ(b.write(0, data), Status::ok);
+    b.run_for(50 * kMillisecondNs);
+  }
+}
+
+TEST(ArrayRegions, AgeOut) {
+  for (const bool volatile_cache : {false, true}) {
+    SCOPED_TRACE(volatile_cache);
+    ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors, 1,
+                 {.volatile_cache = volatile_cache});
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(32, counted(1, 1)), Status::ok);  // region 1
+    keep_writing(b, 4 * kSecondNs);
+    EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
+    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, younger
+    keep_writing(b, 2 * kSecondNs);
+    keep_writing(b, 4 * kSecondNs);
+    for (std::uint32_t m = 0; m < 4; ++m) EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
+    keep_writing(b, 5 * kSecondNs);
+    EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
+    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again
+    EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
+    b.drain();
+    EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "idle as a whole";
+  }
+}
+
+TEST(ArrayRegions, DoNotAgeWhileAWriteIsUnderWay) {
+  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(l.stripe_sectors(), 1)), Status::ok);
+  b.drives[l.member_of(9, l.data)]->stall_writes = true;
+  const auto fresh = counted(l.unit, 2);
+  b.submit_write(9ULL * l.stripe_sectors(), fresh);
+  b.run_for(20 * kSecondNs);
+  b.array->power_cut();
+  b.run_for(0);
+  for (auto* drive : b.drives) drive->stall_writes = false;
+  ASSERT_EQ(b.wrong_stripes(), 1U);
+  power_on_and_resync(b);
+  EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+/// What aged out of the map has to have left the members' caches.
+TEST(ArrayRegions, AgeOnlyWhenTheirWritesAreOnTheMedium) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kDriveSectors, seed,
+                 {.volatile_cache = true});
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(96, counted(36, 1)), Status::ok);
+    ASSERT_EQ(b.write(99, counted(2, 2)), Status::ok);
+    keep_writing(b, 12 * kSecondNs);
+    ASSERT_EQ(bits_on(b, 0), std::byte{0b01});
+    b.array->power_cut();
+    b.run_for(0);
+    power_on_and_resync(b);
+    EXPECT_EQ(b.wrong_stripes(), 0U);
+    EXPECT_EQ(b.read(99, 2), counted(2, 2));
+  }
+}
+
 // ---- the prewrite log
 
 TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {

@@ -37,6 +37,7 @@ Task ArrayController::write(HostRequest& host) {
   } else {
     status = co_await write_stripes(host);
   }
+  if (layout.bitmap_sectors > 0) unmark_regions(r.lba, r.lba + r.sectors - 1);
   end_update();
   co_return status;
 }
@@ -446,6 +447,7 @@ Task ArrayController::trim(HostRequest& host) {
   if (holds) unlock(locked);
   Status status = write_outcome(batch, end > 0 ? end - 1 : 0);
   if (layout.parity > 0 && !layout.mirrored() && status == Status::ok) status = co_await zero_edges(r);
+  if (layout.bitmap_sectors > 0) unmark_regions(r.lba, r.lba + r.sectors - 1);
   end_update();
   co_return status;
 }

@@ -1,19 +1,24 @@
 #pragma once
 // The write-intent map: one bit for each region of an array's data that may have wrong parity after a power
-// cut. A bit is on the members before the first write to its region; bits are cleared when the array has been
-// idle. (Solstice and md clear them by age too. Here an array that is never quiet for kArrayIdleCleanNs keeps
-// all bits since it last was: its resync takes longer, up to a whole one. Clearing by age would need, for
-// each region, the writes under way in it and a flush between the last of them and the bit.)
+// cut. A bit is on the members before the first write to its region; all are cleared when the array has been
+// idle, and one by one when their regions have been, for longer:
 //
-// The map is written in pages of 8 sectors. A torn page is harmless: bits are only added while they matter,
-// and a write waits until its bit is there.
+//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit cleared
+//                                                                        any write meanwhile keeps the bit
+//
+// The flush is for members with volatile caches: a write that has ended may still be in one of them.
+//
+// The map is written in pages of 8 sectors. A torn page is harmless: a bit is added before it matters, as a
+// write waits until its bit is there, and removed after it has mattered.
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::model {
@@ -27,11 +32,13 @@ class DirtyRegions {
     bits_.assign(bitmap_sectors * kSectorBytes, std::byte{0});
     region_sectors_ = region_sectors;
     changed_.clear();
+    uses_.clear();
   }
-  /// Marks the data sectors [first, last]; true when a page has to be written first.
-  bool mark(std::uint64_t first, std::uint64_t last) {
+  /// A write of the data sectors [first, last] begins; true when a page has to be written first.
+  bool begin(std::uint64_t first, std::uint64_t last) {
     bool any = false;
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      ++uses_[r].inside;
       if (marked(r)) continue;
       bits_[r / 8] |= std::byte(1U << (r % 8));
       changed_.insert(r / 8 / kPageBytes);
@@ -39,13 +46,50 @@ class DirtyRegions {
     }
     return any;
   }
+  /// The write that had begun with the same sectors is on the members, or in their caches.
+  void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
+    for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      Use& use = uses_[r];
+      --use.inside;
+      use.ended_at = now;
+    }
+  }
+  /// Regions without a write inside whose last one ended at `then` or earlier; each with that time.
+  std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
+    std::map<std::uint64_t, TimeNs> unused;
+    for (const auto& [region, use] : uses_) {
+      if (use.inside == 0 && use.ended_at <= then) unused.emplace_hint(unused.end(), region, use.ended_at);
+    }
+    return unused;
+  }
+  /// Clears the bits of those that nobody has written since.
+  void forget(const std::map<std::uint64_t, TimeNs>& unused) {
+    for (const auto& [region, ended_at] : unused) {
+      const auto use = uses_.find(region);
+      if (use == uses_.end() || use->second.inside > 0 || use->second.ended_at != ended_at) continue;
+      uses_.erase(use);
+      bits_[region / 8] &= ~std::byte(1U << (region % 8));
+      changed_.insert(region / 8 / kPageBytes);
+    }
+  }
+  /// After a power cut: nobody is inside any more.
+  void forget_writes() { uses_.clear(); }
+  /// Parity is right everywhere: bits that were found on the members age from now on, as those of writes.
+  void adopt_bits(TimeNs now) {
+    for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
+      if (marked(r)) uses_.try_emplace(r, Use{0, now});
+    }
+  }
+  bool in_use() const { return !uses_.empty(); }
   bool any_marked(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       if (marked(r)) return true;
     }
     return false;
   }
+  /// Nobody writes.
   void clear() {
+    uses_.clear();
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       if (bits_[i] != std::byte{0}) changed_.insert(i / kPageBytes);
       bits_[i] = std::byte{0};
@@ -63,12 +107,17 @@ class DirtyRegions {
   }
 
  private:
+  struct Use {
+    std::uint32_t inside = 0;  ///< writes under way
+    TimeNs ended_at = 0;       ///< the last of those that are not
+  };
   bool marked(std::uint64_t region) const {
     return (bits_[region / 8] & std::byte(1U << (region % 8))) != std::byte{0};
   }
   std::vector<std::byte> bits_;
   std::uint32_t region_sectors_ = 1;
   std::set<std::uint64_t> changed_;
+  std::map<std::uint64_t, Use> uses_;  ///< of the regions written since they were last cleared
 };
 
 }  // namespace headcrash::model

@@ -374,6 +374,10 @@ TEST(Flash, MeetsItsFaults) {
   EXPECT_EQ(run(Op::read, 640).status, Status::ok);
   faults.clear();
   run(Op::write);
+  add("latent-error:ssd,lba=3+1");
+  EXPECT_EQ(run(Op::read, 16).status, Status::ok) << "the bad sector's newest version is in the buffer";
+  faults.clear();
+  run(Op::write);
   add("dead:ssd");
   EXPECT_EQ(run(Op::flush).status, Status::device_failed);
   EXPECT_EQ(run(Op::read).status, Status::device_failed);

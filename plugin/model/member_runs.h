@@ -19,6 +19,7 @@ class MemberRuns {
   struct Piece {
     std::uint64_t stripe = 0;
     std::uint32_t role = 0;
+    std::uint32_t member = 0;
     RowRange rows;
     std::uint64_t offset = 0;         ///< in the host's data, in sectors
     std::uint64_t buffer_sector = 0;  ///< in the buffer by members
@@ -33,37 +34,38 @@ class MemberRuns {
   MemberRuns(const RaidLayout& layout, std::uint64_t lba, std::uint32_t sectors)
       : layout_(layout), lba_(lba), sectors_(sectors) {
     std::array<std::uint64_t, kArrayMembersMax> total{};
-    for (std::uint64_t done = 0; done < sectors_;) {
-      const Piece piece = piece_at(done);
-      total[layout_.member_of(piece.stripe, piece.role)] += piece.rows.sectors();
-      done += piece.rows.sectors();
-    }
+    for (Piece piece = first(); piece.offset < sectors_; go_on(piece))
+      total[piece.member] += piece.rows.sectors();
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// The piece that begins at an offset in the host's data; `buffer_sector` is not filled in.
-  Piece piece_at(std::uint64_t offset) const {
-    const std::uint64_t at = lba_ + offset;
-    const auto in_stripe = static_cast<std::uint32_t>(at % layout_.stripe_sectors());
+  /// Pieces one by one, for loops that wait between them; without `buffer_sector`. The first one costs four
+  /// divisions, each other one (that of RAID-5 and RAID-6 for the member).
+  Piece first() const {
+    const auto in_stripe = static_cast<std::uint32_t>(lba_ % layout_.stripe_sectors());
     Piece piece;
-    piece.stripe = at / layout_.stripe_sectors();
+    piece.stripe = lba_ / layout_.stripe_sectors();
     piece.role = in_stripe / layout_.unit;
     piece.rows.first = in_stripe % layout_.unit;
-    piece.rows.last = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(layout_.unit, piece.rows.first + (sectors_ - offset)));
-    piece.offset = offset;
+    place(piece);
     return piece;
+  }
+  void go_on(Piece& piece) const {
+    piece.offset += piece.rows.sectors();
+    piece.rows.first = 0;
+    if (++piece.role == layout_.data) {
+      piece.role = 0;
+      ++piece.stripe;
+    }
+    place(piece);
   }
 
   template <typename Visit>
   void each_piece(Visit visit) const {
     auto next = base_;
-    for (std::uint64_t done = 0; done < sectors_;) {
-      Piece piece = piece_at(done);
-      const std::uint32_t member = layout_.member_of(piece.stripe, piece.role);
-      piece.buffer_sector = next[member];
-      next[member] += piece.rows.sectors();
-      done += piece.rows.sectors();
+    for (Piece piece = first(); piece.offset < sectors_; go_on(piece)) {
+      piece.buffer_sector = next[piece.member];
+      next[piece.member] += piece.rows.sectors();
       visit(piece);
     }
   }
@@ -72,12 +74,11 @@ class MemberRuns {
   void each_run(Visit visit) const {
     std::array<Run, kArrayMembersMax> open{};
     each_piece([&](const Piece& piece) {
-      const std::uint32_t member = layout_.member_of(piece.stripe, piece.role);
       const std::uint64_t lba = layout_.member_lba(piece.stripe, piece.rows.first);
-      Run& run = open[member];
+      Run& run = open[piece.member];
       if (run.sectors == 0 || run.lba + run.sectors != lba) {
         if (run.sectors > 0) visit(run);
-        run = {member, lba, 0, piece.buffer_sector};
+        run = {piece.member, lba, 0, piece.buffer_sector};
       }
       run.sectors += piece.rows.sectors();
     });
@@ -87,6 +88,12 @@ class MemberRuns {
   }
 
  private:
+  void place(Piece& piece) const {
+    piece.rows.last = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(layout_.unit, piece.rows.first + (sectors_ - piece.offset)));
+    piece.member = layout_.member_of(piece.stripe, piece.role);
+  }
+
   const RaidLayout& layout_;
   std::uint64_t lba_;
   std::uint32_t sectors_;

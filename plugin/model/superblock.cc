@@ -43,6 +43,7 @@ void Superblock::encode(std::span<std::byte> sector) const {
   put_number(sector, 84, region_sectors, 4);
   put_number(sector, 88, stripes, 8);
   put_number(sector, 96, settled, 8);
+  put_number(sector, 104, rebuilt, 8);
   put_number(sector, kSuperblockCrcAt, crc32c(sector.first(kSuperblockCrcAt)), 4);
 }
 
@@ -65,6 +66,7 @@ std::optional<Superblock> Superblock::decode(std::span<const std::byte> sector) 
   s.region_sectors = static_cast<std::uint32_t>(get_number(sector, 84, 4));
   s.stripes = get_number(sector, 88, 8);
   s.settled = get_number(sector, 96, 8);
+  s.rebuilt = get_number(sector, 104, 8);
   return s;
 }
 

@@ -5,11 +5,11 @@
 // so a power cut leaves one intact. The slot with the higher event count and a right checksum speaks. A
 // member with fewer events than `settled` has missed something and is an old copy. Numbers are little-endian.
 //
-//   0  magic "HCARRAY1"     24 level, members      40 events                 64 state: bit 0 dirty
-//   8  array id             28 member index        48 failed members (mask)  72 prewrite tail: older updates
-//   are home
-//  16  version              32 stripe unit         56 rebuilding (mask)      80 prewrite sectors, region
-//  sectors 88  stripes              508 CRC-32C of what comes before
+//   0 magic "HCARRAY1"   32 stripe unit       64 state: bit 0 dirty       96 settled
+//   8 array id           40 events            72 prewrite tail: older    104 rebuilt stripes (0: from the
+//  16 version            48 failed (mask)        updates are home            beginning, as before there was
+//  24 level, members     56 rebuilding (mask) 80 prewrite, region sectors     this number)
+//  28 member index                            88 stripes                 508 CRC-32C of what comes before
 
 #include <array>
 #include <cstddef>
@@ -32,6 +32,7 @@ struct Superblock {
   std::uint64_t events = 0;
   std::uint64_t settled = 0;                 ///< every member that had not failed has at least these events
   std::uint64_t failed = 0, rebuilding = 0;  ///< masks of members
+  std::uint64_t rebuilt = 0;  ///< stripes below are on the medium of the member that is being rebuilt
   bool dirty = false;
   std::uint64_t prewrite_tail = 0;
 

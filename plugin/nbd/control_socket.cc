@@ -113,8 +113,8 @@ bool ControlSocket::wait_for(int fd, short events) const {
 
 void ControlSocket::accept_clients() {
   while (wait_for(listen_fd_, POLLIN)) {
-    const int fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     reap();
+    const int fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) {
       admit(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {

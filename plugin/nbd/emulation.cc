@@ -98,7 +98,7 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
 }
 
 Emulation::~Emulation() {
-  stop();
+  static_cast<void>(stop());
 }
 
 void Emulation::start() {
@@ -107,13 +107,13 @@ void Emulation::start() {
   calibration_ = std::thread([this] { pacer_->set_lead(measure_transport_floor()); });
 }
 
-void Emulation::stop() {
-  if (stopped_ || !pacer_) return;
+Result<void> Emulation::stop() {
+  if (stopped_ || !pacer_) return {};
   stopped_ = true;
   if (calibration_.joinable()) calibration_.join();
   pacer_->stop();
   profiles::park(plan_, built_);
-  static_cast<void>(backing_->flush());
+  return backing_->flush();
 }
 
 int Emulation::serve(std::size_t device_index, const model::Request& request) {

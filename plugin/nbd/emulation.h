@@ -55,8 +55,8 @@ class Emulation {
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
   /// Ends all waits; parks a machine that has power, as an orderly shutdown does: what volatile caches hold
-  /// reaches the medium; closes the recording.
-  void stop();
+  /// reaches the medium; hands the recording over. Error: the recording lacks its end.
+  Result<void> stop();
 
   // The machine's devices, which clients see:
   std::size_t device_count() const { return built_.machine->device_count(); }

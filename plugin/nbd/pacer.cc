@@ -158,7 +158,7 @@ void Pacer::rouse_leader() {
 // ---- requests
 // ----------------------------------------------------------------------------------------------------
 
-Served Pacer::serve(std::size_t device_index, const model::Request& request) {
+Served Pacer::serve(std::size_t device_index, const model::Request& request) noexcept {
   Waiter waiter;
   waiter.entered = wall_now();
   Lock lock(mutex_);

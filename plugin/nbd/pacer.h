@@ -35,9 +35,9 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/model/latency_histogram.h"
 #include "plugin/model/machine.h"
 #include "plugin/nbd/clock.h"
-#include "plugin/nbd/latency.h"
 
 namespace headcrash::nbd {
 
@@ -45,6 +45,13 @@ struct Served {
   model::Status status = model::Status::ok;
   bool shut_down = false;   ///< the server is stopping: nothing is known about the request
   bool distrusted = false;  ///< see distrust_when
+};
+
+/// Of one device, over reads and writes that succeeded, in model nanoseconds.
+struct DeviceLatency {
+  model::LatencyHistogram target;    ///< the modelled response time
+  model::LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
+  model::LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
 };
 
 class Pacer {
@@ -63,7 +70,9 @@ class Pacer {
   void stop();       ///< shut_down(), then joins the background thread
 
   /// Submits and returns no earlier than the completion's instant. `request.id` is filled in.
-  Served serve(std::size_t device_index, const model::Request& request);
+  /// An exception of the model (no memory left) ends the server: other requests wait on their stacks, and
+  /// what the model holds of them could not be taken back.
+  Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the present model time, under the mutex.
   template <typename Work>

@@ -179,7 +179,8 @@ int on_after_fork() noexcept {
 void on_cleanup() noexcept {
   guarded([] {
     server->control.reset();
-    if (server->emulation) server->emulation->stop();
+    if (server->emulation)
+      if (const auto stopped = server->emulation->stop(); !stopped) refuse(stopped.error());
     if (server->watcher.joinable()) server->watcher.join();
     server->exports.reset();
     server->emulation.reset();

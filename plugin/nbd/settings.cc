@@ -7,6 +7,8 @@
 #include <limits>
 #include <sstream>
 
+#include "plugin/profiles/stack.h"
+
 namespace headcrash::nbd {
 namespace {
 
@@ -162,10 +164,9 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
     return {};
   }
   if (key == "tear") {
-    tear = model::parse_tear(value);
-    if (!tear)
-      return fail("tear", fmt::format("\"{}\" is not something a cut can leave", value),
-                  fmt::format("use one of: {}", fmt::join(model::kTearNames, ", ")));
+    const auto left = profiles::parse_tear(value, "tear");
+    if (!left) return pass_on(left);
+    tear = *left;
     return {};
   }
   if (key == "seed") {

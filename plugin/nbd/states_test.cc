@@ -62,12 +62,12 @@ TEST(States, SwitchesUnderAnOpenConnection) {
   Client disk(server, "stage/0");
   Client mark(server, "mark/0");
   EXPECT_EQ(read_block(disk, 0), block('b'));
-  EXPECT_EQ(std::string(read_block(mark, 0, 1).data()), first["nonce"]);
+  EXPECT_EQ(std::string(read_block(mark, 0, 1).data()), first["nonce"].get<std::string>());
   EXPECT_EQ(disk.write(0, block('x')), 0);
   const json second = server.load(0, {{"recording", run}, {"id", "w7-"}});
   EXPECT_NE(second["nonce"], first["nonce"]);
   EXPECT_NE(second["digest"], first["digest"]);
-  EXPECT_EQ(std::string(read_block(mark, 0, 1).data()), second["nonce"]);
+  EXPECT_EQ(std::string(read_block(mark, 0, 1).data()), second["nonce"].get<std::string>());
   EXPECT_EQ(read_block(disk, 0), block('a')) << "neither 'b' nor what was written onto it";
   const json again = server.load(0, {{"recording", run}, {"id", "w7"}});
   EXPECT_EQ(again["digest"], first["digest"]);

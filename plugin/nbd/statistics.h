@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "plugin/model/array.h"
+#include "plugin/model/latency_histogram.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/nvram.h"
 #include "plugin/nbd/clock.h"
-#include "plugin/nbd/latency.h"
 
 namespace headcrash::nbd {
 
 struct ResponseTimes {
-  LatencySummary target, achieved, lateness;
+  model::LatencySummary target, achieved, lateness;
 };
 struct ArrayStatistics {
   model::ArrayStatus status;

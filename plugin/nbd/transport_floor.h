@@ -8,13 +8,15 @@
 //
 //   client                                 this process
 //     send 28 bytes ------------------------> wakes up in recv()
-//     wakes up in poll(), reads header
-//     and payload     <--- 16 + 4096 bytes ----- send
+//     wakes up in poll(), header <--- 16 bytes - send
+//     wakes up again, payload   <--- 4096 bytes - send
 //
 // The lower quartile of the rounds is taken: the least of them happened to find both threads on one
-// processor. A real client and nbdkit also have a protocol to follow, so that they see more than this. A
-// client that polls without sleeping saves its waking up and can have an answer some 20 us early; it asks for
-// a smaller `lead`. Origin of the number: calibration, at each start.
+// processor. nbdkit sends header and payload with a call each, and a client that is asleep wakes up for both:
+// with both in one call the lead came out some 15 us too short. A real client and nbdkit also have a protocol
+// to follow, so that they see more than this. A client that polls without sleeping saves its waking up and
+// can have an answer some 20 us early; it asks for a smaller `lead`. Origin of the number: calibration, at
+// each start.
 
 #include "plugin/nbd/clock.h"
 

@@ -62,6 +62,7 @@ ArrayBox read_array(TomlTable& top, ReadErrors& errors) {
   p.prewrite_sectors = safety.kib_as_sectors("prewrite-kib", 0, kGibInKib);
   p.recovery = safety.one_of("recovery", kRecoveries);
   p.region_sectors = safety.kib_as_sectors("region-kib", 0, kGibInKib);
+  if (safety.has("region-idle-ms")) p.region_idle_ns = safety.milliseconds("region-idle-ms");
   p.accept_dirty_degraded = safety.boolean("accept-dirty-degraded");
   p.rebuild_bytes_per_second =
       static_cast<std::uint64_t>(std::llround(safety.number("rebuild-mb-per-s", 0, 1e6) * kBytesPerMb));
@@ -76,6 +77,8 @@ ArrayBox read_array(TomlTable& top, ReadErrors& errors) {
   } else if (p.recovery == ArrayRecovery::dirty_regions && p.region_sectors == 0) {
     errors.add(safety.full("region-kib"), "recovery of dirty regions needs to know how large they are",
                "give the data that one bit covers");
+  } else if (p.region_idle_ns < model::kMillisecondNs) {
+    errors.add(safety.full("region-idle-ms"), "is too short for the age of a bit", "give 1 or more");
   }
   return box;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plugin/config/nearest.h"
 #include "plugin/config/size.h"
 #include "plugin/config/text_file.h"
 #include "plugin/profiles/profile_reader.h"
@@ -48,6 +49,13 @@ Result<MachineDevice> read_device(const toml::table& table, const std::string& p
 }
 
 }  // namespace
+
+Result<model::Tear> parse_tear(std::string_view word, const std::string& subject) {
+  if (const auto tear = model::parse_tear(word)) return *tear;
+  const std::vector<std::string> known{model::kTearNames.begin(), model::kTearNames.end()};
+  return fail(subject, fmt::format("\"{}\" is not something a cut can leave", word.substr(0, kNameLengthMax)),
+              config::suggest(word, known));
+}
 
 Result<MachineFile> load_machine_file(const std::string& path) {
   const Result<std::string> text = config::read_text_file(path);

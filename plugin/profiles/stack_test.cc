@@ -202,6 +202,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kRaid, "\"estimate: an example\"", "\"an example\"", "safety.origin", "measured:"},
         WrongStack{kRaid, "\"none\"", "\"prewrite\"", "safety.prewrite-kib", "log"},
         WrongStack{kRaid, "\"none\"", "\"dirty-regions\"", "safety.region-kib", "bit"},
+        WrongStack{kRaid, "accept-dirty-degraded", "region-idle-ms = 0\naccept-dirty-degraded",
+                   "safety.region-idle-ms", "too short"},
         WrongStack{"raid0-2.toml", "prewrite-kib = 0", "prewrite-kib = 8", "safety.prewrite-kib", "parity"},
         WrongStack{kRaid, "rebuild-mb-per-s = 0", "rebuild-mb-per-s = -1", "safety.rebuild-mb-per-s",
                    "number"},

@@ -59,7 +59,9 @@ std::optional<std::vector<std::byte>> encode_checkpoint(const Checkpoint& checkp
 std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> payload, std::uint64_t log_bytes,
                                             std::span<ExtentIndex> media) {
   Head head{};
-  if (!get(payload, head) || head.devices != media.size()) return std::nullopt;
+  if (!get(payload, head) || head.devices != media.size() || head.events > kRequestIdMax ||
+      head.last_at > static_cast<std::uint64_t>(kTimeMax) || head.last_request > kRequestIdMax)
+    return std::nullopt;
   for (ExtentIndex& index : media) {
     std::uint64_t extents = 0;
     if (!get(payload, extents)) return std::nullopt;

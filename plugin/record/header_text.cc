@@ -60,6 +60,7 @@ std::string header_text(const RecordingHeader& header) {
 
 std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   constexpr std::uint64_t kSectorsMax = std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
+  constexpr std::uint64_t kMediumSectorsMax = std::uint64_t{1} << 41;  // readers make an index of it: 32 MiB
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
     return std::nullopt;
@@ -76,7 +77,8 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
     if (!entry.is_object() || !take(entry, "name", device.name) || !take(entry, "profile", device.profile) ||
         !take(entry, "sectors", device.sectors) ||
         !take(entry, "physical_sector_sectors", device.physical_sector_sectors) ||
-        !take(entry, "medium", device.medium) || device.sectors > kSectorsMax)
+        !take(entry, "medium", device.medium) ||
+        device.sectors > (device.medium ? kMediumSectorsMax : kSectorsMax))
       return std::nullopt;
     header.devices.push_back(std::move(device));
   }

@@ -58,7 +58,10 @@ Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& pa
   if (fd < 0)
     return fail(path, "cannot be made: " + media::host_reason(errno), "check the folder and its permissions");
   std::unique_ptr<LogFile> file(new LogFile(path.string(), fd, 0));
-  if (auto locked = lock(path, fd); !locked) return pass_on(locked);
+  if (auto locked = lock(path, fd); !locked) {
+    unlink(path.c_str());
+    return pass_on(locked);
+  }
   return file;
 }
 

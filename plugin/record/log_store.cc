@@ -7,6 +7,7 @@
 
 #include "plugin/media/range.h"
 #include "plugin/model/invariant.h"
+#include "plugin/record/log_file.h"
 
 namespace headcrash::record {
 
@@ -215,9 +216,12 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   std::error_code none;
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
+    // Locked before it is read: what a server that is just ending still appends must not be cut off.
+    auto file = LogFile::open(path);
+    if (!file) return pass_on(file);
     auto resume = state->read_log(path);
     if (!resume) return pass_on(resume);
-    log = RecordingWriter::resume(path, *resume);
+    log = RecordingWriter::resume(std::move(*file), *resume);
     state->events = resume->events + 1;  // OPENED
   } else {
     log = RecordingWriter::create(path, header);

@@ -281,6 +281,7 @@ TEST_F(LogStoreTest, ADamagedLogIsRefusedAndLeftAlone) {
 TEST_F(LogStoreTest, RefusesOtherDevicesAndASecondServer) {
   auto log = open(machine(64));
   EXPECT_NE(refusal(machine(64)).find("in use"), std::string::npos);
+  EXPECT_NE(refusal(machine(65)).find("in use"), std::string::npos) << "locked before it is read";
   log.reset();
   EXPECT_NE(refusal(machine(65)).find("65 sectors"), std::string::npos);
   RecordingHeader two = machine(64);
@@ -289,6 +290,20 @@ TEST_F(LogStoreTest, RefusesOtherDevicesAndASecondServer) {
   set_contents("hello");
   EXPECT_NE(refusal(machine(64)).find("not a headcrash recording"), std::string::npos);
   EXPECT_EQ(contents(), "hello");
+}
+
+TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
+  struct rlimit before {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  struct rlimit full = before;
+  full.rlim_cur = 100;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  const std::string message = refusal(machine(64));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, old_handler);
+  EXPECT_NE(message.find("room"), std::string::npos) << message;
+  EXPECT_FALSE(fs::exists(path_)) << "it would be refused as no recording the next time";
 }
 
 TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {

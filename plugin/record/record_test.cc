@@ -228,6 +228,10 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
     return reader ? count_events(*reader) : -1;
   };
   EXPECT_EQ(with_event({.kind = Kind::mark}, 0), 1);
+  EXPECT_EQ(with_event({.kind = Kind::mark, .at = -1}, 0), 0);
+  EXPECT_EQ(with_event({.kind = Kind::mark, .at = kTimeMax}, 0), 1);
+  EXPECT_EQ(with_event({.kind = Kind::mark, .at = kTimeMax + 1}, 0), 0);
+  EXPECT_EQ(with_event({.kind = Kind::ack, .request = kRequestIdMax + 1}, 0), 0);
   EXPECT_EQ(with_event({.payload_bytes = 0xffffffff, .kind = Kind::mark}, 0), 0);
   EXPECT_EQ(with_event({.payload_bytes = kPayloadBytesMax, .kind = Kind::mark}, 8), 0);
   EXPECT_EQ(with_event({.payload_bytes = 9, .kind = Kind::mark}, 8), 0);
@@ -286,6 +290,8 @@ TEST_F(RecordTest, HostileHeaders) {
   EXPECT_FALSE(with_device(R"({"name":1,"sectors":1)" + rest + "1}"));
   EXPECT_FALSE(with_device(R"({"name":"","sectors":1)" + rest + "4294967296}"));
   EXPECT_FALSE(with_device(R"({"name":"","sectors":36028797018963968)" + rest + "1}"));
+  EXPECT_TRUE(with_device(R"({"name":"","sectors":2199023255552)" + rest + "1}"));
+  EXPECT_FALSE(with_device(R"({"name":"","sectors":2199023255553)" + rest + "1}"));
   const auto with_base = [&](const std::string& base) {
     return with(R"({"origin":"x","media":false,"seed":1,"devices":[],"base":)" + base + "}");
   };

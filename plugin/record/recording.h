@@ -11,6 +11,8 @@
 
 namespace headcrash::record {
 
+class LogFile;
+
 /// A witness that appends everything it sees to a file. At most 1 MiB has not reached the kernel yet; that is
 /// handed over when the power changes, when a flush or a write with fua is acknowledged, when told to and at
 /// the end: a killed server loses nothing that a flush had promised. A host error (disk full) is kept and
@@ -29,10 +31,10 @@ class RecordingWriter : public model::MachineWitness {
   /// Refuses an existing file. The path is used as given.
   static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& path,
                                                          const RecordingHeader& header);
-  /// Goes on with a log whose events have been read (log_store.h does): cuts off what is beyond the last
-  /// whole event and writes OPENED. Times and request ids of the new server follow the last ones.
-  static Result<std::unique_ptr<RecordingWriter>> resume(const std::filesystem::path& path,
-                                                         const Resume& resume);
+  /// Goes on with a log whose events have been read since `file` was opened, which locks it (log_store.h
+  /// does): cuts off what is beyond the last whole event and writes OPENED. Times and request ids of the new
+  /// server follow the last ones.
+  static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file, const Resume& resume);
   ~RecordingWriter() override;
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;

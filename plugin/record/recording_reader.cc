@@ -38,6 +38,7 @@ bool plausible_media(const EventHeader& header, std::uint64_t event_at, std::uin
 }
 
 bool plausible(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
+  if (header.at < 0 || header.at > kTimeMax || header.request > kRequestIdMax) return false;
   if (header.kind == kCheckpointKind) return true;
   const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;
   const auto op = static_cast<model::Op>(header.flags & kFlagOpMask);

@@ -71,20 +71,22 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
   const std::array<CheckpointSlot, 2> slots = {};
   (*file)->append(bytes_of(kMagic), bytes_of(sizes));
   (*file)->append(bytes_of(slots), text_bytes);
-  if (!(*file)->flush()) return tl::unexpected<Error>(*(*file)->error());
+  if (!(*file)->flush()) {  // a recording without its header would only be in the way
+    std::error_code none;
+    std::filesystem::remove(path, none);
+    return tl::unexpected<Error>(*(*file)->error());
+  }
   auto state = std::make_unique<State>();
   state->file = std::move(*file);
   return std::unique_ptr<RecordingWriter>(new RecordingWriter(std::move(state)));
 }
 
-Result<std::unique_ptr<RecordingWriter>> RecordingWriter::resume(const std::filesystem::path& path,
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::resume(std::unique_ptr<LogFile> file,
                                                                  const Resume& resume) {
-  auto file = LogFile::open(path);
-  if (!file) return pass_on(file);
-  if ((*file)->size() != resume.bytes)
-    if (auto cut = (*file)->truncate(resume.bytes); !cut) return pass_on(cut);
+  if (file->size() != resume.bytes)
+    if (auto cut = file->truncate(resume.bytes); !cut) return pass_on(cut);
   auto state = std::make_unique<State>();
-  state->file = std::move(*file);
+  state->file = std::move(file);
   state->time_base = state->last_at = resume.last_at;
   state->request_base = state->last_request = resume.last_request;
   state->generation = resume.checkpoint_generation;

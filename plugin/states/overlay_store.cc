@@ -116,21 +116,25 @@ Result<void> OverlayStore::read(std::uint64_t lba, std::span<std::byte> into) co
   };
   std::uint64_t next = lba;
   const std::uint64_t end = lba + into.size() / kSectorBytes;
-  for (const Piece& piece : overlay_->pieces(lba, end - lba)) {
-    if (piece.lba > next)
-      if (auto read = image_.read(next, part(next, piece.lba - next)); !read) return read;
-    next = piece.lba + piece.sectors;
-    const auto bytes = part(piece.lba, piece.sectors);
-    if (piece.where.is_zeroes()) {
+  Result<void> result;
+  const auto read_image_to = [&](std::uint64_t to) {
+    if (result && to > next) result = image_.read(next, part(next, to - next));
+  };
+  overlay_->index.visit(lba, end - lba, [&](std::uint64_t at, std::uint64_t sectors, Where where) {
+    read_image_to(at);
+    next = at + sectors;
+    const auto bytes = part(at, sectors);
+    if (where.is_zeroes()) {
       std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    } else {
-      overlay_->each_run(piece, [&](std::uint64_t from, std::uint64_t count, const std::byte* held) {
-        std::memcpy(part(from, count).data(), held, count * kSectorBytes);
-      });
+      return;
     }
-  }
-  if (next < end) return image_.read(next, part(next, end - next));
-  return {};
+    overlay_->each_run({at, sectors, where},
+                       [&](std::uint64_t from, std::uint64_t count, const std::byte* held) {
+                         std::memcpy(part(from, count).data(), held, count * kSectorBytes);
+                       });
+  });
+  read_image_to(end);
+  return result;
 }
 
 Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> data) {

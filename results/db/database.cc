@@ -421,6 +421,31 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   return *id;
 }
 
+Result<void> Database::record_claims(std::int64_t run, const std::vector<ClaimNumberRecord>& numbers,
+                                     const std::vector<ClaimRuleRecord>& rules) {
+  auto transaction = Transaction::begin(handle());
+  if (!transaction) return pass_on(transaction);
+  std::int64_t ordinal = 0;
+  auto done = insert_each(
+      handle(),
+      "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, ours, "
+      "remark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
+        insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper, n.ours,
+                    n.remark);
+      });
+  ordinal = 0;
+  if (done)
+    done = insert_each(
+        handle(),
+        "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail) VALUES (?, ?, ?, ?, ?, ?)",
+        rules, [&](Statement& insert, const ClaimRuleRecord& r) {
+          insert.bind(run, ordinal++, r.claim, r.rule, r.verdict, r.detail);
+        });
+  if (done) done = transaction->commit();
+  return done;
+}
+
 Result<void> Database::finish_run(std::int64_t run) {
   auto update = Statement::prepare(
       handle(), "UPDATE run SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?");

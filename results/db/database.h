@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -172,6 +172,16 @@ struct TrialRecord {
   std::optional<double> host_busy;         ///< share of the CPU that others used meanwhile
 };
 
+/// A number of an experiment: the paper's beside ours. `verdict` and the rest of a rule likewise.
+struct ClaimNumberRecord {
+  std::string claim, part, title, cell, quantity, unit;
+  std::optional<double> paper, ours;
+  std::string remark;
+};
+struct ClaimRuleRecord {
+  std::string claim, rule, verdict, detail;
+};
+
 class Database {
  public:
   enum class Access { read_only, read_write };
@@ -187,6 +197,9 @@ class Database {
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// All of a trial in one transaction: either everything is there or nothing.
   Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);
+  /// What an experiment answers, in order, in one transaction.
+  Result<void> record_claims(std::int64_t run, const std::vector<ClaimNumberRecord>& numbers,
+                             const std::vector<ClaimRuleRecord>& rules);
   Result<void> finish_run(std::int64_t run);
   /// A run that is gone on with plans as many trials: a merged one knows only of the shards it was made of.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);

@@ -39,6 +39,15 @@ std::string names_legend(const Benchmark& bench) {
 std::string plots_section(const Benchmark& bench, const BenchPlots& plots) {
   const std::int64_t run = bench.facts.run.id;
   std::string out;
+  if (!plots.recovery.empty()) {
+    out +=
+        "<section>\n<h2>Recovery against size</h2>\n" + names_legend(bench) +
+        "<p class=\"note\">Time of each step after a power cut (replay, then a check, then the mount of what "
+        "is "
+        "clean) against one parameter while the others stay: files on the disk, files since the last sync, "
+        "bytes of each. Dashed where the processor was waited for, not the device.</p>\n" +
+        plot_grid(plots.recovery) + query_note("bench_measures", run) + "</section>\n";
+  }
   if (!plots.throughput.empty()) {
     out += "<section>\n<h2>Response time against throughput</h2>\n" + names_legend(bench) +
            "<p class=\"note\">A point per number of users, written beside it. Each user waits for an "

@@ -47,26 +47,64 @@ Drawing bars_of(const Facts& facts, const Contest& contest) {
           "bars.gp", "time of each file system: " + title_of(contest)};
 }
 
-/// Contests that differ only in their number of users.
+/// Contests that differ only in one parameter.
 struct Series {
   const Contest* first = nullptr;
   std::string rest;
-  std::map<std::int64_t, const Contest*> by_users;
+  std::map<std::int64_t, const Contest*> by_value;
 };
 
-std::vector<Series> series_of(const Benchmark& bench) {
+std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter) {
   std::vector<Series> all;
-  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::size_t> places;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
   for (const Contest& contest : bench.contests) {
-    const auto count = users_in(contest.parameters);
-    if (!count || contest.phase.empty()) continue;
-    const auto [place, added] = places.emplace(
-        std::tuple(contest.device, contest.workload, count->rest, contest.scale, contest.phase), all.size());
-    if (added) all.push_back({&contest, count->rest, {}});
-    all[place->second].by_users[count->users] = &contest;
+    const auto found = value_in(contest.parameters, parameter);
+    if (!found || contest.phase.empty()) continue;
+    const auto [place, added] =
+        places.emplace(std::tuple(contest.device, contest.workload, found->rest, contest.phase), all.size());
+    if (added) all.push_back({&contest, found->rest, {}});
+    all[place->second].by_value[found->value] = &contest;
   }
-  std::erase_if(all, [](const Series& each) { return each.by_users.size() < 2; });
+  std::erase_if(all, [](const Series& each) { return each.by_value.size() < 2; });
   return all;
+}
+
+/// A step of recovery, whatever it waited for: dashed where that was not the device.
+std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, const Series& series,
+                                                           std::string_view parameter) {
+  struct Line {
+    std::string filesystem, data;
+    bool cpu_bound = false;
+  };
+  std::map<std::string, Line> lines;
+  for (const auto& [value, contest] : series.by_value) {
+    for (const Entrant& entrant : contest->entrants) {
+      if (entrant.standing.kind == Standing::Kind::unmeasured || entrant.measurements.empty()) continue;
+      const statistics::Summary& s = entrant.standing.ranking;
+      const statistics::Interval interval = s.mean_interval.value_or(statistics::Interval{s.mean, s.mean});
+      Line& line = lines[entrant.name()];
+      line.filesystem = entrant.filesystem;
+      line.cpu_bound = line.cpu_bound || entrant.standing.kind == Standing::Kind::cpu_bound;
+      line.data += fmt::format("{}\t{}\t{}\t{}\n", value, s.mean / 1e3, std::max(interval.low, 0.0) / 1e3,
+                               interval.high / 1e3);
+    }
+  }
+  if (lines.empty()) return std::nullopt;
+  std::string data, colours, dashes;
+  for (const auto& [name, line] : lines) {
+    data += line.data + "\n\n";
+    colours += fmt::format("{} ", plot_colour(facts, line.filesystem));
+    dashes += line.cpu_bound ? "11 " : "1 ";
+  }
+  const Contest& contest = *series.first;
+  return std::pair(
+      Drawing{270,
+              fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nparameter = \"{}\"\n{}",
+                          lines.size(), colours, dashes, parameter, data_block("data", data)),
+              "recovery_size.gp",
+              fmt::format("time of {} against {} on {}", contest.phase, parameter, contest.device)},
+      fmt::format("<b>{}</b> by {} <small>{} &middot; {}</small>", escape(contest.phase), escape(parameter),
+                  escape(contest.device), escape(series.rest)));
 }
 
 /// A closed system: each user waits for its operation before the next one, so that the response time is users
@@ -74,7 +112,7 @@ std::vector<Series> series_of(const Benchmark& bench) {
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts, const Series& series) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
   double most = 0;
-  for (const auto& [users, contest] : series.by_users) {
+  for (const auto& [users, contest] : series.by_value) {
     for (const Entrant& entrant : contest->entrants) {
       if (entrant.standing.kind != Standing::Kind::ranked || entrant.measurements.empty()) continue;
       const auto rate =
@@ -174,16 +212,16 @@ std::vector<std::pair<Drawing, std::string>> panels(const Benchmark& bench) {
 
 }  // namespace
 
-std::optional<UserCount> users_in(const std::string& parameters) {
+std::optional<ParameterValue> value_in(const std::string& parameters, std::string_view name) {
   std::istringstream words(parameters);
-  UserCount found;
+  ParameterValue found;
   bool there = false;
-  constexpr std::string_view kName = "users=";
   for (std::string word; words >> word;) {
-    if (!there && word.starts_with(kName)) {
+    const std::string_view text(word);
+    if (!there && text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
       const char* end = word.data() + word.size();
-      const auto [stop, problem] = std::from_chars(word.data() + kName.size(), end, found.users);
-      there = problem == std::errc{} && stop == end && found.users > 0;
+      const auto [stop, problem] = std::from_chars(word.data() + name.size() + 1, end, found.value);
+      there = problem == std::errc{} && stop == end && found.value > 0;
       if (there) continue;
     }
     found.rest += (found.rest.empty() ? "" : " ") + word;
@@ -205,8 +243,17 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
     drawings.push_back(titled.first);
     places.emplace_back(&to, titled.second);
   };
-  std::size_t throughputs = 0;
-  for (const Series& series : series_of(bench)) {
+  std::size_t throughputs = 0, plots_of_recovery = 0;
+  for (const std::string_view parameter : {"files", "dirty", "file-bytes"}) {
+    for (const Series& series : series_of(bench, parameter)) {
+      if (series.first->workload != "recovery" || plots_of_recovery == kOthersMost) continue;
+      if (const auto drawing = recovery_of(bench.facts, series, parameter)) {
+        add(*drawing, plots.recovery);
+        ++plots_of_recovery;
+      }
+    }
+  }
+  for (const Series& series : series_of(bench, "users")) {
     if (throughputs == kOthersMost) break;
     if (const auto drawing = throughput_of(bench.facts, series)) {
       add(*drawing, plots.throughput);

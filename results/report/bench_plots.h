@@ -2,7 +2,9 @@
 // The plots of a benchmark. Only so many are drawn as a page can bear; the tables have everything.
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/report/bench_facts.h"
@@ -12,6 +14,7 @@ namespace headcrash::report {
 
 struct BenchPlots {
   std::map<std::string, std::string> bars;  ///< SVG by the contest's identity, of the first kBarsMost
+  std::vector<Plot> recovery;               ///< where a workload that ends in a cut had several sizes
   std::vector<Plot> throughput;             ///< where a workload was run by several numbers of users
   std::vector<Plot> latency;                ///< one per device and workload
   std::vector<Plot> io;
@@ -19,11 +22,11 @@ struct BenchPlots {
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 
-/// "files=1000 users=4" -> 4 and "files=1000".
-struct UserCount {
-  std::int64_t users = 0;
+/// Of "files=1000 users=4" the name "users": 4 and "files=1000". Only numbers above 0.
+struct ParameterValue {
+  std::int64_t value = 0;
   std::string rest;
 };
-std::optional<UserCount> users_in(const std::string& parameters);
+std::optional<ParameterValue> value_in(const std::string& parameters, std::string_view name);
 
 }  // namespace headcrash::report

@@ -284,12 +284,37 @@ TEST_F(BenchReportTest, TimesThatAreNoneAreNotCompared) {
   EXPECT_TRUE(holds(result.text, "xfs"));
 }
 
-TEST(UsersOf, AreFoundAmongTheParameters) {
-  EXPECT_EQ(users_in("files=10 users=4 wide=1")->users, 4);
-  EXPECT_EQ(users_in("files=10 users=4 wide=1")->rest, "files=10 wide=1");
+TEST(ValueOf, AParameterIsFoundAmongTheOthers) {
+  EXPECT_EQ(value_in("files=10 users=4 wide=1", "users")->value, 4);
+  EXPECT_EQ(value_in("files=10 users=4 wide=1", "users")->rest, "files=10 wide=1");
+  EXPECT_EQ(value_in("file-bytes=7 files=10", "files")->value, 10);
   for (const char* none :
        {"", "files=10", "superusers=3", "users=", "users=x", "users=0", "users=99999999999999999999"})
-    EXPECT_FALSE(users_in(none)) << none;
+    EXPECT_FALSE(value_in(none, "users")) << none;
+}
+
+SyntheticBench recoveries() {
+  SyntheticBench shape{.name = "recovery"};
+  for (const int dirty : {100, 400, 1600}) {
+    for (const char* phase : {"replay", "fsck", "mount"}) {
+      const double seconds = 0.01 * dirty;
+      shape.contests.push_back({.device = "hp-c2447",
+                                .workload = "recovery",
+                                .parameters = fmt::format("dirty={} file-bytes=4096 files=1000", dirty),
+                                .phase = phase,
+                                .scale = "custom",
+                                .entrants = {{.filesystem = "ext4", .seconds = {seconds, seconds * 1.1}},
+                                             {.filesystem = "xfs", .seconds = {seconds / 2}, .busy = 0.2}}});
+    }
+  }
+  return shape;
+}
+
+TEST_F(BenchReportTest, RecoveryIsDrawnAgainstWhatVaries) {
+  const BenchPlots plots = must(bench_plots(gathered(recoveries())));
+  ASSERT_EQ(plots.recovery.size(), 3U) << "replay, fsck, mount; only the dirty files vary";
+  for (const Plot& plot : plots.recovery) EXPECT_TRUE(holds(plot.title, "by dirty")) << plot.title;
+  EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).recovery.empty());
 }
 
 TEST_F(BenchReportTest, ForALook) {

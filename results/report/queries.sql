@@ -293,3 +293,15 @@ numbered AS (
 SELECT device, workload, parameters, filesystem, key, at_ms - first_ms AS at_ms, lba, op FROM numbered
 WHERE (number - 1) % ((total + 19899) / 19900) = 0
 ORDER BY device, workload, parameters, filesystem, key, op, number LIMIT 20000;
+
+-- name: experiment_run
+SELECT name, (SELECT count(*) FROM trial WHERE run_id = run.id) AS cells,
+  (SELECT count(*) FROM trial WHERE run_id = run.id AND verdict = 'failed') AS failed
+FROM run WHERE id = :run;
+
+-- name: claim_numbers
+SELECT claim, part, title, cell, quantity, unit, paper, ours, ours / nullif(paper, 0) AS ratio, remark
+FROM claim_number WHERE run_id = :run ORDER BY ordinal;
+
+-- name: claim_rules
+SELECT claim, rule, verdict, detail FROM claim_rule WHERE run_id = :run ORDER BY ordinal;

@@ -6,6 +6,7 @@
 #include "results/db/statement.h"
 #include "results/report/bench_export.h"
 #include "results/report/bench_page.h"
+#include "results/report/experiment_page.h"
 #include "results/report/facts.h"
 #include "results/report/page.h"
 #include "results/report/whole_file.h"
@@ -87,6 +88,29 @@ Result<ReportResult> write_bench_report(db::Database& database, const ReportOpti
   return result;
 }
 
+Result<ReportResult> write_experiment_report(db::Database& database, const ReportOptions& options) {
+  std::int64_t run = options.run.value_or(0);
+  if (!options.run) {
+    const auto newest = db::query_integer(database.handle(), "SELECT max(id) FROM run");
+    if (!newest) return pass_on(newest);
+    run = *newest;
+  }
+  const auto experiment = experiment_page(database, run);
+  if (!experiment) return pass_on(experiment);
+  const auto page = write_page(options, experiment->html);
+  if (!page) return pass_on(page);
+  return ReportResult{.page = *page,
+                      .run = run,
+                      .trials = experiment->cells,
+                      .failed = static_cast<std::size_t>(experiment->failed),
+                      .summary = {{"run", run},
+                                  {"cells", experiment->cells},
+                                  {"failed", experiment->failed},
+                                  {"rules_hold", experiment->hold},
+                                  {"rules_do_not_hold", experiment->do_not_hold},
+                                  {"rules_undecided", experiment->undecided}}};
+}
+
 }  // namespace
 
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options) {
@@ -94,6 +118,7 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (!kind) return pass_on(kind);
   const bool only_bench = options.baseline || !options.csv.empty() || !options.junit.empty();
   if (*kind == "bench" || (only_bench && !options.run)) return write_bench_report(database, options);
+  if (*kind == "experiment" && !only_bench) return write_experiment_report(database, options);
   const auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);
   if (only_bench) {

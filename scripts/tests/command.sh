@@ -29,6 +29,7 @@ refuses 2 "hp-c2448" "hp-c2447" -- "$headcrash" serve --profile hp-c2448
 refuses 2 "size" -- "$headcrash" serve --size 1X
 refuses 2 "size" -- "$headcrash" serve --size 90G
 refuses 2 "cut" -- "$headcrash" serve --size 64M --cut at-flush:0
+refuses 2 "tear" "unreadable" -- "$headcrash" serve --size 64M --tear unreadble
 refuses 2 "clock" -- "$headcrash" serve --size 64M --clock fast
 
 printf 'filesystems = ["ext4"]\nsede = 3\n[device]\nprofiles = ["hp-c2447"]\n' >typo.toml

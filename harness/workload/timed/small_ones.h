@@ -35,7 +35,8 @@ inline const std::vector<Small>& small_ones() {
       {"chen-burst", {{"burst-kib", 70}}, 1},
       {"chen-fsync", {{"burst-kib", 70}}, 1},
       {"dbench", {{"clients", 2}, {"percent", 1}}, 1},
-      {"postmark", {{"files", 20}, {"transactions", 60}, {"folders", 3}}, 2}};
+      {"postmark", {{"files", 20}, {"transactions", 60}, {"folders", 3}}, 2},
+      {"recovery", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1}};
   return kAll;
 }
 

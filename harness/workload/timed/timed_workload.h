@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "fs-adapters/vfs.h"
-#include "harness/workload/timed/latencies.h"
+#include "plugin/model/latency_histogram.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::timed {
@@ -53,7 +53,7 @@ class Pace {
 struct Tally {
   std::uint64_t operations = 0;  ///< in the workload's own unit: files made, transactions, scripts
   std::uint64_t bytes_read = 0, bytes_written = 0;
-  Latencies latencies;  ///< of single operations, where the workload is about them
+  model::LatencyHistogram latencies;  ///< of single operations, where the workload is about them
 };
 
 /// Why a phase ended early: the file system refused, or gave back what was not written.
@@ -78,6 +78,9 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< synced before, and clean caches dropped
+  /// Not before the power has been cut and the file system has recovered: whoever can do that does it before
+  /// the first such phase. All others go on without, and find the same.
+  bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };
 

@@ -88,7 +88,7 @@ TEST(TimedWorkloads, AreDescribedWithinTheirBounds) {
     bool measured = false;
     for (const Phase& phase : each.phases(arguments_of(each, true, {}, "test").value())) {
       EXPECT_TRUE(names.insert(phase.name).second) << phase.name;
-      measured = measured || phase.measured;
+      measured = measured || phase.measured || phase.after_cut;  // recovery itself is measured
     }
     EXPECT_TRUE(measured);
   }
@@ -484,43 +484,6 @@ TEST(TimedArguments, AreCheckedByName) {
   const auto unknown = find_timed_workload("postmork");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("did you mean \"postmark\"?"), std::string::npos);
-}
-
-TEST(Latencies, QuantilesAreRightToThreePercent) {
-  Latencies one, two;
-  for (std::int64_t i = 1; i <= 100'000; ++i) (i % 2 == 0 ? one : two).record(i * 37);
-  one.add(two);
-  EXPECT_EQ(one.count(), 100'000U);
-  EXPECT_EQ(one.max_ns(), 3'700'000);
-  EXPECT_NEAR(static_cast<double>(one.mean_ns()), 50'000.5 * 37, 1);
-  for (const double share : {0.01, 0.5, 0.99, 1.0}) {
-    const double exact = share * 3'700'000;
-    EXPECT_GE(static_cast<double>(one.quantile_ns(share)), exact * 0.999) << share;
-    EXPECT_LE(static_cast<double>(one.quantile_ns(share)), exact * 1.032) << share;
-  }
-  std::uint64_t sum = 0;
-  std::int64_t last = -1;
-  for (const auto& [upper, count] : one.buckets()) {
-    EXPECT_GT(upper, last);
-    last = upper;
-    sum += count;
-  }
-  EXPECT_EQ(sum, one.count());
-}
-
-TEST(Latencies, HoldTheExtremes) {
-  Latencies latencies;
-  EXPECT_EQ(latencies.mean_ns(), 0);
-  EXPECT_EQ(latencies.quantile_ns(0.5), 0);
-  for (const std::int64_t ns : {std::int64_t{-5}, std::int64_t{0}, INT64_MAX}) latencies.record(ns);
-  EXPECT_EQ(latencies.max_ns(), INT64_MAX);
-  EXPECT_EQ(latencies.quantile_ns(0.5), 0);
-  EXPECT_EQ(latencies.buckets().back().first, INT64_MAX);
-  for (std::int64_t ns = 0; ns < 64; ++ns) {
-    Latencies exact;
-    exact.record(ns);
-    EXPECT_EQ(exact.buckets().at(0).first, ns);
-  }
 }
 
 }  // namespace

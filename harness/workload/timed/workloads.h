@@ -22,5 +22,6 @@ TimedWorkload chen_burst();
 TimedWorkload chen_fsync();
 TimedWorkload dbench();
 TimedWorkload postmark();
+TimedWorkload recovery();
 
 }  // namespace headcrash::timed

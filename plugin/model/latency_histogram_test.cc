@@ -1,4 +1,4 @@
-#include "plugin/nbd/latency.h"
+#include "plugin/model/latency_histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-namespace headcrash::nbd {
+namespace headcrash::model {
 namespace {
 
 TEST(LatencyHistogram, EmptyIsAllZero) {
@@ -20,11 +20,11 @@ TEST(LatencyHistogram, EmptyIsAllZero) {
 TEST(LatencyHistogram, EveryBucketHoldsItsValueWithinThreePercent) {
   for (int bit = 0; bit < 63; ++bit) {
     for (const std::int64_t offset : {-1, 0, 1}) {
-      const model::TimeNs value = (model::TimeNs{1} << bit) + offset;
+      const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
       histogram.record(
-          std::numeric_limits<model::TimeNs>::max());  // so that p50 is a bucket's bound, not the maximum
+          std::numeric_limits<std::int64_t>::max());  // so that p50 is a bucket's bound, not the maximum
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);
       EXPECT_LE(static_cast<double>(p50 - value), 0.03 * static_cast<double>(value)) << value;
@@ -35,10 +35,10 @@ TEST(LatencyHistogram, EveryBucketHoldsItsValueWithinThreePercent) {
 TEST(LatencyHistogram, QuantilesOfRandomTimes) {
   std::mt19937_64 random(5);
   std::lognormal_distribution<double> times(13, 1.5);
-  std::vector<model::TimeNs> values;
+  std::vector<std::int64_t> values;
   LatencyHistogram histogram;
   for (int i = 0; i < 10001; ++i) {
-    values.push_back(static_cast<model::TimeNs>(times(random)));
+    values.push_back(static_cast<std::int64_t>(times(random)));
     histogram.record(values.back());
   }
   std::sort(values.begin(), values.end());
@@ -68,5 +68,23 @@ TEST(LatencyHistogram, NegativeCountsAsZeroAndClearEmpties) {
   EXPECT_EQ(histogram.summary().count, 0U);
 }
 
+TEST(LatencyHistogram, TwoAreAddedAndHoldTheExtremes) {
+  LatencyHistogram one, two, all;
+  for (std::int64_t i = 1; i <= 100'000; ++i) {
+    (i % 2 == 0 ? one : two).record(i * 37);
+    all.record(i * 37);
+  }
+  one.add(two);
+  EXPECT_EQ(one.summary().buckets, all.summary().buckets);
+  EXPECT_EQ(one.summary().max_ns, 3'700'000);
+  EXPECT_NEAR(one.summary().mean_ns, 50'000.5 * 37, 1);
+  for (const double share : {0.01, 0.5, 0.99, 1.0}) EXPECT_EQ(one.quantile_ns(share), all.quantile_ns(share));
+  LatencyHistogram extremes;
+  for (const std::int64_t ns : {std::int64_t{-5}, std::int64_t{0}, INT64_MAX}) extremes.record(ns);
+  EXPECT_EQ(extremes.summary().max_ns, INT64_MAX);
+  EXPECT_EQ(extremes.quantile_ns(0.5), 0);
+  EXPECT_EQ(extremes.summary().buckets.back().first, INT64_MAX);
+}
+
 }  // namespace
-}  // namespace headcrash::nbd
+}  // namespace headcrash::model

@@ -1,0 +1,110 @@
+// A repair that the power ends after any sector, and then another one.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/test_tree.h"
+
+namespace headcrash::ufs {
+namespace {
+
+/// Sectors reach the medium one by one until the power goes.
+class CutStore : public model::SectorStore {
+ public:
+  CutStore(model::SectorStore& below, std::uint64_t sectors) : below_(below), left_(sectors) {}
+  std::uint64_t sectors() const override { return below_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    return below_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    for (std::size_t at = 0; at < data.size(); at += kSectorBytes, --left_) {
+      if (left_ == 0) return fail("device", "the power is off");
+      if (auto done = below_.write(lba + at / kSectorBytes, data.subspan(at, kSectorBytes)); !done)
+        return done;
+    }
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("device", "not expected"); }
+
+ private:
+  model::SectorStore& below_;
+  std::uint64_t left_;
+};
+
+/// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else has the
+/// block of small; there is no lost+found; a map forgets a block.
+void damage(TestTree& tree) {
+  ImageWriter writer(*tree.store);
+  const FragmentAddress root = writer.load(kRootInode).direct[0];
+  auto bytes = writer.read(root, writer.geometry().fragment_bytes());
+  for (const char* name : {"docs", "twice", "lost+found"})
+    remove_entry(bytes, find_entry(bytes, name)->offset);
+  writer.write(root, bytes);
+  Inode large = writer.load(tree.large);
+  large.direct[4] = 3;
+  writer.save(tree.large, large);
+  Inode second = writer.load(tree.long_link);
+  second.direct[0] = writer.load(tree.small).direct[0];
+  writer.save(tree.long_link, second);
+  Inode links = writer.load(tree.twice);
+  links.links = 9;
+  writer.save(tree.twice, links);
+  writer.in_group(0, [&](CylinderGroup& group) {
+    group.free(large.direct[6] % writer.geometry().fragments_per_group(), 8);
+    group.use(*group.find_block(0), 5);
+    return true;
+  });
+}
+
+std::set<InodeNumber> files(const model::SectorStore& store) {
+  std::set<InodeNumber> found;
+  const auto reader = ImageReader::open(store);
+  EXPECT_TRUE(reader->walk([&](const ImageReader::Found& f) { found.insert(f.number); }));
+  return found;
+}
+
+TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
+  const MkfsOptions small{.bytes_per_inode = 16384, .time = 1};
+  const auto image = [&] { return TestTree(small, 1 << 20); };
+  TestTree damaged = image();
+  damage(damaged);
+  const auto start = damaged.bytes();
+  ASSERT_TRUE(Fsck().run(*damaged.store, {.repair = true}));
+  const auto expected = files(*damaged.store);
+  EXPECT_TRUE(expected.contains(damaged.large));
+  std::uint64_t cuts = 0;
+  Fsck fsck;
+  for (bool finished = false; !finished && cuts < 1000; ++cuts) {
+    ASSERT_TRUE(damaged.store->write(0, start));
+    CutStore cut(*damaged.store, cuts);
+    finished = fsck.run(cut, {.repair = true}).has_value();
+    const auto repaired = fsck.run(*damaged.store, {.repair = true});
+    ASSERT_TRUE(repaired) << "cut after " << cuts << ": " << repaired.error().message();
+    ASSERT_FALSE(repaired->unrepaired) << "cut after " << cuts;
+    const auto after = fsck.check(*damaged.store);
+    ASSERT_TRUE(after && after->nothing_found())
+        << "cut after " << cuts << ": " << after->findings.front().text;
+    ASSERT_EQ(files(*damaged.store), expected) << "cut after " << cuts;
+  }
+  EXPECT_GT(cuts, 30U);
+}
+
+TEST(FsckRestart, WithoutLostFoundNothingIsThrownAway) {
+  TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
+  damage(tree);
+  ImageWriter(*tree.store).enter(kRootInode, "lost+found", tree.twice, kTypeRegular);
+  const auto report = Fsck().run(*tree.store, {.repair = true});
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->unrepaired);
+  EXPECT_TRUE(report->has(FindingKind::no_room));
+  const auto again = Fsck().check(*tree.store);
+  for (const Finding& f : again->findings)
+    EXPECT_EQ(weight_of(f.kind), Weight::residue) << name_of(f.kind) << " " << f.text;
+  EXPECT_TRUE(again->has(FindingKind::unreferenced_directory));
+  EXPECT_FALSE(again->was_clean);
+}
+
+}  // namespace
+}  // namespace headcrash::ufs

@@ -1,0 +1,143 @@
+// Images that a stranger wrote: each input is a list of edits to a small file system's image, 6 bytes each.
+// Whatever they are, reader and checker end, nothing outside the device is touched, and what a repair says
+// that it has repaired is clean.
+
+#include <gtest/gtest.h>
+
+#include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/ufs/test_tree.h"
+#include "plugin/model/fuzz.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr std::size_t kEditBytes = 6;
+constexpr std::size_t kEditsMax = 200;
+
+/// Keeps count of requests, and refuses those that reach outside.
+class BoundedStore : public model::SectorStore {
+ public:
+  explicit BoundedStore(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    check(lba, into.size());
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes), into.size(), into.begin());
+    return {};
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    check(lba, data.size());
+    std::copy(data.begin(), data.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("store", "not expected"); }
+  std::span<std::byte> bytes() { return bytes_; }
+  std::uint64_t requests() const { return requests_; }
+
+ private:
+  void check(std::uint64_t lba, std::size_t size) const {
+    ++requests_;
+    model::invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
+                     "the checker stays on the device");
+  }
+  std::vector<std::byte> bytes_;
+  mutable std::uint64_t requests_ = 0;
+};
+
+struct Target {
+  TestTree tree{{.bytes_per_inode = 16384, .group_bytes = 512 << 10, .time = 1}, 1 << 20};
+  std::vector<std::byte> image = tree.bytes();
+  std::vector<std::uint64_t> areas;  ///< where a byte more or less matters
+  Fsck fsck;
+
+  Target() {
+    const auto reader = ImageReader::open(*tree.store);
+    const Geometry& g = reader->geometry();
+    const auto add = [&](std::uint64_t byte, std::uint64_t weight) {
+      areas.insert(areas.end(), weight, byte);
+    };
+    add(kSuperblockByte, 3), add(kSuperblockByte + 1200, 1);
+    for (std::uint32_t group = 0; group < g.groups(); ++group) add(g.byte_of(g.header(group)), 2);
+    for (InodeNumber i = kRootInode; i < 16; ++i)
+      add(g.byte_of(g.place_of(i).block) + g.place_of(i).offset, 2);
+    for (const InodeNumber i : {InodeNumber{kRootInode}, tree.docs, tree.deep})
+      add(g.byte_of(reader->inode(i)->direct[0]), 4);
+    add(g.byte_of(reader->inode(tree.large)->indirect[0]), 3);
+    add(g.byte_of(reader->inode(tree.holes)->indirect[2]), 3);
+  }
+
+  /// area, offset (16 bits), what to do, operand (16 bits)
+  void edit(std::span<std::byte> bytes, std::string_view program) const {
+    for (std::size_t i = 0; i + kEditBytes <= program.size() && i / kEditBytes < kEditsMax; i += kEditBytes) {
+      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
+      const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 1400;
+      const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));
+      if (at + 8 > bytes.size()) continue;
+      switch (byte(3) % 6) {
+        case 0:
+          store8(bytes, at, byte(4));
+          break;
+        case 1:
+          store32(bytes, at / 4 * 4, value);
+          break;
+        case 2:
+          store32(bytes, at / 4 * 4, ~std::uint32_t{value});
+          break;
+        case 3:
+          store16(bytes, at / 2 * 2, value);
+          break;
+        case 4:
+          std::copy_n(bytes.begin() + 131072 + value / 4 * 4, 4,
+                      bytes.begin() + static_cast<std::ptrdiff_t>(at / 4 * 4));
+          break;
+        default:
+          store8(bytes, at, static_cast<std::uint8_t>(load8(bytes, at) ^ (1U << (value % 8))));
+          break;
+      }
+    }
+  }
+
+  std::uint64_t run(std::string_view program) {
+    BoundedStore store(image);
+    edit(store.bytes(), program);
+    read_all(store);
+    const auto checked = fsck.check(store);
+    if (!checked) return fuzz::novelty(checked.error().problem);
+    const auto repaired = fsck.run(store, {.repair = true});
+    EXPECT_LT(store.requests(), 400'000U) << "far too many requests";
+    if (!repaired) return 1 + fuzz::novelty(repaired.error().problem);
+    std::uint64_t kind = repaired->unrepaired ? 7 : 8;
+    for (const Finding& finding : repaired->findings) kind |= 16ULL << static_cast<unsigned>(finding.kind);
+    if (repaired->unrepaired) return kind;
+    const auto after = fsck.check(store);
+    EXPECT_TRUE(after && after->nothing_found())
+        << "after the repair: " << (after ? after->findings.front().text : after.error().message());
+    read_all(store);
+    return kind;
+  }
+
+  static void read_all(const model::SectorStore& store) {
+    const auto reader = ImageReader::open(store);
+    if (!reader) return;
+    std::vector<std::byte> buffer(20'000);
+    (void)reader->walk([&](const ImageReader::Found& found) {
+      if (found.inode.is_symlink()) (void)reader->readlink(found.number);
+      if (found.inode.is_regular()) (void)reader->read(found.number, found.inode.size_bytes / 2, buffer);
+    });
+  }
+};
+
+TEST(Fuzz, UfsImage) {
+  Target target;
+  fuzz::Options options;
+  options.name = "ufs-image";
+  options.size_max = kEditBytes * kEditsMax;
+  options.corpus = {"", std::string(kEditBytes, '\0'), "\x03\x30\x05\x01\x02\x03\x09\x01\x02\x02\x04\x05"};
+  for (char area = 0; area < 40; area += 3)
+    for (char action = 0; action < 6; ++action)
+      options.corpus.push_back({area, '\x28', 0, action, '\x05', 0});
+  fuzz::run(options, [&](std::string_view input) { return target.run(input); });
+}
+
+}  // namespace
+}  // namespace headcrash::ufs

@@ -1,0 +1,68 @@
+// headcrash experiment: runs what a paper measured, in virtual time, and sets our numbers beside its own.
+#include "harness/experiment/experiment.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "harness/cli/command.h"
+
+namespace headcrash::cli {
+namespace {
+
+struct ExperimentArguments {
+  std::string name, database;
+  std::uint64_t seed = 1;
+  bool as_json = false;
+};
+
+int run(const ExperimentArguments& arguments) {
+  catch_interrupts();
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  std::size_t done = 0;
+  auto outcome = experiment::run_experiment({.name = arguments.name,
+                                             .seed = arguments.seed,
+                                             .on_cell =
+                                                 [&](const experiment::Cell& cell) {
+                                                   if (terminal)
+                                                     fmt::print(stderr, "\r\033[K{}: {}", ++done, cell.key);
+                                                 },
+                                             .interrupted = [] { return interrupted().load(); }});
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (outcome->interrupted) {
+    fmt::print(stderr, "headcrash: interrupted; nothing was kept\n");
+    return kInterrupted;
+  }
+  if (!arguments.database.empty()) {
+    auto database = db::Database::open(arguments.database, db::Database::Access::read_write);
+    if (!database) return tell(database.error(), arguments.as_json);
+    if (const auto kept = experiment::keep(*database, *outcome); !kept)
+      return tell(kept.error(), arguments.as_json);
+  }
+  if (arguments.as_json)
+    print(experiment::as_json(*outcome));
+  else
+    fmt::print("{}", experiment::as_text(*outcome));
+  return outcome->failed() > 0 ? kFound : kFine;
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("experiment", "A paper's experiment in virtual time: its numbers beside ours");
+  const auto arguments = std::make_shared<ExperimentArguments>();
+  command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")->required();
+  command->add_option("--db", arguments->database, "Results database; made if missing");
+  command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
+  command->add_flag("--json", arguments->as_json, "Machine-readable output");
+  command->footer(
+      "Examples:\n  headcrash experiment ganger94/table2\n  headcrash experiment ganger94 --db papers.db\n"
+      "  headcrash report --db papers.db\n\n"
+      "Exit code 1: a cell failed. A rule that does not hold is a result, not a failure.");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,30 @@
+// What a ServedDevice hands to the plugin, as the plugin answers to it.
+#include "harness/device/served_device.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/process/scratch_folder.h"
+
+namespace headcrash::device {
+namespace {
+
+std::string refusal_of(const ServedDeviceSpec& spec) {
+  const auto scratch = process::ScratchFolder::make();
+  EXPECT_TRUE(scratch);
+  const auto served = ServedDevice::start(spec, scratch->path());
+  return served ? "" : served.error().message();
+}
+
+TEST(ServedDevice, TellsThePluginWhatACutLeaves) {
+  const ServedDeviceSpec good{
+      .profile = "hp-c2447", .size_bytes = 1 << 20, .tear = "unreadable", .clock = "off"};
+  EXPECT_EQ(refusal_of(good), "");
+  ServedDeviceSpec bad = good;
+  bad.tear = "unreadble";
+  const std::string message = refusal_of(bad);
+  EXPECT_NE(message.find("tear: \"unreadble\""), std::string::npos) << message;
+  EXPECT_NE(message.find("did you mean \"unreadable\""), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace headcrash::device

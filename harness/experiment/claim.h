@@ -1,0 +1,59 @@
+#pragma once
+// What a paper claims, beside what came out here: rows of numbers, and rules in words that hold or do not.
+//
+// A row is one number of the paper (none where it only has a figure) and ours. A rule is the shape that a
+// reproduction on other hardware must keep. What needs a scheme that does not exist is "not built", what
+// needs a cell that failed says why: neither is ever a number, and a rule about it is undecided.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headcrash::experiment {
+
+/// Ours, where there is one.
+using Figure = std::optional<double>;
+
+struct ClaimNumber {
+  std::string cell;      ///< "conventional, initialization"
+  std::string quantity;  ///< "elapsed"
+  std::string unit;      ///< "s", "%", ""
+  Figure paper, ours;
+  std::string remark;  ///< why there is no number of ours: "not built", or the failure
+
+  Figure ratio() const {
+    if (!paper || !ours || *paper == 0) return std::nullopt;
+    return *ours / *paper;
+  }
+};
+
+enum class Verdict : std::uint8_t { holds, does_not_hold, undecided };
+inline const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+      return "holds";
+    case Verdict::does_not_hold:
+      return "does not hold";
+    case Verdict::undecided:
+      return "undecided";
+  }
+  return "";
+}
+
+struct ClaimRule {
+  std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
+  Verdict verdict = Verdict::undecided;
+  std::string detail;  ///< the numbers that decided
+};
+
+struct ClaimAnswer {
+  std::string id;     ///< "GP-15"
+  std::string part;   ///< "table1": what a user asks for by name
+  std::string title;  ///< what was run
+  std::vector<ClaimNumber> numbers;
+  std::vector<ClaimRule> rules;
+  std::vector<std::string> remarks;  ///< inputs that are ours, counterfactuals
+};
+
+}  // namespace headcrash::experiment

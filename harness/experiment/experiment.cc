@@ -1,0 +1,172 @@
+// Which experiments there are, and their way into the database (experiment.h).
+#include "harness/experiment/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "harness/experiment/ganger94.h"
+#include "plugin/config/nearest.h"
+
+namespace headcrash::experiment {
+namespace {
+
+constexpr const char* kPaper = "ganger94";
+constexpr double kMsPerS = 1000;
+constexpr std::int64_t kBytesPerSector = 512;
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+db::PhaseRecord record_of(const PhaseOutcome& phase, const std::string& operation) {
+  db::PhaseRecord record{.name = "workload", .clock = "virtual"};
+  record.model_ms = std::max(phase.quiescent_s, phase.longest_s) * kMsPerS;
+  record.reads = static_cast<std::int64_t>(phase.issued_reads);
+  record.writes = static_cast<std::int64_t>(phase.issued_writes);
+  record.bytes_written = 0;
+  record.busy_ms = phase.disk_busy_s * kMsPerS;
+  db::MeasureRecord measure{.label = phase.name,
+                            .measured = phase.measured,
+                            .elapsed_ms = phase.elapsed_s * kMsPerS,
+                            .user_ms = phase.user_cpu_s * kMsPerS,
+                            .system_ms = (phase.syncer_cpu_s + phase.interrupt_cpu_s) * kMsPerS,
+                            .device_busy_ms = phase.disk_busy_s * kMsPerS,
+                            .operation = operation,
+                            .operations = static_cast<std::int64_t>(phase.operations),
+                            .app_bytes_read = static_cast<std::int64_t>(phase.bytes_read),
+                            .app_bytes_written = static_cast<std::int64_t>(phase.bytes_written)};
+  if (phase.quiescent_s > 0) measure.quiescent_ms = phase.quiescent_s * kMsPerS;
+  record.measure = measure;
+  record.metrics = {{"elapsed.slowest", "ms", phase.longest_s * kMsPerS},
+                    {"users.disk_wait", "ms", phase.user_wait_s * kMsPerS},
+                    {"syncer.cpu", "ms", phase.syncer_cpu_s * kMsPerS},
+                    {"interrupts.cpu", "ms", phase.interrupt_cpu_s * kMsPerS},
+                    {"disk.requests", "", static_cast<double>(phase.requests)},
+                    {"disk.requests_while_elapsed", "", static_cast<double>(phase.requests_while_elapsed)},
+                    {"disk.bytes", "bytes", static_cast<double>(phase.sectors) * kBytesPerSector},
+                    {"disk.queued_most", "", static_cast<double>(phase.queued_most)},
+                    {"disk.response", "ms", phase.response_ms},
+                    {"disk.access", "ms", phase.access_ms},
+                    {"cache.lock_waits", "", static_cast<double>(phase.lock_waits)}};
+  return record;
+}
+
+db::TrialRecord record_of(const Cell& cell, const std::string& at) {
+  db::TrialRecord trial{.key = cell.key,
+                        .filesystem = cell.setup.name,
+                        .device = cell.setup.machine.profile,
+                        .workload = cell.run.workload,
+                        .seed = static_cast<std::int64_t>(cell.run.seed),
+                        .clock = "virtual",
+                        .started_at = at,
+                        .wall_ms = cell.host_s * kMsPerS};
+  trial.expected = "any";
+  trial.scale = cell.run.scaled ? "scaled" : "exact";
+  if (cell.outcome) {
+    trial.verdict = "measured";
+    trial.parameters = cell.outcome->parameters;
+    for (const PhaseOutcome& phase : cell.outcome->phases)
+      trial.phases.push_back(record_of(phase, cell.outcome->operation));
+  } else {
+    trial.verdict = cell.missing() ? "not built" : "failed";
+    trial.summary = cell.remark;
+  }
+  return trial;
+}
+
+std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const ExperimentSummary& each : all) names.push_back(each.name);
+  return names;
+}
+
+tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = config::nearest(name, known);
+  return fail(name, "there is no such experiment",
+              near.empty() ? "headcrash list experiments shows them" : fmt::format("did you mean {}?", near));
+}
+
+}  // namespace
+
+std::vector<ExperimentSummary> known_experiments() {
+  std::vector<ExperimentSummary> all{
+      {kPaper, "Ganger and Patt 1994, Metadata Update Performance in File Systems: all of it"}};
+  for (const ganger94::Part& part : ganger94::parts())
+    all.push_back({fmt::format("{}/{}", kPaper, part.name), part.title});
+  return all;
+}
+
+std::size_t ExperimentOutcome::count(Verdict verdict) const {
+  std::size_t rules = 0;
+  for (const ClaimAnswer& answer : answers) {
+    rules += static_cast<std::size_t>(std::count_if(
+        answer.rules.begin(), answer.rules.end(), [&](const ClaimRule& r) { return r.verdict == verdict; }));
+  }
+  return rules;
+}
+
+std::size_t ExperimentOutcome::failed() const {
+  return static_cast<std::size_t>(std::count_if(
+      cells.begin(), cells.end(), [](const Cell& cell) { return !cell.outcome && !cell.missing(); }));
+}
+
+Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
+  const auto known = names_of(known_experiments());
+  if (std::find(known.begin(), known.end(), options.name) == known.end()) return unknown(options.name, known);
+  Cells cells({.seed = options.seed,
+               .scaled = options.scaled,
+               .on_cell = options.on_cell,
+               .interrupted = options.interrupted});
+  ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
+  for (const ganger94::Part& part : ganger94::parts()) {
+    if (options.name != kPaper && options.name != fmt::format("{}/{}", kPaper, part.name)) continue;
+    if (cells.interrupted()) break;
+    for (ClaimAnswer& answer : part.answer(cells)) outcome.answers.push_back(std::move(answer));
+  }
+  outcome.interrupted = cells.interrupted();
+  for (const auto& cell : cells.all()) {
+    outcome.host_s += cell->host_s;
+    if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;
+    outcome.cells.push_back(*cell);
+  }
+  return outcome;
+}
+
+Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome) {
+  const std::string at = now_text();
+  const auto run = database.begin_run({.kind = "experiment",
+                                       .name = outcome.name,
+                                       .configuration = outcome.name,
+                                       .digest = fmt::format("experiment-{}-{}", outcome.name, outcome.seed),
+                                       .seed = static_cast<std::int64_t>(outcome.seed),
+                                       .trials_planned = static_cast<std::int64_t>(outcome.cells.size()),
+                                       .host_json = "{}",
+                                       .versions_json = "{}",
+                                       .accelerator = ""});
+  if (!run) return run;
+  for (const Cell& cell : outcome.cells) {
+    if (auto kept = database.record_trial(*run, record_of(cell, at)); !kept) return kept;
+  }
+  std::vector<db::ClaimNumberRecord> numbers;
+  std::vector<db::ClaimRuleRecord> rules;
+  for (const ClaimAnswer& answer : outcome.answers) {
+    for (const ClaimNumber& n : answer.numbers)
+      numbers.push_back(
+          {answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours, n.remark});
+    for (const ClaimRule& r : answer.rules)
+      rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail});
+  }
+  if (auto kept = database.record_claims(*run, numbers, rules); !kept) return pass_on(kept);
+  if (auto finished = database.finish_run(*run); !finished) return pass_on(finished);
+  return run;
+}
+
+}  // namespace headcrash::experiment

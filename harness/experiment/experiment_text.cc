@@ -1,0 +1,88 @@
+// An experiment for a terminal, and as JSON (experiment.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/experiment/experiment.h"
+
+namespace headcrash::experiment {
+namespace {
+
+using nlohmann::json;
+
+std::string figure_text(const Figure& value) {
+  if (!value) return "-";
+  const double size = std::abs(*value);
+  if (size >= 1000) return fmt::format("{:.0f}", *value);
+  return size >= 100 ? fmt::format("{:.1f}", *value) : fmt::format("{:.3g}", *value);
+}
+
+json figure_json(const Figure& value) {
+  return value ? json(*value) : json();
+}
+
+std::string text_of(const ClaimAnswer& answer) {
+  std::string text = fmt::format("{}  {}\n", answer.id, answer.title);
+  std::size_t width = 0;
+  for (const ClaimNumber& n : answer.numbers) width = std::max(width, n.cell.size());
+  for (const ClaimNumber& n : answer.numbers) {
+    const Figure ratio = n.ratio();
+    text += fmt::format("  {:<{}}  {:<18} {:>9} {:>9} {:<9} {}\n", n.cell, width, n.quantity,
+                        figure_text(n.paper), n.ours ? figure_text(n.ours) : "", n.unit,
+                        n.ours ? (ratio ? fmt::format("x{:.2f}", *ratio) : "") : n.remark);
+  }
+  for (const ClaimRule& rule : answer.rules)
+    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.text, rule.detail);
+  for (const std::string& remark : answer.remarks) text += fmt::format("  {}\n", remark);
+  return text + "\n";
+}
+
+json json_of(const ClaimAnswer& answer) {
+  json numbers = json::array(), rules = json::array();
+  for (const ClaimNumber& n : answer.numbers)
+    numbers.push_back({{"cell", n.cell},
+                       {"quantity", n.quantity},
+                       {"unit", n.unit},
+                       {"paper", figure_json(n.paper)},
+                       {"ours", figure_json(n.ours)},
+                       {"ratio", figure_json(n.ratio())},
+                       {"remark", n.ours ? "" : n.remark}});
+  for (const ClaimRule& r : answer.rules)
+    rules.push_back({{"rule", r.text}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
+  return {{"claim", answer.id}, {"part", answer.part}, {"title", answer.title},
+          {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks}};
+}
+
+}  // namespace
+
+std::string as_text(const ExperimentOutcome& outcome) {
+  std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
+  for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
+  text += fmt::format(
+      "{} cells, {} of them failed; {:.0f} s of model time in {:.1f} s of this processor\n{} rules hold, {} "
+      "do "
+      "not, {} are undecided, since a cell is missing or failed\n",
+      outcome.cells.size(), outcome.failed(), outcome.modelled_s, outcome.host_s,
+      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
+      outcome.count(Verdict::undecided));
+  return text;
+}
+
+json as_json(const ExperimentOutcome& outcome) {
+  json answers = json::array();
+  for (const ClaimAnswer& answer : outcome.answers) answers.push_back(json_of(answer));
+  return {{"experiment", outcome.name},
+          {"seed", outcome.seed},
+          {"claims", answers},
+          {"cells", outcome.cells.size()},
+          {"failed", outcome.failed()},
+          {"host_cpu_s", outcome.host_s},
+          {"modelled_s", outcome.modelled_s},
+          {"rules_hold", outcome.count(Verdict::holds)},
+          {"rules_do_not_hold", outcome.count(Verdict::does_not_hold)},
+          {"rules_undecided", outcome.count(Verdict::undecided)},
+          {"interrupted", outcome.interrupted}};
+}
+
+}  // namespace headcrash::experiment

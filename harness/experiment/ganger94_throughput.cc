@@ -1,0 +1,234 @@
+// Figures 5 and 6, throughput by users, and what the abstract says of all benchmarks. The figures' curves
+// have no printed values.
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "harness/experiment/ganger94.h"
+#include "harness/experiment/judge.h"
+
+namespace headcrash::experiment::ganger94 {
+namespace {
+
+constexpr std::int64_t kUsers[] = {1, 2, 4, 8};
+constexpr std::int64_t kScripts[] = {1, 2, 4, 8, 16};
+constexpr double kSecondsPerHour = 3600;
+
+const char* name_of(Compared scheme) {
+  switch (scheme) {
+    case Compared::conventional:
+      return "Conventional";
+    case Compared::flag:
+      return "Flag";
+    case Compared::chains:
+      return "Chains";
+    case Compared::soft_updates:
+      return "Soft Updates";
+    case Compared::no_order:
+      return "No Order";
+  }
+  return "";
+}
+
+double files_per_second(const PhaseOutcome& phase) {
+  return phase.operations_per_s();
+}
+double scripts_per_hour(const PhaseOutcome& phase) {
+  return phase.operations_per_s() * kSecondsPerHour;
+}
+
+/// Throughput of each scheme at each number of users.
+class Curves {
+ public:
+  using Of = double (*)(const PhaseOutcome&);
+  Curves(Cells& cells, const char* workload, const char* phase, const char* parameter,
+         std::span<const std::int64_t> users, Of quantity, const timed::Arguments& more = {}) {
+    for (const Compared scheme : kCompared) {
+      for (const std::int64_t count : users) {
+        timed::Arguments arguments = more;
+        arguments[parameter] = count;
+        const Cell& cell = cells.get(usual(scheme), workload, arguments);
+        points_[{scheme, count}] = {&cell, cell.of(phase, quantity)};
+      }
+    }
+  }
+  std::string remark(Compared scheme, std::int64_t users) const {
+    return points_.at({scheme, users}).first->remark;
+  }
+  Named at(Compared scheme, std::int64_t users) const {
+    return {fmt::format("{} {}", name_of(scheme), users), points_.at({scheme, users}).second};
+  }
+  void add(ClaimAnswer& answer, const char* quantity, const char* unit) const {
+    for (const auto& [key, point] : points_)
+      add_number(answer, *point.first, fmt::format("{}, {}", name_of(key.first), key.second), quantity, unit,
+                 {}, point.second);
+  }
+
+ private:
+  std::map<std::pair<Compared, std::int64_t>, std::pair<const Cell*, Figure>> points_;
+};
+
+using enum Compared;
+
+Curves kilobyte_curves(Cells& cells, const char* workload, const char* phase) {
+  return {cells, workload, phase, "users", kUsers, files_per_second};
+}
+
+std::vector<Named> at_users(const Curves& curves, std::initializer_list<Compared> schemes,
+                            std::int64_t users) {
+  std::vector<Named> values;
+  for (const Compared scheme : schemes) values.push_back(curves.at(scheme, users));
+  return values;
+}
+
+void add_times(ClaimAnswer& answer, const Curves& curves, std::string text, Compared above, Compared below,
+               std::int64_t users, double times) {
+  const auto values = at_users(curves, {above, below}, users);
+  add_rule(answer, std::move(text), values, [&] { return *values[0].value > times * *values[1].value; });
+}
+
+void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
+  std::vector<Named> values = at_users(curves, {no_order, conventional}, 1);
+  for (const Named& each : at_users(curves, {no_order, conventional}, 8)) values.push_back(each);
+  add_rule(answer, "the distance of No Order to Conventional grows from 1 to 8 users", values,
+           [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
+}
+
+Figure ratio_of(const Cell& slow, const Cell& fast, const char* phase) {
+  const auto elapsed = [](const PhaseOutcome& each) { return each.elapsed_s; };
+  return part_of(slow.of(phase, elapsed), fast.of(phase, elapsed));
+}
+
+}  // namespace
+
+std::vector<ClaimAnswer> figure_5(Cells& cells) {
+  const Curves creates = kilobyte_curves(cells, "create-1k", "create");
+  const Curves removes = kilobyte_curves(cells, "remove-1k", "remove");
+  const Curves both = kilobyte_curves(cells, "create-remove-1k", "create-remove");
+  ClaimAnswer create{
+      .id = "GP-11", .part = "figure5", .title = "10 000 creations of 1 KB, split among users"};
+  creates.add(create, "throughput", "files/s");
+  add_falling(create, "8 users: No Order > Chains > Flag > Conventional",
+              at_users(creates, {no_order, Compared::chains, flag, conventional}, 8), 0.02);
+  for (const Compared scheme : {no_order, soft_updates}) {
+    std::vector<Named> rising;
+    for (const std::int64_t users : {8, 4, 2, 1}) rising.push_back(creates.at(scheme, users));
+    add_falling(create, fmt::format("{}: throughput rises with users", name_of(scheme)), rising);
+  }
+  add_gap_widens(create, creates);
+
+  ClaimAnswer remove{
+      .id = "GP-12", .part = "figure5", .title = "10 000 removals of 1 KB files, split among users"};
+  removes.add(remove, "throughput", "files/s");
+  add_times(remove, removes, "8 users: Chains more than twice Conventional", Compared::chains, conventional,
+            8, 2);
+  add_falling(remove, "8 users: No Order > Chains > Flag",
+              at_users(removes, {no_order, Compared::chains, flag}, 8));
+  const auto near = at_users(removes, {flag, conventional}, 8);
+  add_rule(remove, "8 users: Flag within 30 % of Conventional", near,
+           [&] { return std::abs(*near[0].value / *near[1].value - 1) < 0.3; });
+  add_gap_widens(remove, removes);
+
+  ClaimAnswer pair{
+      .id = "GP-13", .part = "figure5", .title = "10 000 times create and remove, split among users"};
+  both.add(pair, "throughput", "files/s");
+  for (const Compared fast : {no_order, soft_updates}) {
+    for (const Compared slow : {Compared::chains, flag, conventional})
+      add_times(pair, both, fmt::format("8 users: {} more than five times {}", name_of(fast), name_of(slow)),
+                fast, slow, 8, 5);
+  }
+
+  ClaimAnswer near_memory{
+      .id = "GP-14", .part = "figure5", .title = "Soft Updates against No Order in figure 5"};
+  const std::pair<const char*, const Curves*> kinds[] = {
+      {"creates", &creates}, {"removes", &removes}, {"create and remove", &both}};
+  for (const auto& [kind, curves] : kinds) {
+    for (const std::int64_t users : kUsers) {
+      const auto values = at_users(*curves, {soft_updates, no_order}, users);
+      near_memory.numbers.push_back({.cell = fmt::format("{}, {}", kind, users),
+                                     .quantity = "of No Order",
+                                     .unit = "%",
+                                     .ours = part_of(values[0].value, values[1].value, 100),
+                                     .remark = curves->remark(soft_updates, users)});
+      add_rule(near_memory, fmt::format("{}, {} users: at least 95 %", kind, users), values,
+               [&] { return *values[0].value >= 0.95 * *values[1].value; });
+    }
+  }
+  return {create, remove, pair, near_memory};
+}
+
+std::vector<ClaimAnswer> figure_6(Cells& cells) {
+  const timed::Arguments more =
+      cells.options().scaled ? timed::Arguments{} : timed::Arguments{{"command-cpu-ms", kCommandCpuMs}};
+  const Curves curves(cells, "sdet", "scripts", "scripts", kScripts, scripts_per_hour, more);
+  ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts an hour"};
+  curves.add(answer, "throughput", "scripts/h");
+  answer.remarks.push_back(fmt::format(
+      "A command that computes takes {} ms: an estimate, the paper prints no times.", kCommandCpuMs));
+  const struct {
+    Compared scheme;
+    double paper, low, high;
+  } kGains[] = {{flag, 104, 100, 110},
+                {Compared::chains, 105, 100, 112},
+                {soft_updates, 159, 140, 180},
+                {no_order, 160, 140, 180}};
+  for (const auto& gain : kGains) {
+    const auto values = at_users(curves, {gain.scheme, conventional}, 8);
+    const Figure ours = part_of(values[0].value, values[1].value, 100);
+    answer.numbers.push_back({.cell = fmt::format("{}, 8", name_of(gain.scheme)),
+                              .quantity = "of Conventional",
+                              .unit = "%",
+                              .paper = gain.paper,
+                              .ours = ours,
+                              .remark = curves.remark(gain.scheme, 8)});
+    add_rule(answer,
+             fmt::format("8 scripts: {} at {:g} to {:g} % of Conventional", name_of(gain.scheme), gain.low,
+                         gain.high),
+             {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
+  }
+  const auto near = at_users(curves, {soft_updates, no_order}, 8);
+  add_rule(answer, "8 scripts: Soft Updates within 2 % of No Order", near,
+           [&] { return std::abs(*near[0].value / *near[1].value - 1) <= 0.02; });
+  return {answer};
+}
+
+std::vector<ClaimAnswer> overall(Cells& cells) {
+  ClaimAnswer answer{.id = "GP-28", .part = "overall", .title = "Largest differences to Conventional"};
+  const struct {
+    const char *workload, *phase;
+    timed::Arguments arguments;
+  } kAll[] = {{"n-user-copy", "copy", {{"users", 4}}},
+              {"n-user-remove", "remove", {{"users", 4}}},
+              {"create-1k", "create", {{"users", 8}}},
+              {"remove-1k", "remove", {{"users", 8}}},
+              {"create-remove-1k", "create-remove", {{"users", 8}}}};
+  const struct {
+    Compared scheme;
+    double paper, least;
+  } kMost[] = {{flag, 6, 1.3}, {Compared::chains, 6, 1.3}, {soft_updates, 15, 2}};
+  for (const auto& most : kMost) {
+    Figure largest;
+    std::string where;
+    for (const auto& one : kAll) {
+      const Figure ratio = ratio_of(cells.get(usual(conventional), one.workload, one.arguments),
+                                    cells.get(usual(most.scheme), one.workload, one.arguments), one.phase);
+      if (ratio && (!largest || *ratio > *largest)) {
+        largest = ratio;
+        where = one.workload;
+      }
+    }
+    answer.numbers.push_back({.cell = fmt::format("Conventional by {}", name_of(most.scheme)),
+                              .quantity = "largest ratio of elapsed times",
+                              .paper = most.paper,
+                              .ours = largest,
+                              .remark = largest ? where : "no cell"});
+    add_rule(answer,
+             fmt::format("{}: at least {:g} times as fast somewhere, in a workload that removes",
+                         name_of(most.scheme), most.least),
+             {{where, largest}},
+             [&] { return *largest >= most.least && where.find("remove") != std::string::npos; });
+  }
+  return {answer};
+}
+
+}  // namespace headcrash::experiment::ganger94

@@ -1,0 +1,57 @@
+#pragma once
+// What things cost on the machine of Ganger and Patt 1994: an NCR 3433, one i486 at 33 MHz, UNIX SVR4 MP.
+//
+// The paper prints no cost of a single thing, but what whole benchmarks cost: the CPU columns of its tables 1
+// and 2 (seconds, summed over four users, each with a spread of up to 10 %). The table below was made from
+// those columns once and serves every cell; nothing in it was changed for a figure or an elapsed time. What
+// is counted how often (thousands, No Order, four users) was measured on our own runs with one cost at a
+// time:
+//
+//              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum of CPU
+//   copy            16.0        26.5         109.6       6.6       17.7        15.7     111.7     68.4 s
+//   remove           2.4         7.8          36.6       4.5       17.7         0.1       0         7.4 s
+//
+//   request    Conventional less No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1 with
+//              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms for issue,
+//              two switches and its share of interrupts
+//   remove     2.4 x 100 us + 7.8 x 150 us + 36.6 x 80 us + 4.5 x 100 us + 17.7 x 140 us = 7.3 s. Five
+//   unknowns
+//              and one sum: the first three are estimates of path lengths, the allocation is what remains
+//   transfer   copy, likewise: 68.4 s - 33.4 s for all but the bytes, by 111.7 thousand KiB
+//   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five structures
+//   each
+
+#include "fs-adapters/os/cpu.h"
+
+namespace headcrash::experiment {
+
+inline constexpr os::CpuCosts kI486At33Mhz{
+    // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
+    .system_call = 100 * model::kMicrosecondNs,
+    // Estimate: name copied, inode found and locked; 5 000 cycles.
+    .path_component = 150 * model::kMicrosecondNs,
+    // Estimate: 30 cycles to look at a name's length and first bytes.
+    .directory_entry = 900,
+    // Estimate: hash chain, lock, list; 2 600 cycles.
+    .buffer_found = 80 * model::kMicrosecondNs,
+    // Estimate: memory of 1993, 15 MB a second.
+    .copy_per_kib = 66 * model::kMicrosecondNs,
+    // Calibrated (transfer): a page of 4 KiB in 1.25 ms, its mapping and fault far more than its copy.
+    .transfer_per_kib = 313 * model::kMicrosecondNs,
+    // Estimate: half of a copy.
+    .clear_per_kib = 33 * model::kMicrosecondNs,
+    // Calibrated (request).
+    .request_issued = 1000 * model::kMicrosecondNs,
+    // Estimate: what is not charged to anybody; 6 600 cycles.
+    .interrupt = 200 * model::kMicrosecondNs,
+    // Estimate: 128 bytes, and the block's lock.
+    .inode_changed = 100 * model::kMicrosecondNs,
+    // Calibrated (remove).
+    .allocation = 140 * model::kMicrosecondNs,
+    // Calibrated (dependency).
+    .dependency = 110 * model::kMicrosecondNs,
+    // Estimate; no workload of the experiment forks.
+    .process_created = 20 * model::kMillisecondNs,
+};
+
+}  // namespace headcrash::experiment

@@ -1,0 +1,74 @@
+#pragma once
+// Short words for writing claims down: numbers into rows, comparisons into verdicts.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <vector>
+
+#include "harness/experiment/cells.h"
+
+namespace headcrash::experiment {
+
+struct Named {
+  std::string name;
+  Figure value;
+};
+
+inline bool all_there(const std::vector<Named>& values) {
+  for (const Named& each : values) {
+    if (!each.value) return false;
+  }
+  return true;
+}
+
+inline std::string told(const std::vector<Named>& values) {
+  std::string text;
+  for (const Named& each : values)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.name,
+                        each.value ? fmt::format("{:.4g}", *each.value) : std::string("none"));
+  return text;
+}
+
+/// `holds` is asked only when all values are there.
+template <typename Holds>
+void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values, const Holds& holds) {
+  ClaimRule rule{.text = std::move(text), .detail = told(values)};
+  if (all_there(values)) rule.verdict = holds() ? Verdict::holds : Verdict::does_not_hold;
+  answer.rules.push_back(std::move(rule));
+}
+
+/// Falling, neighbours at most `slack` the wrong way round (a share).
+inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
+                        double slack = 0) {
+  add_rule(answer, std::move(text), values, [&] {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      if (*values[i].value > *values[i - 1].value * (1 + slack)) return false;
+    }
+    return true;
+  });
+}
+
+/// The measure for percentages of No Order: within 5 points, or a quarter of the paper's distance
+/// from 100.
+inline bool close_percentage(double ours, double paper) {
+  return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
+}
+
+inline Figure part_of(const Figure& value, const Figure& whole, double times = 1) {
+  if (!value || !whole || *whole == 0) return std::nullopt;
+  return *value / *whole * times;
+}
+
+inline void add_number(ClaimAnswer& answer, const Cell& cell, std::string label, std::string quantity,
+                       std::string unit, Figure paper, Figure ours) {
+  answer.numbers.push_back({.cell = std::move(label),
+                            .quantity = std::move(quantity),
+                            .unit = std::move(unit),
+                            .paper = paper,
+                            .ours = ours,
+                            .remark = cell.remark});
+}
+
+}  // namespace headcrash::experiment

@@ -1,0 +1,119 @@
+// Putting the pieces together, and taking them apart in the right order (modelled_machine.h).
+#include "harness/experiment/modelled_machine.h"
+
+#include <fmt/format.h>
+
+#include "fs-adapters/ufs/mkfs.h"
+
+namespace headcrash::experiment {
+namespace {
+
+constexpr std::string_view kMissingScheme = "there is no such ordering scheme";
+
+}  // namespace
+
+bool is_missing_scheme(const Error& error) {
+  return error.problem == kMissingScheme;
+}
+
+Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMachineOptions& options) {
+  std::unique_ptr<ModelledMachine> machine(new ModelledMachine());
+  if (auto assembled = machine->assemble(options); !assembled) return pass_on(assembled);
+  return machine;
+}
+
+Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
+  auto stack = profiles::load_stack(options.profile);
+  if (!stack) return pass_on(stack);
+  profiles::MachineDevice device{.name = "hd0", .stack = *std::move(stack), .size_bytes = std::nullopt};
+  device.write_cache = false;
+  const auto plan = profiles::plan({device});
+  if (!plan) return pass_on(plan);
+  if (plan->device_count() != 1)
+    return fail(options.profile, "is more than one drive", "take a single drive");
+  auto store = media::MemoryStore::create(plan->all[0].sectors);
+  if (!store) return pass_on(store);
+  store_ = *std::move(store);
+  const auto made =
+      ufs::mkfs(*store_, {.block_bytes = options.block_bytes, .fragment_bytes = options.fragment_bytes});
+  if (!made) return pass_on(made);
+  auto built = profiles::build(
+      *plan, witness_, {.seed = options.seed, .store = [this](model::DeviceId) { return store_.get(); }});
+  if (!built) return pass_on(built);
+  built_ = *std::move(built);
+  clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
+  executor_ = std::make_unique<os::Executor>(*clock_);
+  cpu_ = std::make_unique<os::Cpu>(*executor_, options.costs);
+  device_ = std::make_unique<os::ModelDisk>(*built_.machine);
+  queue_ = std::make_unique<os::DiskQueue>(
+      *executor_, *cpu_, *device_,
+      os::DiskQueueOptions{.schedule = os::Schedule::c_look,
+                           .flag = options.flag,
+                           .reads_bypass = options.reads_bypass,
+                           .concatenated_sectors = options.concatenated_sectors});
+  queue_->trace(this);
+  cache_ = std::make_unique<os::BufferCache>(
+      *executor_, *cpu_, *queue_,
+      os::BufferCacheOptions{.bytes = options.cache_bytes, .block_copy = options.block_copy});
+  syncer_ = std::make_unique<os::Syncer>(*executor_, *cache_, options.syncer);
+  Result<void> done;
+  run_as(operator_, [&] {
+    auto mounted = ufs::FileSystem::mount(
+        {.executor = *executor_, .cpu = *cpu_, .disk = *queue_, .cache = *cache_, .syncer = *syncer_},
+        {.scheme = options.scheme, .options = options.scheme_options});
+    if (mounted) {
+      file_system_ = *std::move(mounted);
+      syncer_->start();
+    } else {
+      done = pass_on(mounted);
+    }
+  });
+  return done;
+}
+
+ModelledMachine::~ModelledMachine() {
+  if (!executor_) return;
+  if (file_system_) run_as(operator_, [this] { file_system_->abandon(); });
+  executor_->halt();
+  file_system_.reset();
+}
+
+void ModelledMachine::run_as(os::Account& account, std::function<void()> body) {
+  executor_->spawn(os::Executor::Kind::user, account, std::move(body));
+  executor_->run();
+}
+
+Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
+  const os::TimeNs begun_at = now();
+  trace_.last_completed_at = begun_at;
+  while (true) {
+    const os::DiskQueueCounters& disk = queue_->counters();
+    const bool under_way = under_way_before_ + disk.issued_reads + disk.issued_writes != trace_.completed;
+    if (!under_way && !cache_->any_dirty() && syncer_->work_waiting() == 0) break;
+    if (now() - begun_at > most_ns) {
+      return fail("the modelled machine", fmt::format("is not quiet after {} s", most_ns / model::kSecondNs),
+                  "this is a bug of the ordering scheme: something stays dirty for ever");
+    }
+    executor_->run_until(now() + model::kSecondNs);
+  }
+  return trace_.last_completed_at;
+}
+
+model::DeviceCounters ModelledMachine::device_counters() const {
+  return built_.all[0].device->counters();
+}
+
+void ModelledMachine::clear_trace() {
+  const os::DiskQueueCounters& disk = queue_->counters();
+  under_way_before_ += disk.issued_reads + disk.issued_writes - trace_.completed;
+  queue_->clear_counters();
+  trace_ = {};
+}
+
+void ModelledMachine::completed(const os::DiskTrace& request) {
+  ++trace_.completed;
+  trace_.response_ns += request.completed_at - request.issued_at;
+  trace_.last_completed_at = request.completed_at;
+}
+
+}  // namespace headcrash::experiment

@@ -1,0 +1,106 @@
+#pragma once
+// One machine of the past, whole: an emulated drive, a driver's queue, a processor with a cost table, a
+// buffer cache, a syncer, and a freshly made ufs mounted with one ordering scheme. All of it in virtual time,
+// on one thread, and the same from the same options.
+//
+// The defaults are those of Ganger and Patt 1994, section 2, the same in every cell:
+//
+//   drive          hp-c2447, its write cache off: completion means durable; one request at a time
+//   driver         C-LOOK. It concatenates what is adjacent up to a page, 4 KiB: table 1 counts 31 574
+//   requests
+//                  for 4 x 14.3 MB read and written, 3.6 KiB each, and 10 ms each; SVR4 moves file data by
+//                  pages and its ufs puts a gap of half a rotation behind each block, so that blocks of a
+//                  file are seldom adjacent on its disk. Ours allocates without gaps; a driver that made 64
+//                  KiB of them would not be the paper's (the experiment shows what it would do).
+//   file system    blocks of 4 KiB for the same reason, fragments of 1 KiB, the whole drive
+//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache
+//   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
+
+#include <functional>
+#include <memory>
+
+#include "fs-adapters/os/model_disk.h"
+#include "fs-adapters/ufs/file_system.h"
+#include "harness/experiment/i486_33.h"
+#include "plugin/media/memory_store.h"
+#include "plugin/model/null_witness.h"
+#include "plugin/profiles/build.h"
+
+namespace headcrash::experiment {
+
+struct ModelledMachineOptions {
+  std::string profile = "hp-c2447";
+  ufs::SchemeKind scheme = ufs::SchemeKind::no_order;
+  ufs::SchemeOptions scheme_options = {};
+  os::FlagMeaning flag = os::FlagMeaning::ignore;
+  bool reads_bypass = false;  ///< -NR
+  bool block_copy = false;    ///< -CB
+  std::uint32_t concatenated_sectors = 8;
+  std::uint32_t block_bytes = 4096;
+  std::uint32_t fragment_bytes = 1024;
+  std::uint64_t cache_bytes = 36 << 20;
+  os::SyncerOptions syncer = {};
+  os::CpuCosts costs = kI486At33Mhz;
+  std::uint64_t seed = 1;  ///< of the drive; the workload has its own
+};
+
+class ModelledMachine : private os::DiskTracer {
+ public:
+  /// Errors: mkfs's and mount's, among them a scheme that does not exist (is_missing_scheme).
+  static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
+  ~ModelledMachine() override;
+  ModelledMachine(const ModelledMachine&) = delete;
+  ModelledMachine& operator=(const ModelledMachine&) = delete;
+
+  /// Runs it as a process and waits for it, outside of any fiber.
+  void run_as(os::Account& account, std::function<void()> body);
+  /// Lets daemons work until nothing is dirty, put off or under way, for `most_ns` at most. When the last
+  /// request was complete, or now() if nothing has been written since the call; an Error when it is never
+  /// quiet.
+  Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
+
+  os::TimeNs now() const { return executor_->now(); }
+  os::Executor& executor() { return *executor_; }
+  os::Cpu& cpu() { return *cpu_; }
+  os::DiskQueue& disk() { return *queue_; }
+  os::BufferCache& cache() { return *cache_; }
+  os::Syncer& syncer() { return *syncer_; }
+  ufs::FileSystem& file_system() { return *file_system_; }
+  const model::SectorStore& medium() const { return *store_; }
+  model::DeviceCounters device_counters() const;
+
+  /// What the driver's trace said since the last clear_trace(): each request issued, the paper's way.
+  struct Trace {
+    std::uint64_t completed = 0;
+    os::TimeNs response_ns = 0;  ///< sum over what was issued: queue and access
+    os::TimeNs last_completed_at = 0;
+  };
+  const Trace& trace() const { return trace_; }
+  void clear_trace();  ///< and the queue's counters
+
+ private:
+  ModelledMachine() = default;
+  Result<void> assemble(const ModelledMachineOptions& options);
+  void completed(const os::DiskTrace& request) override;
+
+  // From the bottom up; what is below outlives what is above.
+  model::NullWitness witness_;
+  std::unique_ptr<media::MemoryStore> store_;
+  profiles::BuiltMachine built_;
+  std::unique_ptr<os::VirtualClock> clock_;
+  std::unique_ptr<os::Executor> executor_;
+  std::unique_ptr<os::Cpu> cpu_;
+  std::unique_ptr<os::ModelDisk> device_;
+  std::unique_ptr<os::DiskQueue> queue_;
+  std::unique_ptr<os::BufferCache> cache_;
+  std::unique_ptr<os::Syncer> syncer_;
+  std::unique_ptr<ufs::FileSystem> file_system_;
+  os::Account operator_{.name = "operator"};
+  Trace trace_;
+  std::uint64_t under_way_before_ = 0;  ///< issued before the last clear_trace(), complete after it
+};
+
+/// The scheme has a name and no code yet: a cell of it is "not built", which is no failure.
+bool is_missing_scheme(const Error& error);
+
+}  // namespace headcrash::experiment

@@ -1,0 +1,191 @@
+// Users as fibers, phase after phase (run_workload.h).
+#include "harness/experiment/run_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+namespace headcrash::experiment {
+namespace {
+
+using os::TimeNs;
+
+double seconds(TimeNs ns) {
+  return static_cast<double>(ns) / static_cast<double>(model::kSecondNs);
+}
+
+class ModelPace : public timed::Pace {
+ public:
+  explicit ModelPace(os::Executor& executor) : executor_(executor) {}
+  std::int64_t now_ns() override { return executor_.now(); }
+  void sleep_until(std::int64_t at_ns) override { executor_.sleep_until(at_ns); }
+
+ private:
+  os::Executor& executor_;
+};
+
+struct UserRun {
+  os::Account account;
+  std::unique_ptr<timed::User> user;
+  timed::PhaseResult result;
+  TimeNs ended_at = 0;
+};
+
+/// What had been counted when a phase began.
+struct Before {
+  TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, busy = 0;
+  std::uint64_t lock_waits = 0;
+};
+
+class Runner {
+ public:
+  Runner(ModelledMachine& machine, const WorkloadRun& run, const timed::Arguments& arguments)
+      : machine_(machine), run_(run), arguments_(arguments), pace_(machine.executor()) {}
+
+  Result<PhaseOutcome> run(const timed::Phase& phase, bool to_quiet) {
+    if (phase.cold) {
+      if (auto cold = make_cold(); !cold) return pass_on(cold);
+    }
+    machine_.clear_trace();
+    const Before before = look();
+    auto users = run_users(phase);
+    if (!users) return pass_on(users);
+    PhaseOutcome outcome = of_users(phase, *users, before.at);
+    outcome.requests_while_elapsed = machine_.disk().counters().requests;
+    if (to_quiet) {
+      const TimeNs ended_at = machine_.now();
+      const auto quiet = machine_.become_quiet();
+      if (!quiet) return pass_on(quiet);
+      outcome.quiescent_s = seconds(std::max(*quiet, ended_at) - before.at);
+    }
+    add_machine(outcome, before);
+    return outcome;
+  }
+
+ private:
+  Before look() {
+    return {.at = machine_.now(),
+            .syncer_cpu = machine_.syncer().account().cpu_ns,
+            .interrupt_cpu = machine_.cpu().interrupts().cpu_ns,
+            .busy = machine_.device_counters().busy_ns,
+            .lock_waits = machine_.cache().counters().lock_waits};
+  }
+
+  Result<void> make_cold() {
+    VfsResult<void> done;
+    os::Account account{.name = "operator"};
+    machine_.run_as(account, [&] {
+      done = machine_.file_system().syncfs();
+      if (done) done = machine_.file_system().drop_caches();
+    });
+    if (!done) return fail(run_.workload, "sync failed", "look at the scheme's fsync");
+    return {};
+  }
+
+  Result<std::vector<std::unique_ptr<UserRun>>> run_users(const timed::Phase& phase) {
+    std::vector<std::unique_ptr<UserRun>> users;
+    std::atomic<bool> interrupted = false;
+    for (std::size_t i = 0; i < phase.users; ++i) {
+      users.push_back(std::make_unique<UserRun>());
+      UserRun& one = *users.back();
+      one.account.name = fmt::format("user {}", i);
+      one.user.reset(new timed::User{.vfs = machine_.file_system(),
+                                     .pace = pace_,
+                                     .number = i,
+                                     .arguments = arguments_,
+                                     .seed = run_.seed,
+                                     .interrupted = &interrupted});
+      machine_.executor().spawn(os::Executor::Kind::user, one.account, [&one, &phase, &interrupted, this] {
+        one.result = phase.body(*one.user);
+        one.ended_at = machine_.now();
+        if (!one.result) interrupted = true;
+      });
+    }
+    machine_.executor().run();
+    const timed::Mishap* first = nullptr;
+    for (const auto& one : users) {
+      if (!one->result && (first == nullptr || first->error == ECANCELED)) first = &one->result.error();
+    }
+    if (first != nullptr)
+      return fail(fmt::format("{}, phase {}", run_.workload, phase.name), first->what,
+                  "no number comes of it: the file system gave back or refused what it must not");
+    return users;
+  }
+
+  static PhaseOutcome of_users(const timed::Phase& phase, const std::vector<std::unique_ptr<UserRun>>& users,
+                               TimeNs begun_at) {
+    PhaseOutcome outcome{.name = phase.name, .measured = phase.measured, .users = phase.users};
+    for (const auto& one : users) {
+      const double elapsed = seconds(one->ended_at - begun_at);
+      outcome.elapsed_s += elapsed / static_cast<double>(users.size());
+      outcome.longest_s = std::max(outcome.longest_s, elapsed);
+      outcome.user_cpu_s += seconds(one->account.cpu_ns);
+      outcome.user_wait_s += seconds(one->account.disk_wait_ns);
+      outcome.operations += one->user->tally.operations;
+      outcome.bytes_read += one->user->tally.bytes_read;
+      outcome.bytes_written += one->user->tally.bytes_written;
+    }
+    return outcome;
+  }
+
+  void add_machine(PhaseOutcome& outcome, const Before& before) {
+    const Before after = look();
+    const os::DiskQueueCounters& disk = machine_.disk().counters();
+    outcome.syncer_cpu_s = seconds(after.syncer_cpu - before.syncer_cpu);
+    outcome.interrupt_cpu_s = seconds(after.interrupt_cpu - before.interrupt_cpu);
+    outcome.disk_busy_s = seconds(after.busy - before.busy);
+    outcome.lock_waits = after.lock_waits - before.lock_waits;
+    outcome.requests = disk.requests;
+    outcome.issued_reads = disk.issued_reads;
+    outcome.issued_writes = disk.issued_writes;
+    outcome.sectors = disk.sectors;
+    outcome.queued_most = disk.queued_most;
+    if (disk.requests > 0) {
+      const double ms_each = 1e3 / static_cast<double>(disk.requests);
+      outcome.response_ms = seconds(disk.response_ns) * ms_each;
+      outcome.access_ms = seconds(disk.access_ns) * ms_each;
+    }
+  }
+
+  ModelledMachine& machine_;
+  const WorkloadRun& run_;
+  const timed::Arguments& arguments_;
+  ModelPace pace_;
+};
+
+}  // namespace
+
+const PhaseOutcome* WorkloadOutcome::phase(std::string_view name) const {
+  const auto found = std::find_if(phases.begin(), phases.end(), [name](const PhaseOutcome& each) {
+    return each.measured && each.name == name;
+  });
+  return found == phases.end() ? nullptr : &*found;
+}
+
+Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun& run) {
+  const auto workload = timed::find_timed_workload(run.workload);
+  if (!workload) return pass_on(workload);
+  const auto arguments = timed::arguments_of(**workload, run.scaled, run.replaced, run.workload);
+  if (!arguments) return pass_on(arguments);
+  WorkloadOutcome outcome{.operation = std::string((*workload)->operation)};
+  for (const auto& [name, value] : *arguments)
+    outcome.parameters += fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
+  std::vector<timed::Phase> phases = (*workload)->phases(*arguments);
+  if (!run.verify) {
+    while (!phases.empty() && !phases.back().measured) phases.pop_back();
+  }
+  const TimeNs begun_at = machine.now();
+  Runner runner(machine, run, *arguments);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const bool more = i + 1 < phases.size() && phases[i + 1].measured;
+    auto phase = runner.run(phases[i], !phases[i].measured || !more);
+    if (!phase) return pass_on(phase);
+    outcome.phases.push_back(*std::move(phase));
+  }
+  outcome.modelled_s = seconds(machine.now() - begun_at);
+  return outcome;
+}
+
+}  // namespace headcrash::experiment

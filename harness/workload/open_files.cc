@@ -1,0 +1,42 @@
+// See open_files.h. A thread touches its own files only; the lock guards the map.
+#include "harness/workload/open_files.h"
+
+#include <cerrno>
+
+namespace headcrash::workload {
+
+OpenFiles::~OpenFiles() {
+  for (const auto& [key, file] : files_) vfs_.close(file);
+}
+
+VfsResult<void> OpenFiles::open(std::uint8_t thread, const std::string& name, const std::string& path) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (files_.contains({thread, name})) return tl::unexpected(Errno{.value = EBUSY});
+    if (files_.size() >= kOpenFilesMost) return tl::unexpected(Errno{.value = EMFILE});
+  }
+  const auto file = vfs_.open(path, {});
+  if (!file) return tl::unexpected(file.error());
+  const std::lock_guard lock(mutex_);
+  files_.emplace(Key{thread, name}, *file);
+  return {};
+}
+
+VfsResult<void> OpenFiles::close(std::uint8_t thread, const std::string& name) {
+  const auto file = find(thread, name);
+  if (!file) return tl::unexpected(file.error());
+  {
+    const std::lock_guard lock(mutex_);
+    files_.erase({thread, name});
+  }
+  return vfs_.close(*file);
+}
+
+VfsResult<FileHandle> OpenFiles::find(std::uint8_t thread, const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = files_.find({thread, name});
+  if (at == files_.end()) return tl::unexpected(Errno{.value = EBADF});
+  return at->second;
+}
+
+}  // namespace headcrash::workload

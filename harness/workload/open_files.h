@@ -1,0 +1,38 @@
+#pragma once
+// The files that a workload keeps open by `open PATH %NAME` (operation.h), for the threads that execute it.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "fs-adapters/vfs.h"
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+class OpenFiles {
+ public:
+  /// `vfs` must outlive it.
+  explicit OpenFiles(Vfs& vfs) : vfs_(vfs) {}
+  /// Closes what is left.
+  ~OpenFiles();
+  OpenFiles(const OpenFiles&) = delete;
+  OpenFiles& operator=(const OpenFiles&) = delete;
+
+  /// EBUSY: the name is taken; EMFILE: kOpenFilesMost are open.
+  VfsResult<void> open(std::uint8_t thread, const std::string& name, const std::string& path);
+  VfsResult<void> close(std::uint8_t thread, const std::string& name);
+  /// EBADF: nothing is open under that name.
+  VfsResult<FileHandle> find(std::uint8_t thread, const std::string& name) const;
+
+ private:
+  using Key = std::pair<std::uint8_t, std::string>;
+  Vfs& vfs_;
+  mutable std::mutex mutex_;
+  std::map<Key, FileHandle> files_;
+};
+
+}  // namespace headcrash::workload

@@ -1,0 +1,90 @@
+// What a file system has to recover from: so many files that are safely there, and so many since then whose
+// only safe place is its log.
+//
+//   fill      `files` files, then sync(2): log-structured file systems make a checkpoint, others empty theirs
+//   dirty     `dirty` more files, each with fsync(2)
+//   -- the power is cut, the file system replays, is checked, is mounted: the benchmark times each of them --
+//   verify    all of them are there, with their content: each had been promised
+//
+// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section 6.2.2:
+// recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB written since the last
+// checkpoint. Our choices: fsync after every file, since without it most file systems would have nothing in
+// their log; and the files below, since a check takes as long as there is something to check.
+#include <fmt/format.h>
+
+#include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+struct RecoveryFiles {
+  std::uint64_t files = 0, dirty = 0, file_bytes = 0, files_per_folder = 0;
+
+  explicit RecoveryFiles(const Arguments& arguments)
+      : files(argument(arguments, "files")),
+        dirty(argument(arguments, "dirty")),
+        file_bytes(argument(arguments, "file-bytes")),
+        files_per_folder(argument(arguments, "files-per-folder")) {}
+
+  static std::string folder(std::uint64_t number) { return fmt::format("r{}", number); }
+  TimedFile file(std::uint64_t number) const {
+    return {.path = fmt::format("{}/f{}", folder(number / files_per_folder), number),
+            .number = static_cast<std::uint32_t>(number),
+            .bytes = file_bytes};
+  }
+
+  /// Files first, first + 1, ... before `end`; a folder comes with its first file.
+  PhaseResult make(User& user, std::uint64_t first, std::uint64_t end, bool each_synced) const {
+    FileWork work(user);
+    for (std::uint64_t i = first; i < end; ++i) {
+      if (i % files_per_folder == 0) {
+        if (const auto made = work.make_folder(folder(i / files_per_folder)); !made) return made;
+      }
+      const auto done = work.operation([&] {
+        const auto created = work.create(file(i));
+        return created && each_synced ? work.fsync(file(i)) : created;
+      });
+      if (!done) return done;
+    }
+    return each_synced ? PhaseResult{} : work.sync();
+  }
+
+  PhaseResult verify(User& user) const {
+    FileWork work(user);
+    for (std::uint64_t i = 0; i < files + dirty; ++i) {
+      if (const auto same = work.read(file(i)); !same) return same;
+    }
+    return {};
+  }
+};
+
+std::vector<Phase> recovery_phases(const Arguments& arguments) {
+  const RecoveryFiles set(arguments);
+  return {{.name = "fill",
+           .measured = false,
+           .body = [set](User& user) { return set.make(user, 0, set.files, false); }},
+          {.name = "dirty",
+           .measured = false,
+           .body = [set](User& user) { return set.make(user, set.files, set.files + set.dirty, true); }},
+          {.name = "verify", .measured = false, .after_cut = true, .body = [set](User& user) {
+             return set.verify(user);
+           }}};
+}
+
+}  // namespace
+
+TimedWorkload recovery() {
+  return {.name = "recovery",
+          .title = "times replay, check and mount after a power cut, by files on the disk and in the log",
+          .source = "Rosenblum 1992, section 6.2.2",
+          .operation = "files",
+          .parameters = {{"files", 4'000, 500, 1, 10'000'000, "on the disk, synced: our choice"},
+                         {"dirty", 1'000, 100, 0, 10'000'000,
+                          "since then, each with fsync: 10 MB of 10 KB files"},
+                         {"file-bytes", 10'240, 4'096, 0, 64 << 20, "1, 10 or 100 KB"},
+                         {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: the source is silent"}},
+          .phases = recovery_phases};
+}
+
+}  // namespace headcrash::timed

@@ -1,0 +1,186 @@
+// Claims, their tables, rules and bars (experiment_page.h).
+#include "results/report/experiment_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "results/report/drawing.h"
+#include "results/report/figures.h"
+#include "results/report/html.h"
+#include "results/report/page.h"
+#include "results/report/palette.h"
+#include "results/report/query.h"
+#include "results/report/sections.h"
+
+namespace headcrash::report {
+namespace {
+
+constexpr std::size_t kPlotsPerClaim = 2;
+
+struct Number {
+  std::string cell, quantity, unit, remark;
+  std::optional<double> paper, ours;
+};
+struct Rule {
+  std::string text, verdict, detail;
+};
+struct Claim {
+  std::string id, title;
+  std::vector<Number> numbers;
+  std::vector<Rule> rules;
+};
+
+std::string figure(const std::optional<double>& value) {
+  if (!value) return "";
+  return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
+}
+
+Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
+  const auto numbers = run_query(database, "claim_numbers", run);
+  if (!numbers) return pass_on(numbers);
+  const auto rules = run_query(database, "claim_rules", run);
+  if (!rules) return pass_on(rules);
+  std::vector<Claim> claims;
+  for (std::size_t i = 0; i < numbers->size(); ++i) {
+    const Row row = numbers->row(i);
+    if (claims.empty() || claims.back().id != row.text("claim"))
+      claims.push_back({.id = row.text("claim"), .title = row.text("title")});
+    claims.back().numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"),
+                                     row.text("remark"), row.maybe_real("paper"), row.maybe_real("ours")});
+  }
+  for (std::size_t i = 0; i < rules->size(); ++i) {
+    const Row row = rules->row(i);
+    const auto at = std::ranges::find(claims, row.text("claim"), [](const Claim& claim) { return claim.id; });
+    if (at != claims.end()) at->rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
+  }
+  return claims;
+}
+
+std::string numbers_table(const Claim& claim) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Number& n : claim.numbers) {
+    const bool comparable = n.paper && n.ours && *n.paper != 0;
+    rows.push_back({escape(n.cell), escape(n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")"),
+                    figure(n.paper), n.ours ? figure(n.ours) : escape(n.remark),
+                    comparable ? fmt::format("{:.2f}", *n.ours / *n.paper) : ""});
+  }
+  return html_table({{"cell"},
+                     {"quantity"},
+                     {"paper", Column::Kind::number},
+                     {"here", Column::Kind::number},
+                     {"ratio", Column::Kind::number}},
+                    rows);
+}
+
+std::string rules_table(const Claim& claim) {
+  if (claim.rules.empty()) return {};
+  std::vector<std::vector<std::string>> rows;
+  for (const Rule& rule : claim.rules)
+    rows.push_back({escape(rule.text), escape(rule.verdict), escape(rule.detail)});
+  return html_table({{"what must hold"}, {"verdict"}, {"numbers"}}, rows);
+}
+
+/// Ours as bars, the paper's as dots.
+Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
+  std::string data, paper;
+  std::size_t margin = 4;
+  double most = 0;
+  int row = 0;
+  for (const Number* n : numbers) {
+    const std::string label = plot_label(n->cell);
+    margin = std::max(margin, characters_in(label));
+    most = std::max({most, *n->ours, n->paper.value_or(0)});
+    const auto& colour = kFilesystemColours.at(static_cast<std::size_t>(row) % kFilesystemColours.size());
+    data += fmt::format("{0}\t{0}\t{0}\t{1}\t{2}\t{3}\n", *n->ours, ++row, rgb_number(colour.light), label);
+    if (n->paper) paper += fmt::format("{}\t{}\n", *n->paper, row);
+  }
+  if (paper.empty()) paper = "-1\t-1\n";
+  return {44 + 26 * row,
+          fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = 1\nstep = {}\nmost = {}\n{}{}", row,
+                      static_cast<double>(margin) * 0.92 + 2, plot_label(numbers.front()->unit),
+                      tick_step(most), most * 1.04, data_block("data", data), data_block("values", paper)),
+          "bars.gp", fmt::format("{} of each cell of {}", numbers.front()->quantity, claim.id)};
+}
+
+std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
+  std::vector<std::string> quantities;
+  for (const Number& n : claim.numbers) {
+    if (std::ranges::find(quantities, n.quantity) == quantities.end()) quantities.push_back(n.quantity);
+  }
+  std::vector<std::pair<Drawing, std::string>> out;
+  for (const std::string& quantity : quantities) {
+    std::vector<const Number*> drawn;
+    for (const Number& n : claim.numbers) {
+      if (n.quantity == quantity && n.ours && *n.ours > 0) drawn.push_back(&n);
+    }
+    if (drawn.size() < 2 || out.size() == kPlotsPerClaim) continue;
+    out.emplace_back(bars_of(claim, drawn), escape(quantity) + " <small>bars: here; dots: the paper</small>");
+  }
+  return out;
+}
+
+Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_t run) {
+  std::vector<Drawing> drawings;
+  std::vector<std::vector<std::string>> titles;
+  for (const Claim& claim : claims) {
+    titles.emplace_back();
+    for (auto& [drawing, title] : drawings_of(claim)) {
+      drawings.push_back(drawing);
+      titles.back().push_back(title);
+    }
+  }
+  auto drawn = draw_all(drawings);
+  if (!drawn) return pass_on(drawn);
+  std::string out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    std::vector<Plot> plots;
+    for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
+    out += fmt::format("<section>\n<h2>{}: {}</h2>\n", escape(claims[i].id), escape(claims[i].title));
+    if (!plots.empty()) out += plot_grid(plots);
+    out +=
+        numbers_table(claims[i]) + rules_table(claims[i]) + query_note("claim_numbers", run) + "</section>\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run) {
+  const auto claims = claims_of(database, run);
+  if (!claims) return pass_on(claims);
+  const auto runs = run_query(database, "experiment_run", run);
+  if (!runs) return pass_on(runs);
+  ExperimentPage page;
+  std::string name = "experiment";
+  if (runs->size() > 0) {
+    const Row row = runs->row(0);
+    name = row.text("name");
+    page.cells = row.integer("cells");
+    page.failed = row.integer("failed");
+  }
+  for (const Claim& claim : *claims) {
+    for (const Rule& rule : claim.rules)
+      ++(rule.verdict == "holds"       ? page.hold
+         : rule.verdict == "undecided" ? page.undecided
+                                       : page.do_not_hold);
+  }
+  const auto sections = claim_sections(*claims, run);
+  if (!sections) return pass_on(sections);
+  page.html = whole_page(
+      name,
+      fmt::format("<header>\n<p class=\"kind\">A paper&#39;s experiment in virtual time</p>\n<h1>{}</h1>\n"
+                  "<p class=\"answer\">Of {} rules about the shape {}, {} not, {} undecided "
+                  "for want of a cell. {}{}.</p>\n</header>\n",
+                  escape(name), page.hold + page.do_not_hold + page.undecided,
+                  page.hold == 1 ? "1 holds" : fmt::format("{} hold", page.hold), page.do_not_hold,
+                  page.undecided, counted(page.cells, "cell", "cells"),
+                  page.failed > 0 ? fmt::format(", {} failed", page.failed) : "") +
+          *sections);
+  return page;
+}
+
+}  // namespace headcrash::report

@@ -1,0 +1,19 @@
+#pragma once
+// The page of an experiment: a table for each claim of the paper, its numbers beside ours, whether the shape
+// holds, and a bar plot where one quantity is told of several cells.
+
+#include <string>
+
+#include "results/db/database.h"
+
+namespace headcrash::report {
+
+struct ExperimentPage {
+  std::string html;
+  std::int64_t cells = 0, failed = 0, hold = 0, do_not_hold = 0, undecided = 0;
+};
+
+/// Errors: gnuplot's, the database's.
+Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run);
+
+}  // namespace headcrash::report
