@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 #include "fs-adapters/os/memory_disk.h"
 #include "fs-adapters/os/syncer.h"
+#include "harness/workload/open_files.h"
 #include "plugin/model/random.h"
 #include "plugin/record/recording.h"
 
@@ -94,6 +96,7 @@ class Run {
       return;
     }
     filesystem_ = std::move(*mounted);
+    open_files_.emplace(*filesystem_);
     recorder_.mark("begin");
     recorded_.from_event = recorder_.events();
     for (std::size_t i = 0; i < operations_.size() && !recorded_.failure; ++i) {
@@ -107,12 +110,13 @@ class Run {
     queue_.trace(nullptr);
     filesystem_->abandon();
     memory_.power_cut();
+    open_files_.reset();
     filesystem_.reset();
   }
 
   void operation(std::size_t number) {
     const workload::Operation& operation = operations_[number];
-    const auto done = workload::execute(operation, *filesystem_);
+    const auto done = workload::execute(operation, *filesystem_, *open_files_);
     if (done) {
       if (workload::is_persistence_point(operation)) recorder_.mark(workload::persisted_mark(number));
       return;
@@ -149,6 +153,7 @@ class Run {
   RecordedRun recorded_;
   QueueRecorder recorder_;
   std::unique_ptr<ufs::FileSystem> filesystem_;
+  std::optional<workload::OpenFiles> open_files_;
   std::optional<Error> error_;
 };
 
