@@ -63,7 +63,6 @@ struct BufferCache::State {
 
     State& state;
     BufferKey key;
-    Content content = Content::metadata;
     bool is_read = false;
     bool locks = false;  ///< the buffer is locked until it is complete
     bool pins = false;

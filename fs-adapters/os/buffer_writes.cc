@@ -108,7 +108,6 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   model::invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
   auto* transfer = new Transfer(*this);
   transfer->key = buffer.key;
-  transfer->content = buffer.content;
   transfer->forced = cause == Cause::forced;
   transfer->waiter = waiter;
   BlockRequest request{model::Op::write, buffer.lba,
