@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <random>
 
-#include "plugin/nbd/transport_floor.h"
+#include "plugin/nbd/transport_time.h"
 #include "plugin/profiles/park.h"
 
 namespace headcrash::nbd {
@@ -104,13 +104,14 @@ Emulation::~Emulation() {
 void Emulation::start() {
   pacer_->start();
   if (lead_ns_) return pacer_->set_lead(*lead_ns_);
-  calibration_ = std::thread([this] { pacer_->set_lead(measure_transport_floor()); });
+  calibration_ = std::jthread(
+      [this](const std::stop_token& stopped) { pacer_->set_lead(measure_transport_time(stopped)); });
 }
 
 Result<void> Emulation::stop() {
   if (stopped_ || !pacer_) return {};
   stopped_ = true;
-  if (calibration_.joinable()) calibration_.join();
+  calibration_ = {};
   pacer_->stop();
   profiles::park(plan_, built_);
   return backing_->flush();

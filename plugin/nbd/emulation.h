@@ -118,7 +118,7 @@ class Emulation {
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
   std::optional<WallNs> lead_ns_;  ///< none: to be calibrated
-  std::thread calibration_;
+  std::jthread calibration_;
   unsigned threads_ = 0;
   bool stopped_ = false;
 

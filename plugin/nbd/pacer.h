@@ -13,7 +13,7 @@
 //
 // A completion is an event. The leader runs events kPrepareNs before their instant, so that bytes are copied
 // and locks taken when it comes, and holds the answer back until then: none leaves early. With a `lead`
-// (transport_floor.h) the instant at which an answer is to leave is so much before the modelled one, and the
+// (transport_time.h) the instant at which an answer is to leave is so much before the modelled one, and the
 // client has it at the modelled one at the earliest.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ....way to the client.... |

@@ -9,7 +9,7 @@
 
 #include "plugin/model/null_witness.h"
 #include "plugin/nbd/fixed_delay_device.h"
-#include "plugin/nbd/transport_floor.h"
+#include "plugin/nbd/transport_time.h"
 
 namespace headcrash::nbd {
 namespace {
@@ -281,8 +281,8 @@ TEST_F(PacerTest, LeadLetsAnswersLeaveAheadByThatMuchAtMost) {
   EXPECT_GE(achieved().p50_ns, 2 * kMillisecondNs) << "counts as the client sees it";
 }
 
-TEST(TransportFloor, IsShort) {
-  const WallNs floor = measure_transport_floor();
+TEST(TransportTime, IsShort) {
+  const WallNs floor = measure_transport_time();
   EXPECT_GE(floor, 0);
   EXPECT_LE(floor, kLeadMaxNs);
 }
