@@ -73,16 +73,12 @@ namespace headcrash::ufs {
 class Volume;
 struct CoreInode;
 
-/// Fragments that follow each other and that were, or are, one pointer's.
-struct Extent {
-  FragmentAddress at = 0;
-  std::uint32_t fragments = 0;
-  bool operator==(const Extent&) const = default;
-};
-
 /// One operation under way. For a journal: its handle.
 struct Operation {
-  std::uint64_t transaction = 0;  ///< the scheme's own
+  std::uint64_t transaction = 0;   ///< that it is part of; 0: of none
+  std::uint32_t blocks = 0;        ///< of metadata that it may have changed: at most so many
+  std::uint32_t indirect = 0;      ///< of them new indirect blocks
+  bool commits = false;            ///< when it ends: fsync, or a synchronous journal
 };
 
 enum class BlockKind : std::uint8_t { data, directory, indirect };
@@ -158,10 +154,29 @@ enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 /// Scheduler Chains: what keeps freed blocks from being used again too early (scheduler_chains.h).
 enum class Deallocation : std::uint8_t { tracked, barrier };
 
+/// The journal's choices (journal.h).
+struct JournalOptions {
+  /// Who waits for a commit. `grouped`: fsync and sync only; everybody else's changes follow within
+  /// `interval_ns`. `synchronous`: also every operation that changes names, links or takes blocks away.
+  enum class Commit : std::uint8_t { grouped, synchronous };
+  /// What is in it. `metadata`: data of new blocks are in their places before the commit ("ordered").
+  enum class Contents : std::uint8_t { metadata, data };
+  /// `unordered` is for tests: nothing waits before the commit record goes, and it must be caught.
+  enum class CommitRecord : std::uint8_t { last, unordered };
+  Commit commit = Commit::grouped;
+  Contents contents = Contents::metadata;
+  CommitRecord record = CommitRecord::last;
+  os::TimeNs interval_ns = 5 * model::kSecondNs;
+  /// A disk with a volatile cache under a driver that does not flush by itself: a flush before and after each
+  /// commit record, and before the tail moves.
+  bool flushes = false;
+};
+
 struct SchemeOptions {
   bool allocation_initialization = false;  ///< of data blocks; those of directories and indirects always are
   LastWrite last_write = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
+  JournalOptions journal = {};
 };
 
 class Scheme : public os::WriteHooks {
