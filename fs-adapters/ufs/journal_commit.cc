@@ -13,9 +13,9 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kCopyRoundsMax = 100;               // removing an inode changes others
-constexpr std::uint32_t kShareOfData = 8;         // of the ring: data among a transaction's images
-constexpr std::uint32_t kShareOfOrphans = 16;     // ... the list of inodes without names
+constexpr int kCopyRoundsMax = 100;            // removing an inode changes others
+constexpr std::uint32_t kShareOfData = 8;      // of the ring: data among a transaction's images
+constexpr std::uint32_t kShareOfOrphans = 16;  // ... the list of inodes without names
 
 }  // namespace
 
@@ -39,6 +39,7 @@ bool Journal::close_and_copy(Transaction& transaction) {
   committer_ = volume_.executor.current();
   closed_ = true;
   while (active_ > 0) idle_.wait();
+  const os::TimeNs now = volume_.executor.now();
   const bool fine = copy_inodes();
   if (fine) {
     copy_blocks(transaction);
@@ -48,7 +49,7 @@ bool Journal::close_and_copy(Transaction& transaction) {
     revoke(transaction);
     list_orphans(transaction);
   }
-  copied_at_ = volume_.executor.now();
+  copied_at_ = now;
   ++running_;
   blocks_ = indirect_ = 0;
   committer_ = nullptr;

@@ -34,7 +34,7 @@ struct JournalledImage {
     EXPECT_TRUE(read) << read.error().message();
     return std::move(*read);
   }
-  FragmentAddress data() const { return Geometry(super).data_start(0) + 40; }
+  FragmentAddress data() const { return super.journal.at + super.journal.fragments + 8; }
 
   std::unique_ptr<media::MemoryStore> store = *media::MemoryStore::create(8192);
   Superblock super;
@@ -146,7 +146,7 @@ TEST(JournalFormat, ASuperblockThatMakesNoSenseIsRefused) {
   EXPECT_NE(problem([](JournalSuperblock& j) { ++j.fragments; }), "");
   std::array<std::byte, kSectorBytes> sector = {};
   encode_journal_superblock({.fragments = image.super.journal.fragments}, sector);
-  sector[24] = std::byte{1};
+  sector[24] ^= std::byte{1};
   EXPECT_FALSE(decode_journal_superblock(sector, image.super)) << "a checksum that is not its own";
   EXPECT_FALSE(decode_journal_superblock(std::array<std::byte, kSectorBytes>{}, image.super));
 }

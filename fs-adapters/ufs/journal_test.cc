@@ -3,9 +3,11 @@
 #include "fs-adapters/ufs/journal.h"
 
 #include <cerrno>
+#include <set>
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal_replay.h"
+#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/mounted_test.h"
 
 namespace headcrash::ufs {
@@ -206,7 +208,9 @@ TEST(JournalRing, IsGoneThroughManyTimes) {
       const std::uint64_t ring = m.file_system->volume().super.journal.fragments - 1;
       for (int i = 0; counters(m).log_fragments < 6 * ring && i < 5000; ++i) {
         const std::string name = "f" + std::to_string(i % 50);
-        if (fs.stat(name)) EXPECT_TRUE(fs.unlink(name));
+        if (fs.stat(name)) {
+          EXPECT_TRUE(fs.unlink(name));
+        }
         bench::put_file(fs, name, std::string(static_cast<std::size_t>(i % 7) * 900, 'x'));
         if (i % 20 == 0) {
           const auto file = fs.open(name, {});
@@ -237,7 +241,9 @@ TEST(JournalRing, IsNotHeldUpByABlockThatKeepsChanging) {
       bench::put_file(fs, "hot", "x");
       EXPECT_TRUE(fs.chmod("hot", 0600U + static_cast<std::uint32_t>(i % 2)));
       EXPECT_TRUE(fs.unlink("hot"));
-      if (i % 10 == 0) EXPECT_TRUE(fs.mkdir("d" + std::to_string(i), 0755));
+      if (i % 10 == 0) {
+        EXPECT_TRUE(fs.mkdir("d" + std::to_string(i), 0755));
+      }
     }
     EXPECT_GT(counters(m).tail_writes, 2U);
   });
@@ -273,7 +279,6 @@ TEST(JournalRoom, ALongFileIsCutInOneTransaction) {
 
 /// More indirect blocks at once than a transaction has room for.
 TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
-  Superblock small;
   const MkfsOptions mkfs{.block_bytes = 4096, .fragment_bytes = 512, .bytes_per_inode = 262144,
                          .journal_bytes = (4 * (16 + 18) + 1) * 4096};
   Mounted m(journalled(), {.device_bytes = 256 << 20, .mkfs = mkfs, .cache_bytes = 2 << 20});
@@ -330,9 +335,7 @@ class Letters final : public os::DiskTracer {
     if (request.op == model::Op::flush) letters += 'f';
     if (request.op != model::Op::write) return;
     const bool ring = at > super_.journal.at && at < super_.journal.at + super_.journal.fragments;
-    std::uint32_t magic = 0;
-    std::memcpy(&magic, request.data.data(), sizeof magic);
-    letters += !ring ? 'd' : magic == 0x434a4348 ? 'c' : 'w';
+    letters += !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
   }
   void completed(const os::DiskTrace&) override {}
   std::string letters;

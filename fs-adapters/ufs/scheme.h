@@ -6,8 +6,8 @@
 // nothing points to what is not initialised. The operations change metadata in memory and tell the scheme
 // which of the paper's four structural changes they have made; the scheme sees to it that what goes to the
 // disk keeps the rules, by waiting (conventional.h), by what it tells the driver (scheduler_flag.h,
-// scheduler_chains.h), by undoing in what is sent (soft_updates.h), or not at all (no_order.h). No operation
-// knows which scheme runs, and no scheme knows which system call is under way.
+// scheduler_chains.h), by undoing in what is sent (soft_updates.h), by writing it elsewhere first (journal.h),
+// or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which system call is under way.
 //
 // A change's own buffer is held by the operation and handed to the scheme, which writes it as it likes. All
 // changes of one operation lie between begin() and end(), where a journal has its transaction.
@@ -53,7 +53,8 @@
 //   Scheduler Chains at once; who takes them again writes after    at once, likewise
 //                    the holder's write (freed-block table)
 //   Soft Updates     a work item after the holder's write          a work item after the block's write
-//   journal          when the transaction has committed            likewise
+//   journal          on the disk with the transaction, in memory   at once: all of it is one transaction;
+//                    when that has committed                       inodes' numbers as blocks
 //
 // An in-core inode is copied to its block (Inodes::copy_to_block -> inode_copied()) and the block is written;
 // these are two steps, and a dependency moves from the first to the second when the copy is made. Blocks are
