@@ -59,7 +59,9 @@ std::vector<std::byte> image_with_journal() {
       ASSERT_TRUE(open);
       EXPECT_TRUE(fs.pwrite(*open, 0, bench::bytes_of(std::string(60'000, 'g'))));
       EXPECT_TRUE(fs.unlink("gone"));
-      if (round == 1) EXPECT_TRUE(fs.unlink("d0/file") && fs.rmdir("d0"));
+      if (round == 1) {
+        EXPECT_TRUE(fs.unlink("d0/file") && fs.rmdir("d0"));
+      }
       EXPECT_TRUE(fs.fsync(*open));
     }
   });
