@@ -3,6 +3,7 @@
 #include "fs-adapters/ufs/journal.h"
 
 #include <cerrno>
+#include <random>
 #include <set>
 
 #include "fs-adapters/ufs/image_reader.h"
@@ -91,6 +92,75 @@ TEST(JournalCommits, NothingIsInItsPlaceBefore) {
   });
   m.unmount();
   bench::expect_clean(*m.store);
+}
+
+/// Whatever the others are in the middle of when one of them commits.
+void live_beside_others(Vfs& fs, std::uint32_t seed, int steps) {
+  std::mt19937 random(seed);
+  const auto path = [&] {
+    std::string name = "n" + std::to_string(random() % 5);
+    if (random() % 2 == 0) name += "/m" + std::to_string(random() % 4);
+    return name;
+  };
+  for (int i = 0; i < steps; ++i) {
+    switch (random() % 8) {
+      case 0:
+      case 1:
+        if (const auto file = fs.open(path(), {.create = true})) {
+          (void)fs.append(*file, bench::bytes_of(std::string(random() % 9'000, 'q')));
+          if (random() % 3 == 0) (void)fs.fsync(*file);
+          if (random() % 4 == 0) (void)fs.truncate(*file, random() % 9'000);
+          (void)fs.close(*file);
+        }
+        break;
+      case 2:
+        (void)fs.mkdir(path(), 0755);
+        break;
+      case 3:
+        (void)fs.unlink(path());
+        break;
+      case 4:
+        (void)fs.rmdir(path());
+        break;
+      case 5:
+      case 6:
+        (void)fs.rename(path(), path(), random() % 3 == 0 ? RenameMode::exchange : RenameMode::replace);
+        break;
+      default:
+        (void)fs.link(path(), path());
+        break;
+    }
+  }
+}
+
+TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
+  for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
+    Mounted m(journalled({.commit = commit}), {.device_bytes = 2 << 20, .cache_bytes = 64 << 10});
+    m.mount();
+    std::vector<std::unique_ptr<os::Account>> accounts;
+    int living = 0;
+    for (std::uint32_t user = 0; user < 4; ++user) {
+      accounts.push_back(std::make_unique<os::Account>());
+      ++living;
+      m.executor.spawn(os::Executor::Kind::user, *accounts.back(), [&, user] {
+        live_beside_others(*m.file_system, 70 + user, 300);
+        --living;
+      });
+    }
+    int states = 0;
+    Fsck fsck;
+    m.as_user([&] {
+      for (; living > 0 && !HasFailure(); ++states) {
+        m.executor.sleep_until(m.executor.now() + model::kMillisecondNs);
+        const auto seen = fsck.check(*m.store);
+        EXPECT_TRUE(seen && seen->nothing_found())
+            << "state " << states << ": " << (seen ? bench::findings_of(*seen) : seen.error().message());
+      }
+    });
+    EXPECT_GT(states, 50);
+    m.unmount();
+    bench::expect_clean(*m.store);
+  }
 }
 
 TEST(JournalCommits, DataOfNewBlocksComeFirst) {
