@@ -23,10 +23,10 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kInterleave = 136, kId = 144, kCsaddr = 152, kCssize = 156, kCgsize = 160, kNtrak = 164,
                       kNsect = 168, kSpc = 172, kNcyl = 176, kCpg = 180, kIpg = 184, kFpg = 188,
                       kCstotal = 192, kFmod = 208, kClean = 209, kRonly = 210, kOldFlags = 211,
-                      kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kSblockloc = 1000, kCstotal64 = 1008, kTime64 = 1072,
-                      kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096, kContigsumsize = 1316,
-                      kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328, kQbmask = 1336,
-                      kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
+                      kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kSblockloc = 1000,
+                      kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096,
+                      kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328,
+                      kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
 constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
 constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
@@ -95,8 +95,8 @@ std::string problem_of_journal(const Superblock& s) {
   const bool inside = end <= s.size_fragments &&
                       geometry.group_of_fragment(static_cast<FragmentAddress>(end - 1)) == group &&
                       s.journal.at >= geometry.data_start(group);
-  const bool over_summary = s.journal.at < s.summary_address + geometry.fragments_of(s.summary_bytes) &&
-                            s.summary_address < end;
+  const bool over_summary =
+      s.journal.at < s.summary_address + geometry.fragments_of(s.summary_bytes) && s.summary_address < end;
   if (inside && !over_summary && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes) return {};
   return fmt::format("its journal, {} fragments from {} on, is not in one group's data", s.journal.fragments,
                      s.journal.at);

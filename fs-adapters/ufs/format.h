@@ -24,12 +24,12 @@ namespace headcrash::ufs {
 using InodeNumber = std::uint32_t;
 using FragmentAddress = std::uint32_t;  ///< in fragments from the start of the file system; 0: none, a hole
 
-inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
-inline constexpr std::uint32_t kGroupMagic = 0x090255;       // CG_MAGIC
+inline constexpr std::uint32_t kSuperblockMagic = 0x011954;     // FS_MAGIC
+inline constexpr std::uint32_t kGroupMagic = 0x090255;          // CG_MAGIC
 inline constexpr std::uint32_t kJournalAreaMagic = 0x314a4348;  // "HCJ1": the superblock names a journal
-inline constexpr std::uint32_t kSuperblockByte = 8192;       // SBLOCK_UFS1: where the first one lies
-inline constexpr std::uint32_t kSuperblockBytes = 8192;      // SBLOCKSIZE: what is kept free for each
-inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;  // sizeof(struct fs)
+inline constexpr std::uint32_t kSuperblockByte = 8192;          // SBLOCK_UFS1: where the first one lies
+inline constexpr std::uint32_t kSuperblockBytes = 8192;         // SBLOCKSIZE: what is kept free for each
+inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;     // sizeof(struct fs)
 inline constexpr std::uint32_t kInodeBytes = 128;
 inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks

@@ -60,7 +60,7 @@ enum class FindingKind : std::uint8_t {
   bad_group,  ///< a group's header makes no sense
   bad_superblock,
   bad_journal,  ///< what was committed, or the journal itself, makes no sense
-  no_room,  ///< for what would have to be put into lost+found
+  no_room,      ///< for what would have to be put into lost+found
 };
 std::string_view name_of(FindingKind kind);
 

@@ -1,5 +1,5 @@
-// Between phase 0 and phase 1 (fsck.h): the file system is what its journal says that it is. A repair replays it
-// and empties it; a check that may change nothing looks at the disk through what a replay would write. All
+// Between phase 0 and phase 1 (fsck.h): the file system is what its journal says that it is. A repair replays
+// it and empties it; a check that may change nothing looks at the disk through what a replay would write. All
 // phases follow either way.
 
 #include <array>

@@ -54,8 +54,8 @@ struct Fsck::State {
   Geometry geometry;
   JournalContents journal;   ///< in a check,
   std::optional<Redo> redo;  ///< and the disk as it will be when that has been replayed
-  bool again = false;       ///< a repair has changed what earlier phases had seen
-  bool duplicates = false;  ///< phase 1 has met a block twice
+  bool again = false;        ///< a repair has changed what earlier phases had seen
+  bool duplicates = false;   ///< phase 1 has met a block twice
 
   // What was found.
   BlockMap map;

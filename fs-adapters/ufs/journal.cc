@@ -204,9 +204,9 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
 bool Journal::journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const {
   if (content == os::Content::data) return options_.journal.contents == JournalOptions::Contents::data;
   const Superblock& super = volume_.super;
-  return key != kSuperblockKey && (home < super.summary_address ||
-                                   home >= super.summary_address +
-                                               volume_.geometry.fragments_of(super.summary_bytes));
+  return key != kSuperblockKey &&
+         (home < super.summary_address ||
+          home >= super.summary_address + volume_.geometry.fragments_of(super.summary_bytes));
 }
 
 /// The last image of that place, if this is it.
@@ -218,8 +218,8 @@ const Journal::Image* Journal::committed(FragmentAddress home, std::span<const s
 
 bool Journal::before_write(os::Outgoing& write) {
   const FragmentAddress home = home_of(write.lba);
-  const bool may_always = !journalled(write.content, write.key, home) ||
-                          (let_through_ != nullptr && *let_through_ == write.key);
+  const bool may_always =
+      !journalled(write.content, write.key, home) || (let_through_ != nullptr && *let_through_ == write.key);
   Sent sent;
   if (!may_always) {
     const Image* const image = committed(home, write.bytes);

@@ -2,10 +2,12 @@
 // A write-ahead journal: what operations change in the metadata goes to the journal first, all of many
 // operations at once and whole or not at all; only then may it go to its place.
 //
-//   begin ... end   begin ... end                                      operations, each inside one transaction
-//   [ running ----------------- ] closed: nobody is inside, blocks are copied   [ the next one is running ...
+//   begin ... end   begin ... end                                      operations, each inside one
+//   transaction [ running ----------------- ] closed: nobody is inside, blocks are copied   [ the next one is
+//   running ...
 //                                 [ ordered data, descriptor, images ][ commit ]
-//                                                                     committed: blocks may go to their places
+//                                                                     committed: blocks may go to their
+//                                                                     places
 //   tail moves behind it once they are all there, or once a later transaction has them
 //
 // Running. No block of metadata is written while it holds what has not been committed: before_write() lets
@@ -199,9 +201,9 @@ class Journal : public Scheme {
   std::deque<Logged> log_;
   std::vector<InodeNumber> orphans_;  ///< as the last transaction lists them
   bool too_many_orphans_ = false;
-  std::map<FragmentAddress, Image> images_;                           ///< by home, the newest
-  std::unordered_map<FragmentAddress, std::uint64_t> logged_;         ///< fragments with an image in the ring
-  std::map<os::BufferKey, std::deque<Sent>> sent_;                    ///< writes under way
+  std::map<FragmentAddress, Image> images_;                    ///< by home, the newest
+  std::unordered_map<FragmentAddress, std::uint64_t> logged_;  ///< fragments with an image in the ring
+  std::map<os::BufferKey, std::deque<Sent>> sent_;             ///< writes under way
   JournalCounters counters_;
 };
 

@@ -23,8 +23,8 @@ std::uint32_t whole_blocks(const Superblock& superblock, std::uint64_t fragments
 }
 
 std::uint32_t default_fragments(const Superblock& superblock) {
-  const std::uint64_t most =
-      std::min<std::uint64_t>(superblock.size_fragments / kShareOfTheDevice, kBytesMax / superblock.fragment_bytes);
+  const std::uint64_t most = std::min<std::uint64_t>(superblock.size_fragments / kShareOfTheDevice,
+                                                     kBytesMax / superblock.fragment_bytes);
   return whole_blocks(superblock, std::max<std::uint64_t>(most, journal_fragments_min(superblock)));
 }
 
@@ -32,8 +32,7 @@ std::uint32_t default_fragments(const Superblock& superblock) {
 std::optional<std::uint32_t> find_row(const CylinderGroup& group, const Geometry& geometry,
                                       std::uint32_t fragments) {
   const std::uint32_t width = geometry.fragments_per_block();
-  const std::uint32_t start =
-      geometry.data_start(group.group()) - geometry.group_base(group.group());
+  const std::uint32_t start = geometry.data_start(group.group()) - geometry.group_base(group.group());
   std::uint32_t row = 0;
   for (std::uint32_t f = (start + width - 1) / width * width; f + width <= group.fragments(); f += width) {
     row = group.block_free(f) ? row + width : 0;
@@ -117,9 +116,10 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
         return done;
     return write_superblock(store, superblock, kSuperblockByte);
   }
-  return fail("journal-size",
-              fmt::format("no group has {} bytes in a row", std::uint64_t{fragments} * superblock.fragment_bytes),
-              "give less, or a larger device");
+  return fail(
+      "journal-size",
+      fmt::format("no group has {} bytes in a row", std::uint64_t{fragments} * superblock.fragment_bytes),
+      "give less, or a larger device");
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {

@@ -33,10 +33,10 @@
 namespace headcrash::ufs {
 
 struct JournalSuperblock {
-  bool in_use = false;               ///< what is in it belongs to the file system as it lies there
-  std::uint32_t fragments = 0;       ///< of the area
-  std::uint32_t tail = 0;            ///< in the ring
-  std::uint64_t tail_sequence = 1;   ///< of the transaction there, or of the next one
+  bool in_use = false;              ///< what is in it belongs to the file system as it lies there
+  std::uint32_t fragments = 0;      ///< of the area
+  std::uint32_t tail = 0;           ///< in the ring
+  std::uint64_t tail_sequence = 1;  ///< of the transaction there, or of the next one
   std::uint64_t epoch = 1;
 };
 
@@ -51,7 +51,7 @@ struct JournalTransaction {
   std::vector<JournalImage> images = {};
   std::vector<Extent> revoked = {};
   std::vector<InodeNumber> orphans = {};  ///< allocated, without links, open: to be released by a replay
-  bool too_many_orphans = false;     ///< the list is not all of them: a replay looks at every inode
+  bool too_many_orphans = false;          ///< the list is not all of them: a replay looks at every inode
 };
 
 /// The ring of a file system.

@@ -1,7 +1,7 @@
 // Journals that a stranger wrote: each input is a list of edits to what a mounted file system left behind,
-// all of them in the journal, 6 bytes each. Checker and replay end, stay on the device, and what a repair says
-// that it has repaired is clean; an image that a mount would take is clean then, too. Where an edit would
-// only be found by a checksum, the checksum can be made right again.
+// all of them in the journal, 6 bytes each. Checker and replay end, stay on the device, and what a repair
+// says that it has repaired is clean; an image that a mount would take is clean then, too. Where an edit
+// would only be found by a checksum, the checksum can be made right again.
 
 #include <gtest/gtest.h>
 

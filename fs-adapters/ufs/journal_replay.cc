@@ -259,7 +259,8 @@ class Replay {
         orphans.pop_back();
       }
       const bool more = too_many && !orphans.empty();
-      if (auto done = commit(contents, {.images = step.images(), .orphans = listed(), .too_many_orphans = more});
+      if (auto done =
+              commit(contents, {.images = step.images(), .orphans = listed(), .too_many_orphans = more});
           !done)
         return done;
       if (auto done = write(step); !done) return done;

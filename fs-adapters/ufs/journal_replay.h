@@ -72,8 +72,8 @@ struct ReplayReport {
 };
 
 /// For whom. `mount`: a committed transaction that makes no sense is an Error before anything is written, and
-/// the superblock says "clean" when all is in its place, before the journal is emptied. `repair`: goes on with
-/// the transactions before it, and leaves it to who repairs to say "clean".
+/// the superblock says "clean" when all is in its place, before the journal is emptied. `repair`: goes on
+/// with the transactions before it, and leaves it to who repairs to say "clean".
 enum class ReplayFor : std::uint8_t { mount, repair };
 
 /// Steps 1 to 6; `superblock` gets the counts. An Error: the store failed, or the journal is damaged.

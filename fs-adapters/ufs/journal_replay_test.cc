@@ -91,7 +91,8 @@ TEST(JournalReplay, LeavesNothingToRepair) {
   EXPECT_TRUE(seen->nothing_found()) << bench::findings_of(*seen);
   EXPECT_FALSE(seen->was_clean);
   EXPECT_GT(seen->replayed, 0U);
-  expect_same(left, bytes_of_store(*store), ImageReader::open(*store)->superblock(), "a check writes nothing");
+  expect_same(left, bytes_of_store(*store), ImageReader::open(*store)->superblock(),
+              "a check writes nothing");
   const auto repaired = fsck.run(*store, {.repair = true});
   ASSERT_TRUE(repaired) << repaired.error().message();
   EXPECT_TRUE(repaired->nothing_found()) << bench::findings_of(*repaired);
@@ -118,7 +119,8 @@ TEST(JournalReplay, ACutAnywhereInAReplayIsReplayed) {
     finished = fsck.run(interrupted, {.repair = true}).has_value();
     const auto seen = fsck.check(*store);
     ASSERT_TRUE(seen && seen->nothing_found())
-        << "cut after " << cuts << " sectors: " << (seen ? bench::findings_of(*seen) : seen.error().message());
+        << "cut after " << cuts
+        << " sectors: " << (seen ? bench::findings_of(*seen) : seen.error().message());
     ASSERT_TRUE(fsck.run(*store, {.repair = true})) << "cut after " << cuts << " sectors";
     expect_same(bytes_of_store(*store), expected, super, "cut after " + std::to_string(cuts) + " sectors");
     if (HasFatalFailure()) return;
@@ -184,9 +186,10 @@ struct ByHand {
             .bytes = std::vector<std::byte>(std::size_t{fragments} * 1024, static_cast<std::byte>(letter))};
   }
   std::string replayed(std::uint32_t fragments) {
-    EXPECT_TRUE(write_journal_superblock(*store, super,
-                                         {.in_use = true, .fragments = super.journal.fragments}));
-    EXPECT_TRUE(store->write(home * 2, std::vector<std::byte>(std::size_t{fragments} * 1024, std::byte{'.'})));
+    EXPECT_TRUE(
+        write_journal_superblock(*store, super, {.in_use = true, .fragments = super.journal.fragments}));
+    EXPECT_TRUE(
+        store->write(home * 2, std::vector<std::byte>(std::size_t{fragments} * 1024, std::byte{'.'})));
     EXPECT_TRUE(replay_journal(*store, super, ReplayFor::repair));
     std::string letters;
     for (std::uint32_t i = 0; i < fragments; ++i) {
@@ -206,8 +209,8 @@ struct ByHand {
 TEST(JournalReplay, RevokedFragmentsKeepWhatTheyHold) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
-  disk.log({.images = {ByHand::image(disk.home + 4, 1, 'b')},
-            .revoked = {{.at = disk.home + 1, .fragments = 2}}});
+  disk.log(
+      {.images = {ByHand::image(disk.home + 4, 1, 'b')}, .revoked = {{.at = disk.home + 1, .fragments = 2}}});
   EXPECT_EQ(disk.replayed(6), "a..ab.");
 }
 
@@ -238,8 +241,8 @@ TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left));
   m.as_user([&] {
-    const auto mounted = FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer},
-                                           {.scheme = SchemeKind::journal});
+    const auto mounted =
+        FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer}, {.scheme = SchemeKind::journal});
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().message().find("transaction"), std::string::npos) << mounted.error().message();
     EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
@@ -259,8 +262,8 @@ TEST(JournalReplay, ADamagedJournalIsMadeAnew) {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left));
   m.as_user([&] {
-    const auto mounted = FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer},
-                                           {.scheme = SchemeKind::journal});
+    const auto mounted =
+        FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer}, {.scheme = SchemeKind::journal});
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().message().find("checksum"), std::string::npos) << mounted.error().message();
   });

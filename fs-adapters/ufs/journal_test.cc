@@ -245,8 +245,7 @@ TEST(JournalFrees, AreUsedAgainOnlyAfterTheirCommit) {
     EXPECT_TRUE(fs.fsync(*file));
     auto image = copy_of(*m.store);
     (void)replayed(image);
-    for (const FragmentAddress at : blocks(*image, "new"))
-      EXPECT_FALSE(at != 0 && before.contains(at)) << at;
+    for (const FragmentAddress at : blocks(*image, "new")) EXPECT_FALSE(at != 0 && before.contains(at)) << at;
   });
   m.unmount();
   bench::expect_clean(*m.store);
@@ -349,7 +348,9 @@ TEST(JournalRoom, ALongFileIsCutInOneTransaction) {
 
 /// More indirect blocks at once than a transaction has room for.
 TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
-  const MkfsOptions mkfs{.block_bytes = 4096, .fragment_bytes = 512, .bytes_per_inode = 262144,
+  const MkfsOptions mkfs{.block_bytes = 4096,
+                         .fragment_bytes = 512,
+                         .bytes_per_inode = 262144,
                          .journal_bytes = (4 * (16 + 18) + 1) * 4096};
   Mounted m(journalled(), {.device_bytes = 256 << 20, .mkfs = mkfs, .cache_bytes = 2 << 20});
   m.mount();

@@ -6,8 +6,9 @@
 // nothing points to what is not initialised. The operations change metadata in memory and tell the scheme
 // which of the paper's four structural changes they have made; the scheme sees to it that what goes to the
 // disk keeps the rules, by waiting (conventional.h), by what it tells the driver (scheduler_flag.h,
-// scheduler_chains.h), by undoing in what is sent (soft_updates.h), by writing it elsewhere first (journal.h),
-// or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which system call is under way.
+// scheduler_chains.h), by undoing in what is sent (soft_updates.h), by writing it elsewhere first
+// (journal.h), or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which
+// system call is under way.
 //
 // A change's own buffer is held by the operation and handed to the scheme, which writes it as it likes. All
 // changes of one operation lie between begin() and end(), where a journal has its transaction.
@@ -76,10 +77,10 @@ struct CoreInode;
 
 /// One operation under way. For a journal: its handle.
 struct Operation {
-  std::uint64_t transaction = 0;   ///< that it is part of; 0: of none
-  std::uint32_t blocks = 0;        ///< of metadata that it may have changed: at most so many
-  std::uint32_t indirect = 0;      ///< of them new indirect blocks
-  bool commits = false;            ///< when it ends: fsync, or a synchronous journal
+  std::uint64_t transaction = 0;  ///< that it is part of; 0: of none
+  std::uint32_t blocks = 0;       ///< of metadata that it may have changed: at most so many
+  std::uint32_t indirect = 0;     ///< of them new indirect blocks
+  bool commits = false;           ///< when it ends: fsync, or a synchronous journal
 };
 
 enum class BlockKind : std::uint8_t { data, directory, indirect };

@@ -54,7 +54,7 @@ class Volume {
   Inodes inodes;
   std::unique_ptr<Scheme> scheme;
   JournalSuperblock journal;  ///< as the mount has made it; where there is one
-  bool abandoned = false;  ///< the power is gone: nothing is written or removed any more
+  bool abandoned = false;     ///< the power is gone: nothing is written or removed any more
 
   std::uint64_t lba(FragmentAddress at) const {
     return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);

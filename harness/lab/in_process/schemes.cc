@@ -84,8 +84,9 @@ std::vector<SchemeUnderTest> whole_table() {
                           {.commit = Journal::Commit::synchronous}));
   table.push_back(
       journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
-  table.push_back(journal("journal-unordered", "Journal whose commit record waits for nothing",
-                          {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
+  table.push_back(
+      journal("journal-unordered", "Journal whose commit record waits for nothing",
+              {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
   return table;
 }
 
@@ -107,7 +108,7 @@ Result<SchemeUnderTest> find_scheme(std::string_view name) {
 adapters::Promises promises_of(const SchemeUnderTest& scheme) {
   return {.fsync_keeps_name = true,
           .renamed_file_survives = true,
-          .names_are_atomic = false,
+          .names_are_atomic = scheme.mount.scheme == SchemeKind::journal,
           .exposes_stale_data = !scheme.mount.options.allocation_initialization};
 }
 
