@@ -68,7 +68,6 @@ bool permitted(const Setup& setup, const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::block_marked_free:  // bitmaps are never ordered
     case FindingKind::inode_marked_free:
-      return true;
     case FindingKind::directory_second_name:  // a directory moves: for a while it has two names, and its ".."
     case FindingKind::bad_dot:                // is one of the two parents
       return true;

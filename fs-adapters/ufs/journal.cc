@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kBlocksOfItself = 2;  // an operation's: its inode, and another's
-constexpr int kSyncRoundsMax = 100;           // of a sync: what others do meanwhile need not be waited for
+constexpr int kCommitRoundsMax = 100;           // of a sync: what others do meanwhile need not be waited for
 
 }  // namespace
 
@@ -172,7 +172,7 @@ VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExten
 }
 
 VfsResult<void> Journal::sync() {
-  for (int round = 0; round < kSyncRoundsMax; ++round) {
+  for (int round = 0; round < kCommitRoundsMax; ++round) {
     if (auto done = commit_through(running_); !done) return done;
     if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
     volume_.syncer.do_work(os::Syncer::Extent::everything);

@@ -14,8 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kEditBytes = 6;
-constexpr std::size_t kEditsMax = 60;
+constexpr std::size_t kJournalEditBytes = 6;
+constexpr std::size_t kJournalEditsMax = 60;
 
 class DeviceOfBytes : public model::SectorStore {
  public:
@@ -92,7 +92,7 @@ struct JournalTarget {
   }
 
   void edit(std::span<std::byte> bytes, std::string_view program) const {
-    for (std::size_t i = 0; i + kEditBytes <= program.size() && i / kEditBytes < kEditsMax; i += kEditBytes) {
+    for (std::size_t i = 0; i + kJournalEditBytes <= program.size() && i / kJournalEditBytes < kJournalEditsMax; i += kJournalEditBytes) {
       const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
       const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 4096;
       const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));
@@ -156,9 +156,9 @@ TEST(Fuzz, UfsJournal) {
   JournalTarget target;
   fuzz::Options options;
   options.name = "ufs-journal";
-  options.size_max = kEditBytes * kEditsMax;
+  options.size_max = kJournalEditBytes * kJournalEditsMax;
   const std::string seal("\0\0\0\3\0\0", 6);
-  options.corpus = {"", seal, std::string(kEditBytes, '\0')};
+  options.corpus = {"", seal, std::string(kJournalEditBytes, '\0')};
   for (char area = 0; area < 16; ++area)
     for (char offset = 0; offset < 60; offset += 4)
       options.corpus.push_back(std::string{area, offset, 0, 1, '\x09', 0} + seal);

@@ -278,6 +278,19 @@ TEST(JournalReplay, ADamagedJournalIsMadeAnew) {
   bench::expect_clean(*m.store);
 }
 
+TEST(JournalReplay, WithoutAJournalFsckComesFirst) {
+  Mounted m(kJournalled);
+  Superblock super = ImageReader::open(*m.store)->superblock();
+  super.clean = false;
+  ASSERT_TRUE(write_superblock(*m.store, super, kSuperblockByte));
+  m.as_user([&] {
+    const auto mounted = FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer},
+                                           {.scheme = SchemeKind::journal, .although_not_clean = true});
+    ASSERT_FALSE(mounted);
+    EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
+  });
+}
+
 TEST(JournalReplay, TooManyOrphansForAListAreLookedFor) {
   auto left = left_behind();
   const auto store = store_of(left);

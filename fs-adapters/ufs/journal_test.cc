@@ -41,7 +41,7 @@ ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
   EXPECT_TRUE(fsck.run(*image, {.repair = true}));
   auto reader = ImageReader::open(*image);
   EXPECT_TRUE(reader);
-  return std::move(*reader);
+  return *reader;
 }
 
 void wait(Mounted& m, double seconds) {

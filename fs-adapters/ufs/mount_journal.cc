@@ -77,7 +77,8 @@ Result<JournalSuperblock> prepare_journal(const Machine& machine, const MountOpt
   // What is in the cache may be older than what is written here.
   machine.cache.drop_clean();
   if (superblock.journal.fragments == 0) {
-    if (!superblock.clean) return JournalSuperblock();  // fsck comes first
+    if (!superblock.clean)
+      return fail("ufs", "the file system was not unmounted, and has no journal", "run fsck on it");
     if (auto added = add_journal(store, superblock, 0); !added) return pass_on(added);
   }
   if (journals && superblock.journal.fragments < journal_fragments_min(superblock))
