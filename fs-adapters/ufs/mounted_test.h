@@ -35,6 +35,8 @@ inline std::vector<Setup> all_setups() {
   const SchemeOptions async{.last_write = LastWrite::asynchronous};
   const SchemeOptions init{.allocation_initialization = true};
   const SchemeOptions barrier{.deallocation = Deallocation::barrier};
+  const SchemeOptions each{.journal = {.commit = JournalOptions::Commit::synchronous}};
+  const SchemeOptions data{.journal = {.contents = JournalOptions::Contents::data}};
   return {{"no_order", K::no_order, plain},
           {"conventional", K::conventional, plain},
           {"conventional_bsd", K::conventional, bsd},
@@ -49,7 +51,11 @@ inline std::vector<Setup> all_setups() {
           {"chains_cb_barrier", K::scheduler_chains, barrier, os::FlagMeaning::ignore, false, true},
           {"soft_updates", K::soft_updates, plain},
           {"soft_updates_init", K::soft_updates, init},
-          {"soft_updates_init_cb", K::soft_updates, init, os::FlagMeaning::ignore, false, true}};
+          {"soft_updates_init_cb", K::soft_updates, init, os::FlagMeaning::ignore, false, true},
+          {"journal", K::journal, plain},
+          {"journal_sync", K::journal, each},
+          {"journal_data", K::journal, data},
+          {"journal_cb", K::journal, plain, os::FlagMeaning::ignore, false, true}};
 }
 
 /// Hands everything on and keeps what was written, in the order of completion.

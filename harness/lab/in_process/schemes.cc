@@ -38,6 +38,16 @@ SchemeUnderTest chains(std::string name, std::string title, ufs::Deallocation de
   return made;
 }
 
+/// Nothing is left behind after a replay: neither residue nor maps that lag.
+SchemeUnderTest journal(std::string name, std::string title, const ufs::JournalOptions& options) {
+  SchemeUnderTest made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
+  made.mount.options.journal = options;
+  made.may_leave = ufs::Weight::stale;
+  made.maps_lag = false;
+  made.control = options.record == ufs::JournalOptions::CommitRecord::unordered;
+  return made;
+}
+
 std::vector<SchemeUnderTest> whole_table() {
   std::vector<SchemeUnderTest> table;
   table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
@@ -68,6 +78,15 @@ std::vector<SchemeUnderTest> whole_table() {
   table.push_back(scheme("soft-updates", "Soft Updates", SchemeKind::soft_updates));
   table.push_back(scheme("soft-updates-init", "Soft Updates with allocation initialization",
                          SchemeKind::soft_updates, Init::on));
+  using Journal = ufs::JournalOptions;
+  table.push_back(journal("journal", "Journal, ordered, commits in groups", {}));
+  table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
+                          {.commit = Journal::Commit::synchronous}));
+  table.push_back(
+      journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
+  table.push_back(
+      journal("journal-unordered", "Journal whose commit record waits for nothing",
+              {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
   return table;
 }
 
@@ -89,7 +108,7 @@ Result<SchemeUnderTest> find_scheme(std::string_view name) {
 adapters::Promises promises_of(const SchemeUnderTest& scheme) {
   return {.fsync_keeps_name = true,
           .renamed_file_survives = true,
-          .names_are_atomic = false,
+          .names_are_atomic = scheme.mount.scheme == SchemeKind::journal,
           .exposes_stale_data = !scheme.mount.options.allocation_initialization};
 }
 
