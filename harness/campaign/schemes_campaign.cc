@@ -17,12 +17,11 @@ namespace headcrash::campaign {
 namespace {
 
 namespace fs = std::filesystem;
-using in_process::SchemeUnderTest;
 
 constexpr std::string_view kName = "ufs-schemes";
 
 struct SchemeTrial {
-  const SchemeUnderTest* scheme = nullptr;
+  const ufs::SchemeVariant* scheme = nullptr;
   std::string workload;  ///< with its number
   std::string key() const { return fmt::format("ufs-{}/{}", scheme->name, workload); }
 };
@@ -166,15 +165,15 @@ std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
 
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
-  std::vector<SchemeUnderTest> schemes = in_process::schemes_under_test();
+  std::vector<ufs::SchemeVariant> schemes = ufs::scheme_variants();
   if (!campaign.scheme.empty()) {
-    const auto one = in_process::find_scheme(campaign.scheme);
+    const auto one = ufs::find_scheme_variant(campaign.scheme);
     if (!one) return pass_on(one);
     schemes = {*one};
   }
   std::vector<SchemeTrial> trials;
   std::size_t number = 0;
-  for (const SchemeUnderTest& scheme : schemes)
+  for (const ufs::SchemeVariant& scheme : schemes)
     for (const std::string& workload : workloads_of(campaign))
       if (number++ % options.shard.count == options.shard.index) trials.push_back({&scheme, workload});
   auto database = db::Database::open(options.database, db::Database::Access::read_write);

@@ -64,7 +64,7 @@ std::string_view name(StepKind step) {
   return kNames.at(static_cast<std::size_t>(step));
 }
 
-Result<StateChecker> StateChecker::create(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck,
+Result<StateChecker> StateChecker::create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
                                           std::span<const workload::Operation> operations,
                                           const std::vector<workload::Mishap>& mishaps) {
   auto oracle = crash::Oracle::follow(operations, {.promises = promises_of(scheme), .mishaps = mishaps});
@@ -122,7 +122,7 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
   outcome.findings = judge(persisted, *tree);
   outcome.names_of_exchanges = std::erase_if(outcome.findings, [](const crash::Finding& finding) {
     return finding.kind == crash::Verdict::wrong_data && finding.expected == "no such name" &&
-           is_name_of_exchange(finding.path);
+           ufs::is_name_of_exchange(finding.path);
   });
   step(StepKind::judge);
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);

@@ -5,8 +5,8 @@
 //        -> repair     -> second check: nothing left
 //        -> tree       -> oracle: synced data is there, nothing that may not be
 //
-// A scheme may leave residue for fsck to clear (schemes.h); the verdict is then `clean`, and says what fsck
-// found. Whatever is worse is `repaired-by-fsck` at best.
+// A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
+// `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best.
 
 #include <array>
 #include <map>
@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/crash/oracle.h"
 #include "harness/crash/verdict.h"
 #include "harness/lab/in_process/observed_image.h"
-#include "harness/lab/in_process/schemes.h"
 #include "harness/lab/in_process/state_disk.h"
 
 namespace headcrash::in_process {
@@ -34,7 +34,7 @@ struct StateOutcome {
   crash::Judgement judgement;
   std::vector<crash::Finding> findings;             ///< the oracle's, and of fsck what is not permitted
   std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
-  std::size_t names_of_exchanges = 0;               ///< left behind, and permitted (schemes.h)
+  std::size_t names_of_exchanges = 0;  ///< left behind, and permitted (fs-adapters/ufs/scheme_variants.h)
   std::optional<std::size_t> persisted;
 };
 
@@ -46,7 +46,7 @@ inline bool keeps_rules(const StateOutcome& outcome) {
 class StateChecker {
  public:
   /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
-  static Result<StateChecker> create(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck,
+  static Result<StateChecker> create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
                                      std::span<const workload::Operation> operations,
                                      const std::vector<workload::Mishap>& mishaps);
 
@@ -54,12 +54,12 @@ class StateChecker {
   StateOutcome check(std::optional<std::size_t> persisted, StepTimes& times);
 
  private:
-  StateChecker(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck, crash::Oracle oracle)
+  StateChecker(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck, crash::Oracle oracle)
       : scheme_(&scheme), disk_(&disk), fsck_(&fsck), oracle_(std::move(oracle)), observer_(disk) {}
   const std::vector<crash::Finding>& judge(std::optional<std::size_t> persisted,
                                            const std::vector<crash::ObservedObject>& tree);
 
-  const SchemeUnderTest* scheme_;
+  const ufs::SchemeVariant* scheme_;
   StateDisk* disk_;
   ufs::Fsck* fsck_;
   crash::Oracle oracle_;

@@ -45,7 +45,7 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 
 }  // namespace
 
-Result<ExplorationResult> Bench::explore(const SchemeUnderTest& scheme,
+Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
                                          std::span<const workload::Operation> operations,
                                          const ExplorationOptions& options,
                                          const std::filesystem::path& recording) {
@@ -108,7 +108,7 @@ Result<ExplorationResult> Bench::explore(const SchemeUnderTest& scheme,
   return result;
 }
 
-Result<ExploredState> Bench::check(const SchemeUnderTest& scheme,
+Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
                                    std::span<const workload::Operation> operations,
                                    const std::vector<workload::Mishap>& mishaps,
                                    const std::filesystem::path& recording, const std::string& state) {

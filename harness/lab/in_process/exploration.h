@@ -54,13 +54,14 @@ class Bench {
 
   /// Records into `recording`, replacing it. Errors: what record_run() says; a list that the oracle cannot
   /// follow.
-  Result<ExplorationResult> explore(const SchemeUnderTest& scheme,
+  Result<ExplorationResult> explore(const ufs::SchemeVariant& scheme,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
   /// One state of a recording that explore() or record_run() made of these operations.
-  Result<ExploredState> check(const SchemeUnderTest& scheme, std::span<const workload::Operation> operations,
+  Result<ExploredState> check(const ufs::SchemeVariant& scheme,
+                              std::span<const workload::Operation> operations,
                               const std::vector<workload::Mishap>& mishaps,
                               const std::filesystem::path& recording, const std::string& state);
 

@@ -63,7 +63,7 @@ class QueueRecorder final : public os::DiskTracer {
 
 class Run {
  public:
-  Run(StateDisk& store, const SchemeUnderTest& scheme, std::span<const workload::Operation> operations,
+  Run(StateDisk& store, const ufs::SchemeVariant& scheme, std::span<const workload::Operation> operations,
       const RunOptions& options, record::RecordingWriter& writer)
       : scheme_(scheme),
         operations_(operations),
@@ -137,7 +137,7 @@ class Run {
     executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
   }
 
-  const SchemeUnderTest& scheme_;
+  const ufs::SchemeVariant& scheme_;
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   model::Random random_;
@@ -159,7 +159,8 @@ class Run {
 
 }  // namespace
 
-Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk, const SchemeUnderTest& scheme,
+Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
+                               const ufs::SchemeVariant& scheme,
                                std::span<const workload::Operation> operations, const RunOptions& options,
                                const std::filesystem::path& recording) {
   if (workload::threads_of(operations) > 1)

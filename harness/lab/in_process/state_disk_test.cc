@@ -14,7 +14,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
   const model::TemporaryFolder folder;
   const auto formatted = format_disk(8 << 20, {}, folder.path() / "formatted.hcrec");
   ASSERT_TRUE(formatted) << formatted.error().message();
-  const auto scheme = find_scheme("no-order");
+  const auto scheme = ufs::find_scheme_variant("no-order");
   ASSERT_TRUE(scheme);
   StateDisk disk(formatted->bytes);
   const auto operations = workload::Ace(2).workload(4711);

@@ -1,5 +1,6 @@
 #pragma once
-// The schemes that the lab knows, what each may leave behind, and which of them are controls: the one table.
+// The ways to run the file system, what each may leave behind after a power cut, and which of them are
+// controls: the one table, for the tests, the crash lab, and whoever mounts it.
 //
 // What fsck finds has a weight (ufs::weight_of): `stale` is what every power cut leaves, `residue` what
 // updates in the right order may leave (leaked blocks and inodes, link counts that are too high), `damage`
@@ -9,6 +10,10 @@
 //
 // A directory that is renamed has two names between the writes of the new and the old one (rule R1 wants it
 // so); fsck takes one away. An exchange of names goes through a third one, which a cut may leave behind.
+//
+// How many sectors an inode says it has is in the inode, and most pointers are in indirect blocks: none of
+// the three rules puts one write before the other, nobody relies on the number, and fsck counts anew
+// (FreeBSD's soft updates leave the same to fsck: the sysctl vfs.ffs.adjblkcnt is there for it).
 //
 // A control keeps none of the rules. It has to be caught: a lab in which it comes out fine judges nothing.
 
@@ -23,33 +28,33 @@
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/fsck.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs {
 
-struct SchemeUnderTest {
+struct SchemeVariant {
   std::string name;
   std::string title;
-  ufs::MountOptions mount;
-  os::DiskQueueOptions queue;
-  bool block_copy = false;  ///< -CB
-  ufs::Weight may_leave = ufs::Weight::residue;
+  MountOptions mount;
+  os::DiskQueueOptions queue;  ///< the driver that it relies on
+  bool block_copy = false;     ///< -CB
+  Weight may_leave = Weight::residue;
   bool maps_lag = true;  ///< maps may say "free" of what is somebody's
   bool control = false;  ///< must be caught
 };
 
 /// Every name once.
-std::vector<SchemeUnderTest> schemes_under_test();
+std::vector<SchemeVariant> scheme_variants();
 /// For tests' messages.
-void PrintTo(const SchemeUnderTest& scheme, std::ostream* out);
-/// Errors suggest the nearest name.
-Result<SchemeUnderTest> find_scheme(std::string_view name);
+void PrintTo(const SchemeVariant& scheme, std::ostream* out);
+/// Errors tell all names.
+Result<SchemeVariant> find_scheme_variant(std::string_view name);
 
 /// What the oracle may ask of it.
-adapters::Promises promises_of(const SchemeUnderTest& scheme);
+adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// The name that stands for one of the two during an exchange (fs-adapters/ufs/rename.cc).
+/// The name that stands for one of the two during an exchange (rename.cc).
 bool is_name_of_exchange(std::string_view path);
 
 /// True when the scheme may leave this.
-bool permitted(const SchemeUnderTest& scheme, ufs::FindingKind kind);
+bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs
