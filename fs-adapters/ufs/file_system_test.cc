@@ -196,7 +196,7 @@ TEST_P(EveryScheme, APowerCutUnwindsAllFibers) {
     });
   }
   m.executor.run_until(m.executor.now() + 300 * model::kMillisecondNs);
-  m.memory.power_cut();
+  m.machine.disk.power_cut();
   m.executor.run();
   EXPECT_EQ(stopped, 4);
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/memory_disk.h"
+#include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/mkfs.h"
@@ -92,18 +92,17 @@ class Mounted {
       : setup(its_setup),
         store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)),
         log(*store),
-        memory(simulation, log, options.latency_ns),
-        cpu(executor, {}),
-        queue(executor, cpu, memory, its_setup.queue),
-        cache(executor, cpu, queue, {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy}),
-        syncer(executor, cache, options.syncer) {
+        machine(log, {.latency_ns = options.latency_ns,
+                      .queue = its_setup.queue,
+                      .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
+                      .syncer = options.syncer}) {
     const auto made = mkfs(*store, options.mkfs);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();
   }
   ~Mounted() {
     if (file_system) file_system->abandon();
-    memory.power_cut();
+    machine.disk.power_cut();
     executor.halt();
     file_system.reset();
   }
@@ -127,16 +126,14 @@ class Mounted {
   }
 
   Setup setup;
-  model::Simulation simulation;
-  os::VirtualClock clock{simulation};
-  os::Executor executor{clock};
   std::unique_ptr<media::MemoryStore> store;
   LoggedStore log;
-  os::MemoryDisk memory;
-  os::Cpu cpu;
-  os::DiskQueue queue;
-  os::BufferCache cache;
-  os::Syncer syncer;
+  os::MemoryMachine machine;
+  os::Executor& executor = machine.executor;
+  os::Cpu& cpu = machine.cpu;
+  os::DiskQueue& queue = machine.queue;
+  os::BufferCache& cache = machine.cache;
+  os::Syncer& syncer = machine.syncer;
   os::Account account{.name = "ann"};
   std::unique_ptr<FileSystem> file_system;
 };

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <ostream>
 
+#include "fs-adapters/ufs/exchange_name.h"
+#include "fs-adapters/ufs/mkfs.h"
+
 namespace headcrash::ufs {
 namespace {
 
@@ -91,11 +94,12 @@ adapters::Promises promises_of(const SchemeVariant& scheme) {
   return {.fsync_keeps_name = true,
           .renamed_file_survives = true,
           .names_are_atomic = false,
-          .exposes_stale_data = !scheme.mount.options.allocation_initialization};
+          .exposes_stale_data = !scheme.mount.options.allocation_initialization,
+          .allocation_bytes = MkfsOptions{}.block_bytes};
 }
 
 bool is_name_of_exchange(std::string_view path) {
-  return path.substr(path.rfind('/') + 1).starts_with(".exchanged-");
+  return path.substr(path.rfind('/') + 1).starts_with(kExchangeNameStart);
 }
 
 void PrintTo(const SchemeVariant& scheme, std::ostream* out) {
@@ -105,7 +109,8 @@ void PrintTo(const SchemeVariant& scheme, std::ostream* out) {
 bool permitted(const SchemeVariant& scheme, FindingKind kind) {
   if (weight_of(kind) <= scheme.may_leave) return true;
   if (kind == FindingKind::bad_sectors) return true;
-  if (kind == FindingKind::directory_second_name && !scheme.control) return true;
+  if (kind == FindingKind::directory_second_name || kind == FindingKind::dot_dot_elsewhere)
+    return !scheme.control;
   return scheme.maps_lag &&
          (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
 }

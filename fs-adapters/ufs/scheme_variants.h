@@ -9,11 +9,16 @@
 // somebody's and marked free is then no damage, but no file system may be used before fsck has run.
 //
 // A directory that is renamed has two names between the writes of the new and the old one (rule R1 wants it
-// so); fsck takes one away. An exchange of names goes through a third one, which a cut may leave behind.
+// so); fsck takes one away. Its ".." follows the new name: until then, when the old name was itself too young
+// to be on the disk, ".." names a directory that does not name it; fsck corrects that. An exchange of names
+// goes through a third one, which fsck takes away when what it names has another name, and which stays when
+// it is the only one.
 //
-// How many sectors an inode says it has is in the inode, and most pointers are in indirect blocks: none of
-// the three rules puts one write before the other, nobody relies on the number, and fsck counts anew
-// (FreeBSD's soft updates leave the same to fsck: the sysctl vfs.ffs.adjblkcnt is there for it).
+// How many sectors an inode says it has is in the inode. Pointers may be in indirect blocks, and how much of
+// the last block belongs to a file follows from its size, which a write raises when its fragments are there
+// and a fragment that had to move has made the inode be written: none of the three rules puts one before the
+// other, nobody relies on the number, and fsck counts anew (FreeBSD leaves the same to fsck: the sysctl
+// vfs.ffs.adjblkcnt is there for it).
 //
 // A control keeps none of the rules. It has to be caught: a lab in which it comes out fine judges nothing.
 
