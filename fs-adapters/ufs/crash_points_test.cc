@@ -116,10 +116,11 @@ class CrashStates {
     for (const Finding& finding : found->findings)
       if (!permitted(setup_, finding.kind))
         damaged(std::string(name_of(finding.kind)), where + " " + finding.text);
+    const bool replays = setup_.mount.scheme == SchemeKind::journal && synced;
+    if (report_.states % 20 == 0 || replays) repair(where);
     if (synced)
-      if (const std::string problem = problem_of_synced(image_); !problem.empty())
+      if (const std::string problem = problem_of_synced(replays ? *scratch_ : image_); !problem.empty())
         damaged("synced file", where + " " + problem);
-    if (report_.states % 20 == 0) repair(where);
   }
 
   void repair(const std::string& where) {

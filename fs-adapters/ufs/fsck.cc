@@ -79,6 +79,8 @@ KindWords words_of(FindingKind kind) {
       return {"bad-group", Weight::damage};
     case bad_superblock:
       return {"bad-superblock", Weight::damage};
+    case bad_journal:
+      return {"bad-journal", Weight::damage};
     case no_room:
       return {"no-room", Weight::damage};
   }
@@ -119,10 +121,12 @@ Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t find
 Result<FsckReport> Fsck::State::run() {
   report = {};
   failure.reset();
+  redo.reset();
   if (!find_superblock())
     return fail(failure ? failure->subject : "fsck",
                 failure ? failure->problem : "no UFS1 superblock, nor a replica",
                 failure ? failure->remedy : "give a device that was formatted as ufs");
+  look_into_journal();
   again = true;
   for (int rounds = 0; again && !stopped(); ++rounds) {
     if (rounds == kRoundsMax) {
@@ -172,6 +176,7 @@ void Fsck::State::find(FindingKind kind, InodeNumber inode, FragmentAddress at, 
 bool Fsck::State::read_sectors(std::uint64_t lba, std::span<std::byte> into) {
   if (stopped()) return false;
   if (auto done = source->read(lba, into); !done) failure = done.error();
+  if (redo) redo->patch(lba, into);
   return !stopped();
 }
 

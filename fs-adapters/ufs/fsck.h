@@ -2,6 +2,7 @@
 // The checker: compares everything that the file system says twice, and on request makes it agree.
 //
 //   phase 0   superblock, else a replica           fsck_superblock.cc
+//             then the journal, if there is one      fsck_journal.cc
 //   phase 1   inodes, their sizes and blocks       fsck_inodes.cc
 //   phase 1b  blocks that two files claim          fsck_duplicates.cc
 //   phase 2   directories and their names          fsck_names.cc, fsck_chunks.cc
@@ -64,7 +65,8 @@ enum class FindingKind : std::uint8_t {
   bad_root,
   bad_group,  ///< a group's header makes no sense
   bad_superblock,
-  no_room,  ///< for what would have to be put into lost+found
+  bad_journal,  ///< what was committed, or the journal itself, makes no sense
+  no_room,      ///< for what would have to be put into lost+found
 };
 std::string_view name_of(FindingKind kind);
 
@@ -97,6 +99,7 @@ struct FsckReport {
   Weight worst = Weight::stale;     ///< of all findings
   bool was_clean = false;           ///< the flag of the superblock before
   bool unrepaired = false;          ///< a repair that left something
+  std::size_t replayed = 0;         ///< transactions of the journal; a check has seen the disk as after that
   std::uint32_t files = 0, directories = 0;
   Summary totals;  ///< as they are or would be right
 

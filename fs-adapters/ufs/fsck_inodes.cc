@@ -54,6 +54,7 @@ void Fsck::State::reset_map() {
   map.reset(geometry);
   const std::uint32_t fragments = geometry.fragments_of(superblock.summary_bytes);
   for (std::uint32_t i = 0; i < fragments; ++i) map.claim(superblock.summary_address + i, 1);
+  for (std::uint32_t i = 0; i < superblock.journal.fragments; ++i) map.claim(superblock.journal.at + i, 1);
 }
 
 void Fsck::State::check_inodes() {

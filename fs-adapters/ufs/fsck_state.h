@@ -15,6 +15,7 @@
 #include "fs-adapters/ufs/block_map.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/journal_replay.h"
 
 namespace headcrash::ufs {
 
@@ -62,8 +63,10 @@ struct Fsck::State {
   Superblock superblock;
   std::uint64_t superblock_byte = 0;  ///< where it was found
   Geometry geometry;
-  bool again = false;       ///< a repair has changed what earlier phases had seen
-  bool duplicates = false;  ///< phase 1 has met a block twice
+  JournalContents journal;   ///< in a check,
+  std::optional<Redo> redo;  ///< and the disk as it will be when that has been replayed
+  bool again = false;        ///< a repair has changed what earlier phases had seen
+  bool duplicates = false;   ///< phase 1 has met a block twice
 
   // What was found.
   BlockMap map;
@@ -109,6 +112,11 @@ struct Fsck::State {
   bool find_superblock();
   bool superblock_at(std::uint64_t byte, bool replica);
   void finish();
+
+  // The journal: fsck_journal.cc
+  void look_into_journal();
+  void replay_in_place();
+  void replay_in_memory();
 
   // Phase 1: fsck_inodes.cc
   void reset_map();

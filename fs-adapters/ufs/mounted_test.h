@@ -23,6 +23,19 @@ namespace headcrash::ufs::bench {
 /// A way to run the file system.
 using Setup = SchemeVariant;
 
+inline Setup setup_named(std::string_view name) {
+  auto found = find_scheme_variant(name);
+  EXPECT_TRUE(found) << found.error().message();
+  return found ? *std::move(found) : Setup{};
+}
+
+inline Setup journal_setup(const JournalOptions& options = {}) {
+  Setup setup{.name = "journal"};
+  setup.mount.scheme = SchemeKind::journal;
+  setup.mount.options.journal = options;
+  return setup;
+}
+
 /// Those of the table that differ for who mounts them. What -CB is good for, a last write that is started at
 /// once, is tried with it.
 inline std::vector<Setup> all_setups() {
@@ -34,13 +47,11 @@ inline std::vector<Setup> all_setups() {
       variant.mount.options.last_write = LastWrite::asynchronous;
     setups.push_back(std::move(variant));
   }
+  setups.push_back(journal_setup());
+  setups.back().name = "journal-cb";
+  setups.back().block_copy = true;
+  setups.back().may_leave = Weight::stale;
   return setups;
-}
-
-inline Setup setup_named(std::string_view name) {
-  auto found = find_scheme_variant(name);
-  EXPECT_TRUE(found) << found.error().message();
-  return found ? *std::move(found) : Setup{};
 }
 
 inline std::string test_name(const testing::TestParamInfo<Setup>& setup) {

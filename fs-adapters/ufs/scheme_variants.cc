@@ -39,6 +39,16 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
   return made;
 }
 
+/// Nothing is left behind after a replay: neither residue nor maps that lag.
+SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
+  made.mount.options.journal = options;
+  made.may_leave = Weight::stale;
+  made.maps_lag = false;
+  made.control = options.record == JournalOptions::CommitRecord::unordered;
+  return made;
+}
+
 std::vector<SchemeVariant> whole_table() {
   std::vector<SchemeVariant> table;
   table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
@@ -72,6 +82,15 @@ std::vector<SchemeVariant> whole_table() {
   table.push_back(scheme("soft-updates-init-cb", "Soft Updates, -CB, with allocation initialization",
                          SchemeKind::soft_updates, Init::on));
   table.back().block_copy = true;
+  using Journal = JournalOptions;
+  table.push_back(journal("journal", "Journal, ordered, commits in groups", {}));
+  table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
+                          {.commit = Journal::Commit::synchronous}));
+  table.push_back(
+      journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
+  table.push_back(
+      journal("journal-unordered", "Journal whose commit record waits for nothing",
+              {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
   return table;
 }
 
@@ -93,7 +112,7 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name) {
 adapters::Promises promises_of(const SchemeVariant& scheme) {
   return {.fsync_keeps_name = true,
           .renamed_file_survives = true,
-          .names_are_atomic = false,
+          .names_are_atomic = scheme.mount.scheme == SchemeKind::journal,
           .exposes_stale_data = !scheme.mount.options.allocation_initialization,
           .allocation_bytes = MkfsOptions{}.block_bytes};
 }
@@ -108,6 +127,7 @@ void PrintTo(const SchemeVariant& scheme, std::ostream* out) {
 
 bool permitted(const SchemeVariant& scheme, FindingKind kind) {
   if (weight_of(kind) <= scheme.may_leave) return true;
+  if (scheme.may_leave < Weight::residue) return false;
   if (kind == FindingKind::bad_sectors) return true;
   if (kind == FindingKind::directory_second_name || kind == FindingKind::dot_dot_elsewhere)
     return !scheme.control;

@@ -80,5 +80,23 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
+/// NetBSD's write-ahead journal of metadata (WAPBL): 0 and 303, 11 and 3. A sync of ours brings all blocks to
+/// their places, too.
+TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
+  const Writes w = writes_of(bench::journal_setup());
+  EXPECT_LT(w.create, 15);
+  expect_near(w.create_flush, 303);
+  EXPECT_LT(w.remove, 15);
+  EXPECT_LT(w.remove_flush, 50);
+}
+
+TEST(WriteCounts, ASynchronousJournalWritesTwiceForEachName) {
+  const Writes w = writes_of(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}));
+  expect_near(w.create, 900);  // and the file's block
+  EXPECT_LT(w.create_flush, 20);
+  expect_near(w.remove, 600);
+  EXPECT_LT(w.remove_flush, 20);
+}
+
 }  // namespace
 }  // namespace headcrash::ufs
