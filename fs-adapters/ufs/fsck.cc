@@ -39,6 +39,8 @@ KindWords words_of(FindingKind kind) {
       return {"unreferenced-directory", Weight::residue};
     case blocks_behind_end:
       return {"blocks-behind-end", Weight::residue};
+    case interrupted_exchange:
+      return {"interrupted-exchange", Weight::residue};
     case block_marked_free:
       return {"block-marked-free", Weight::damage};
     case inode_marked_free:
@@ -63,6 +65,8 @@ KindWords words_of(FindingKind kind) {
       return {"bad-entry", Weight::damage};
     case bad_dot:
       return {"bad-dot", Weight::damage};
+    case dot_dot_elsewhere:
+      return {"dot-dot-elsewhere", Weight::damage};
     case bad_chunk:
       return {"bad-chunk", Weight::damage};
     case directory_hole:
@@ -106,10 +110,11 @@ Result<FsckReport> Fsck::run(model::SectorStore& store, const FsckOptions& optio
   return state_->run();
 }
 
-Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t findings_max) {
+Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t findings_max,
+                               std::span<const std::uint64_t> contents) {
   state_->source = &store;
   state_->target = nullptr;
-  state_->options = {.findings_max = findings_max};
+  state_->options = {.findings_max = findings_max, .contents = contents};
   return state_->run();
 }
 

@@ -14,12 +14,16 @@
 // in long runs, everything else once. A repair may be cut anywhere and begun again: each write leaves a file
 // system whose repair ends in the same state or a later one, entries are made before links are counted, and
 // the clean flag is written last. One object checks any number of states and keeps its memory between them.
+// When it is told what the sectors hold (FsckOptions::contents), it does not look again for inodes in sectors
+// of a table that hold what they held, nor at groups that it found in order when all that they are compared
+// with was the same. What it finds does not depend on that.
 //
 // Source: McKusick and Kowalski, "Fsck - The UNIX File System Check Program", 1994 (4.4BSD SMM:3), for what
 // is checked in which phase. What a repair does is our choice where BSD would ask.
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +43,8 @@ enum class FindingKind : std::uint8_t {
   links_too_high,     ///< than there are names
   unreferenced_file,  ///< allocated, without a name
   unreferenced_directory,
-  blocks_behind_end,  ///< of a file that was being cut
+  blocks_behind_end,     ///< of a file that was being cut
+  interrupted_exchange,  ///< of an exchange that did not end, beside another name of the same file
   // Everything else is damage.
   block_marked_free,  ///< somebody's, but free in the map; `count` fragments
   inode_marked_free,  ///< allocated, but free in the map
@@ -48,12 +53,13 @@ enum class FindingKind : std::uint8_t {
   bad_pointer,      ///< to where no data are
   bad_mode,
   bad_size,
-  bad_sectors,       ///< di_blocks is not what the pointers lead to
-  partly_allocated,  ///< mode 0, but pointers or a size
-  dangling_entry,    ///< a name of an inode that is not allocated
-  bad_entry,         ///< a number that no inode has, a name that no file may have, a wrong type
-  bad_dot,           ///< "." or ".." missing, wrong, or somewhere else
-  bad_chunk,         ///< a directory's chunk makes no sense
+  bad_sectors,        ///< di_blocks is not what the pointers lead to
+  partly_allocated,   ///< mode 0, but pointers or a size
+  dangling_entry,     ///< a name of an inode that is not allocated
+  bad_entry,          ///< a number that no inode has, a name that no file may have, a wrong type
+  bad_dot,            ///< "." or ".." missing, wrong, or somewhere else
+  dot_dot_elsewhere,  ///< ".." is not the directory that has its name
+  bad_chunk,          ///< a directory's chunk makes no sense
   directory_hole,
   directory_second_name,
   bad_root,
@@ -81,6 +87,10 @@ struct FsckOptions {
   bool repair = false;
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< for what a repair writes
+  /// For who shows one state of a store after the other: what each sector holds, as a number. Equal numbers
+  /// of one sector: equal bytes, as long as the Fsck lives; 0: zeroes. It follows what a repair writes.
+  /// Empty: nothing is known.
+  std::span<const std::uint64_t> contents = {};
 };
 
 struct FsckReport {
@@ -106,7 +116,8 @@ class Fsck {
 
   /// Without `repair` nothing is written. An Error: no file system could be found, or the store failed.
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
-  Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000);
+  Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
+                           std::span<const std::uint64_t> contents = {});
 
  private:
   struct State;

@@ -51,6 +51,7 @@ void Fsck::State::replay_in_memory() {
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
          journal.damage + "; what comes before it is replayed");
   redo.emplace(*source, superblock);
+  options.contents = {};  // of the disk as it is
   redo->add(journal.transactions);
   // What makes no sense here is met again, and named, by the phases.
   if (const auto orphans = orphans_of(journal, superblock, *redo))

@@ -11,7 +11,7 @@ namespace {
 using bench::Mounted;
 using bench::Setup;
 
-const Setup kJournalled{.name = "journal", .scheme = SchemeKind::journal};
+const Setup kJournalled = bench::journal_setup();
 
 /// Sectors reach the medium one by one until the power goes.
 class InterruptedStore : public model::SectorStore {

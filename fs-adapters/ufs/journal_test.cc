@@ -19,7 +19,7 @@ using bench::Setup;
 using Commit = JournalOptions::Commit;
 
 Setup journalled(const JournalOptions& options = {}) {
-  return {.name = "journal", .scheme = SchemeKind::journal, .options = {.journal = options}};
+  return bench::journal_setup(options);
 }
 
 const JournalCounters& counters(Mounted& m) {

@@ -71,7 +71,7 @@ std::string usual_fio_job() {
          "rw=randwrite\n"
          "bs=4k\n"
          "size=8M\n"
-         "number_ios=2000\n"
+         "number_ios=500\n"
          "fsync=1\n"
          "verify=crc32c\n";
 }

@@ -6,7 +6,7 @@
 
 namespace headcrash::bench {
 
-/// 2000 overwrites of 4 KiB at random in 8 MiB, each fsynced, then all of it read back and its checksums
+/// 500 overwrites of 4 KiB at random in 8 MiB, each fsynced, then all of it read back and its checksums
 /// compared.
 std::string usual_fio_job();
 /// postmark 1.5's own numbers: 500 files of 500 bytes to 9.77 KiB, 500 transactions.
