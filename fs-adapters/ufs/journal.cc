@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kBlocksOfItself = 2;  // an operation's: its inode, and another's
-constexpr int kCommitRoundsMax = 100;           // of a sync: what others do meanwhile need not be waited for
+constexpr int kCommitRoundsMax = 100;         // of a sync: what others do meanwhile need not be waited for
 
 }  // namespace
 

@@ -92,7 +92,9 @@ struct JournalTarget {
   }
 
   void edit(std::span<std::byte> bytes, std::string_view program) const {
-    for (std::size_t i = 0; i + kJournalEditBytes <= program.size() && i / kJournalEditBytes < kJournalEditsMax; i += kJournalEditBytes) {
+    for (std::size_t i = 0;
+         i + kJournalEditBytes <= program.size() && i / kJournalEditBytes < kJournalEditsMax;
+         i += kJournalEditBytes) {
       const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
       const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 4096;
       const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));

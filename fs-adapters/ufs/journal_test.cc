@@ -135,7 +135,9 @@ void live_beside_others(Vfs& fs, std::uint32_t seed, int steps) {
 
 TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
-    Mounted m(journalled({.commit = commit}), {.device_bytes = 2 << 20, .cache_bytes = 64 << 10});
+    Setup setup = journalled({.commit = commit});
+    setup.block_copy = commit == Commit::synchronous;  // one of each
+    Mounted m(setup, {.device_bytes = 2 << 20, .cache_bytes = 64 << 10});
     m.mount();
     std::vector<std::unique_ptr<os::Account>> accounts;
     int living = 0;
