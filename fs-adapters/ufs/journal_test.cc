@@ -135,7 +135,7 @@ void live_beside_others(Vfs& fs, std::uint32_t seed, int steps) {
 
 TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
-    Setup setup = journalled({.commit = commit});
+    auto setup = journalled({.commit = commit});
     setup.block_copy = commit == Commit::synchronous;  // one of each
     Mounted m(setup, {.device_bytes = 2 << 20, .cache_bytes = 64 << 10});
     m.mount();
@@ -441,11 +441,11 @@ TEST(JournalErrors, EndIt) {
   m.as_user([&] {
     bench::put_file(*m.file_system, "f", "text");
     EXPECT_TRUE(m.file_system->sync());
-    m.memory.power_cut();
+    m.machine.disk.power_cut();
     const auto file = m.file_system->open("g", {.create = true});
     ASSERT_TRUE(file);
     EXPECT_EQ(m.file_system->fsync(*file).error().value, EIO);
-    m.memory.power_on();
+    m.machine.disk.power_on();
     EXPECT_EQ(m.file_system->mkdir("d", 0755).error().value, EIO);
     EXPECT_EQ(m.file_system->sync().error().value, EIO);
     EXPECT_EQ(bench::get_file(*m.file_system, "f"), "text");
