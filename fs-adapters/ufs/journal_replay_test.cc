@@ -146,7 +146,7 @@ TEST(JournalReplay, AMountDoesWhatFsckDoes) {
 }
 
 TEST(JournalReplay, AnotherSchemesMountReplaysToo) {
-  Mounted m({.name = "soft", .scheme = SchemeKind::soft_updates}, {.device_bytes = 4 << 20});
+  Mounted m(bench::setup_named("soft-updates"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
   m.mount();
   m.as_user([&] { bench::put_file(*m.file_system, "more", "text"); });
@@ -156,7 +156,7 @@ TEST(JournalReplay, AnotherSchemesMountReplaysToo) {
 
 /// A mount by a scheme without a journal ends in a cut: what an older journal holds is not brought back.
 TEST(JournalReplay, AnUnusedJournalDoesNotSpeakForAnotherScheme) {
-  Mounted m({.name = "none", .scheme = SchemeKind::no_order}, {.device_bytes = 4 << 20});
+  Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
   m.mount();
   m.as_user([&] { EXPECT_TRUE(m.file_system->unlink("last") && m.file_system->sync()); });
