@@ -47,7 +47,7 @@ class DeviceOfBytes : public model::SectorStore {
 
 /// Three transactions, one with orphans.
 std::vector<std::byte> image_with_journal() {
-  bench::Mounted m({.name = "journal", .scheme = SchemeKind::journal}, {.device_bytes = 1 << 20});
+  bench::Mounted m(bench::journal_setup(), {.device_bytes = 1 << 20});
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;

@@ -439,11 +439,11 @@ TEST(JournalErrors, EndIt) {
   m.as_user([&] {
     bench::put_file(*m.file_system, "f", "text");
     EXPECT_TRUE(m.file_system->sync());
-    m.memory.power_cut();
+    m.machine.disk.power_cut();
     const auto file = m.file_system->open("g", {.create = true});
     ASSERT_TRUE(file);
     EXPECT_EQ(m.file_system->fsync(*file).error().value, EIO);
-    m.memory.power_on();
+    m.machine.disk.power_on();
     EXPECT_EQ(m.file_system->mkdir("d", 0755).error().value, EIO);
     EXPECT_EQ(m.file_system->sync().error().value, EIO);
     EXPECT_EQ(bench::get_file(*m.file_system, "f"), "text");
