@@ -51,6 +51,7 @@ inline std::vector<Setup> all_setups() {
   setups.back().name = "journal-cb";
   setups.back().block_copy = true;
   setups.back().may_leave = Weight::stale;
+  setups.back().maps_lag = false;
   return setups;
 }
 
