@@ -101,6 +101,9 @@ class WriteHooks {
 struct BufferCacheOptions {
   std::uint64_t bytes = 36 << 20;  ///< all buffers together
   bool block_copy = false;         ///< -CB
+  /// -CB: room that copies may take together; who would make one more waits until others have arrived. 0: as
+  /// much as there is.
+  std::uint64_t copies_bytes = 0;
   bool lock_data = false;          ///< data blocks, too, are locked while they are written
 };
 

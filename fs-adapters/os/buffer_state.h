@@ -102,6 +102,7 @@ struct BufferCache::State {
   bool locks_while_written(const Buffer& buffer) const {
     return buffer.content == Content::metadata || options.lock_data;
   }
+  void wait_for_copies(std::size_t bytes);
   void pay_for_write(const Buffer& buffer);
   RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
   std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
@@ -128,7 +129,8 @@ struct BufferCache::State {
   TransferList transfers;
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
-  std::size_t used_bytes = 0;  ///< buffers and counted copies
+  std::size_t used_bytes = 0;    ///< buffers and counted copies
+  std::size_t copied_bytes = 0;  ///< the counted copies
   std::size_t forced_on_their_way = 0;
   WaitQueue room;
   std::map<std::uint64_t, model::Status> errors;  ///< of writes that nobody waited for, by object

@@ -270,6 +270,32 @@ std::vector<ClaimAnswer> table_2(Cells& cells) {
   return {times, disk, response, cpu};
 }
 
+namespace {
+
+timed::Arguments andrew_arguments(const Cells& cells, std::int64_t passes) {
+  if (cells.options().scaled) return {{"passes", passes}};
+  return {{"compile-cpu-ms", kCompileCpuMs}, {"passes", passes}};
+}
+
+/// How the compile phase's gain follows from the files that compilers make for each other.
+void add_passes(ClaimAnswer& gain, Cells& cells) {
+  for (const std::int64_t passes : {std::int64_t{1}, std::int64_t{12}}) {
+    const timed::Arguments arguments = andrew_arguments(cells, passes);
+    const Cell& bound = cells.get(usual(Compared::conventional), "andrew", arguments);
+    const Cell& free = cells.get(usual(Compared::no_order), "andrew", arguments);
+    const Figure share =
+        part_of(free.of("compile", elapsed_seconds), bound.of("compile", elapsed_seconds), 100);
+    add_number(gain, free, fmt::format("No Order, {} files between programs", passes), "compile phase saved", "%",
+               {}, share ? Figure(100 - *share) : std::nullopt);
+  }
+  gain.remarks.push_back(fmt::format(
+      "What is saved are synchronous writes for files that a compilation makes and removes; {} of them is our "
+      "choice. With more of them the paper's 5 to 7 % are reached: counterfactual rows.",
+      kCompilePasses));
+}
+
+}  // namespace
+
 std::vector<ClaimAnswer> table_3(Cells& cells) {
   constexpr const char* kPhases[] = {"make-folders", "copy", "stat", "scan", "compile"};
   const struct {
@@ -285,9 +311,7 @@ std::vector<ClaimAnswer> table_3(Cells& cells) {
   std::map<std::string, std::array<Figure, 6>> ours;
   std::map<std::string, std::string> remarks;
   for (const auto& row : kPaper) {
-    const Cell& cell = cells.get(
-        usual(row.scheme), "andrew",
-        cells.options().scaled ? timed::Arguments{} : timed::Arguments{{"compile-cpu-ms", kCompileCpuMs}});
+    const Cell& cell = cells.get(usual(row.scheme), "andrew", andrew_arguments(cells, kCompilePasses));
     remarks[row.name] = cell.remark;
     Figure total = cell.outcome ? Figure(0) : std::nullopt;
     for (std::size_t i = 0; i < 5; ++i) {
@@ -341,6 +365,7 @@ std::vector<ClaimAnswer> table_3(Cells& cells) {
     add_rule(gain, fmt::format("{} saves 2 to 10 % of the compile phase (the paper: 5 to 7)", row.name),
              {{"saved", saved}}, [&] { return *saved >= 2 && *saved <= 10; });
   }
+  add_passes(gain, cells);
   return {times, gain};
 }
 
