@@ -41,7 +41,7 @@ struct CellOptions {
   bool scaled = false;  ///< for tests: the workloads' small variants
   bool verify = true;
   /// "Each datum is an average of several independent executions": so many, which begin at different instants
-  /// between two ticks of the syncer.
+  /// between two ticks of the syncer. Of the throughputs of figures 5 and 6 one.
   std::uint32_t executions = 1;
   std::function<void(const Cell&)> on_cell = {};  ///< progress
   std::function<bool()> interrupted = {};

@@ -59,7 +59,7 @@ json json_of(const ClaimAnswer& answer) {
 std::string as_text(const ExperimentOutcome& outcome) {
   std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
-  text += fmt::format("{} cells, {} of them failed, {} executions of each; {:.0f} s of model time\n",
+  text += fmt::format("{} cells, {} of them failed, {} executions of each (figures 5 and 6: one); {:.0f} s of model time\n",
                       outcome.cells.size(), outcome.failed(), outcome.executions, outcome.modelled_s);
   const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
   if (outcome.executions > 1 && widest != outcome.cells.end())
