@@ -18,7 +18,10 @@
 //                  ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501
 //                  requests more than No Order, 2.0 for each of the 2 140 files and 108 folders that are made:
 //                  the inode's and the directory's block
-//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache
+//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache; copies (-CB) take
+//                  9.6 MB of it at most. SVR4 keeps file data with the virtual memory system and metadata in a
+//                  buffer cache with a limit (bufhwm), which in its descendant Solaris can be set to a fifth of
+//                  memory and no more (Solaris Tunable Parameters Reference Manual); what NCR's was is not known
 //   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
 
 #include <functional>
@@ -44,7 +47,7 @@ struct ModelledMachineOptions {
   std::uint32_t block_bytes = 4096;
   std::uint32_t fragment_bytes = 1024;
   std::uint64_t cache_bytes = 36 << 20;
-  std::uint64_t copies_bytes = 0;  ///< BufferCacheOptions::copies_bytes
+  std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   os::SyncerOptions syncer = {};
   os::CpuCosts costs = kI486At33Mhz;
   std::uint64_t seed = 1;  ///< of the drive; the workload has its own
