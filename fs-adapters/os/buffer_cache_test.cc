@@ -135,7 +135,7 @@ TEST(BufferCache, ZeroesNeedNoCopy) {
 }
 
 TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
-  CachedWorld w({.block_copy = true, .copies_bytes = 1024});
+  CachedWorld w({.block_copy = true, .copies_bytes = 8192});
   w.run_as_user([&] {
     for (std::int64_t block = 0; block < 10; ++block)
       w.cache.write_async(w.fill({0, block + 1}, 10 + 2 * static_cast<std::uint64_t>(block), 7));

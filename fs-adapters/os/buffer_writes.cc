@@ -62,11 +62,12 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   dirty.remove(buffer);
 }
 
-/// Of a copy, where copies have a limit.
+/// Before another copy is made, where copies have a limit.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
-  while (copied_bytes > 0 && copied_bytes + bytes > options.copies_bytes) room.wait();
+  while (copied_pages > 0 && (copied_pages + pages_of(bytes)) * kPageBytes > options.copies_bytes)
+    room.wait();
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
@@ -99,7 +100,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
     if (try_room(source.size())) {
       transfer.counted_bytes = source.size();
       used_bytes += source.size();
-      copied_bytes += source.size();
+      copied_pages += pages_of(source.size());
       return copied();
     }
     transfer.pins = false;
@@ -147,7 +148,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   const std::unique_ptr<Transfer> ended(&transfer);
   const bool failed = status != model::Status::ok;
   used_bytes -= transfer.counted_bytes;
-  copied_bytes -= transfer.counted_bytes;
+  copied_pages -= pages_of(transfer.counted_bytes);
   if (transfer.forced) --forced_on_their_way;
   if (!transfer.is_read) {
     if (failed && transfer.waiter == nullptr && errors.size() < kErrorsKept)
@@ -223,8 +224,7 @@ void BufferCache::write_behind(const BufferKey& key) {
 void BufferCache::sweep(std::size_t part, std::size_t parts) {
   State& s = *state_;
   // Paying for a write lets others run: places are looked at again each time.
-  const std::size_t end = s.slots.size() * (part + 1) / parts;
-  for (std::size_t slot = s.slots.size() * part / parts; slot < end && slot < s.slots.size(); ++slot) {
+  for (std::size_t slot = part; slot < s.slots.size(); slot += parts) {
     Buffer* buffer = s.slots[slot].get();
     if (buffer == nullptr || !buffer->dirty) continue;
     if (buffer->marked)

@@ -118,7 +118,8 @@ NameSearch searched_slowly(std::span<const std::byte> block, std::string_view na
     result.offset = entry->offset;
     break;
   }
-  const std::size_t chunks_passed = result.inode != 0 ? result.offset / kChunkBytes : block.size() / kChunkBytes;
+  const std::size_t chunks_passed =
+      result.inode != 0 ? result.offset / kChunkBytes : block.size() / kChunkBytes;
   result.room = chunk_with_room(block.first(chunks_passed * kChunkBytes), name.size()).has_value();
   return result;
 }

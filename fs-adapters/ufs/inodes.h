@@ -36,7 +36,7 @@ struct PendingName {
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has it
-  std::uint64_t changes = 0;         ///< CoreInode::entry_changes when it was made: it holds no longer than that
+  std::uint64_t changes = 0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
 };
 
 struct CoreInode {
@@ -47,11 +47,11 @@ struct CoreInode {
   os::FiberLock lock;
   std::uint32_t references = 0;
   bool loaded = false;
-  bool changed = false;              ///< differs from the copy in its block
-  InodeNumber made_in = 0;           ///< a directory that is just being made: its parent
-  std::uint32_t owed_removals = 0;   ///< links that are gone for users and still counted
-  std::vector<PendingName> names;    ///< not yet known to be on the disk; fsync sees to them
-  std::uint64_t entry_changes = 1;   ///< a directory: counts them
+  bool changed = false;             ///< differs from the copy in its block
+  InodeNumber made_in = 0;          ///< a directory that is just being made: its parent
+  std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
+  std::vector<PendingName> names;   ///< not yet known to be on the disk; fsync sees to them
+  std::uint64_t entry_changes = 1;  ///< a directory: counts them
   MissedName missed;
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
   std::list<InodeNumber>::iterator idle = {};

@@ -42,8 +42,9 @@ void run_cell(Cell& cell, std::uint32_t executions) {
     outcomes.push_back(*std::move(outcome));
   }
   cell.outcome = mean_of(outcomes);
-  const auto [least, most] = std::minmax_element(
-      outcomes.begin(), outcomes.end(), [](const auto& a, const auto& b) { return elapsed_of(a) < elapsed_of(b); });
+  const auto [least, most] =
+      std::minmax_element(outcomes.begin(), outcomes.end(),
+                          [](const auto& a, const auto& b) { return elapsed_of(a) < elapsed_of(b); });
   if (const double mean = elapsed_of(*cell.outcome); mean > 0)
     cell.spread = (elapsed_of(*most) - elapsed_of(*least)) / mean;
 }

@@ -26,8 +26,8 @@ struct Cell {
   WorkloadRun run;
   std::optional<WorkloadOutcome> outcome;  ///< the mean of the executions
   double spread = 0;                       ///< of their elapsed times: (longest - shortest) / mean
-  std::string remark;  ///< without an outcome: "not built", or the failure
-  double host_s = 0;   ///< what it took here
+  std::string remark;                      ///< without an outcome: "not built", or the failure
+  double host_s = 0;                       ///< what it took here
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
   static constexpr const char* kNotBuilt = "not built";

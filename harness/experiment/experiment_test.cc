@@ -27,7 +27,8 @@ TEST(Experiment, SaysTheSameTwice) {
 }
 
 TEST(Experiment, EveryRowHasANumberOrSaysWhyNot) {
-  for (const char* name : {"ganger94/table1", "ganger94/semantics", "ganger94/lines", "ganger94/cycles", "ganger94/workitems"}) {
+  for (const char* name :
+       {"ganger94/table1", "ganger94/semantics", "ganger94/lines", "ganger94/cycles", "ganger94/workitems"}) {
     for (const ClaimAnswer& answer : small(name).answers) {
       for (const ClaimNumber& number : answer.numbers)
         EXPECT_TRUE(number.ours.has_value() || !number.remark.empty()) << answer.id << " " << number.cell;

@@ -59,11 +59,13 @@ json json_of(const ClaimAnswer& answer) {
 std::string as_text(const ExperimentOutcome& outcome) {
   std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
-  text += fmt::format("{} cells, {} of them failed, {} executions of each (figures 5 and 6: one); {:.0f} s of model time\n",
-                      outcome.cells.size(), outcome.failed(), outcome.executions, outcome.modelled_s);
+  text += fmt::format(
+      "{} cells, {} of them failed, {} executions of each (figures 5 and 6: one); {:.0f} s of model time\n",
+      outcome.cells.size(), outcome.failed(), outcome.executions, outcome.modelled_s);
   const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
   if (outcome.executions > 1 && widest != outcome.cells.end())
-    text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread, widest->key);
+    text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread,
+                        widest->key);
   text += fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
                       outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
                       outcome.count(Verdict::undecided));
@@ -76,7 +78,9 @@ std::string as_csv(const ExperimentOutcome& outcome) {
     for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
     return out + "\"";
   };
-  const auto number = [](const Figure& value) { return value ? fmt::format("{:.6g}", *value) : std::string(); };
+  const auto number = [](const Figure& value) {
+    return value ? fmt::format("{:.6g}", *value) : std::string();
+  };
   std::string text = "claim,kind,cell or rule,quantity,unit,paper,ours,ratio,verdict or remark\n";
   for (const ClaimAnswer& answer : outcome.answers) {
     for (const ClaimNumber& n : answer.numbers)

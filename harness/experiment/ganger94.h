@@ -32,7 +32,8 @@ enum class Initialization : std::uint8_t { off, on };
 Setup setup_of(Compared scheme, Initialization initialization);
 /// Andrew: 276.6 s of table 3, without order, over 26 compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'600;
-/// And so many programs in each, which hand a file to the next one: preprocessor, compiler, optimiser, assembler.
+/// And so many programs in each, which hand a file to the next one: preprocessor, compiler, optimiser,
+/// assembler.
 inline constexpr std::int64_t kCompilePasses = 4;
 /// Sdet: an estimate of what a command that computes takes on this processor; the paper prints no times.
 inline constexpr std::int64_t kCommandCpuMs = 40;

@@ -67,14 +67,18 @@ std::vector<ClaimAnswer> future_work(Cells& cells) {
   const Candidate soft{"Soft Updates", usual(Compared::soft_updates)};
   const Candidate conventional{"Conventional", usual(Compared::conventional)};
   const Candidate nvram{"Conventional on NVRAM", nvram_setup()};
-  for (const auto& [workload, phase] : {std::pair{"n-user-copy", "copy"}, std::pair{"n-user-remove", "remove"}}) {
+  for (const auto& [workload, phase] :
+       {std::pair{"n-user-copy", "copy"}, std::pair{"n-user-remove", "remove"}}) {
     const Named with_soft = add_candidate(answer, cells, soft, workload, phase);
     const Named with_sync = add_candidate(answer, cells, conventional, workload, phase);
     const Named with_nvram = add_candidate(answer, cells, nvram, workload, phase);
-    add_rule(answer, fmt::format("{}: NVRAM brings Conventional nearer to Soft Updates than to itself without", phase),
-             {with_nvram, with_soft, with_sync}, [&] {
-               return std::abs(*with_nvram.value - *with_soft.value) < std::abs(*with_sync.value - *with_nvram.value);
-             });
+    add_rule(
+        answer,
+        fmt::format("{}: NVRAM brings Conventional nearer to Soft Updates than to itself without", phase),
+        {with_nvram, with_soft, with_sync}, [&] {
+          return std::abs(*with_nvram.value - *with_soft.value) <
+                 std::abs(*with_sync.value - *with_nvram.value);
+        });
     for (const Candidate& log : logs) {
       const Named with_log = add_candidate(answer, cells, log, workload, phase);
       const std::vector<Named> both{with_log, with_soft};
@@ -83,12 +87,13 @@ std::vector<ClaimAnswer> future_work(Cells& cells) {
         add_rule(answer, fmt::format("{}: {} within 10 % of Soft Updates, or faster", phase, log.name), both,
                  [&] { return *both[0].value <= 1.1 * *both[1].value; });
       else if (removes)
-        add_rule(answer, fmt::format("{}: {} takes more than twice as long as Soft Updates", phase, log.name), both,
-                 [&] { return *both[0].value > 2 * *both[1].value; });
+        add_rule(answer, fmt::format("{}: {} takes more than twice as long as Soft Updates", phase, log.name),
+                 both, [&] { return *both[0].value > 2 * *both[1].value; });
     }
   }
   answer.remarks.push_back(
-      "The paper has no numbers: a log \"must use delayed group commit to achieve the same performance levels\", "
+      "The paper has no numbers: a log \"must use delayed group commit to achieve the same performance "
+      "levels\", "
       "NVRAM brings \"slight performance improvements as compared to soft updates\".");
   return {answer};
 }

@@ -1,5 +1,5 @@
-// Sections 1, 4.1 and 4.2: what a power cut leaves of each scheme, what dependencies between whole blocks would
-// have come to, and how soon soft updates give back what was freed.
+// Sections 1, 4.1 and 4.2: what a power cut leaves of each scheme, what dependencies between whole blocks
+// would have come to, and how soon soft updates give back what was freed.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -68,8 +68,8 @@ class WriteWatch : public os::DiskTracer {
  public:
   WriteWatch(std::uint64_t lba, std::uint64_t sectors) : lba_(lba), end_(lba + sectors) {}
   void completed(const os::DiskTrace& request) override {
-    const bool covers = request.op == model::Op::write && request.lba < end_ &&
-                        lba_ < request.lba + request.sectors;
+    const bool covers =
+        request.op == model::Op::write && request.lba < end_ && lba_ < request.lba + request.sectors;
     if (covers) written_at = request.completed_at;
   }
   os::TimeNs written_at = 0;
@@ -112,8 +112,8 @@ Freed probe_free_after_write() {
     while (free_bytes() <= before && (*machine)->now() - removed_at < kLongest)
       (*machine)->executor().sleep_until((*machine)->now() + kLook);
     if (free_bytes() <= before || watch->written_at == 0) return;
-    freed.seconds = static_cast<double>((*machine)->now() - watch->written_at) /
-                    static_cast<double>(model::kSecondNs);
+    freed.seconds =
+        static_cast<double>((*machine)->now() - watch->written_at) / static_cast<double>(model::kSecondNs);
   });
   (*machine)->disk().trace(nullptr);
   if (!freed.seconds) freed.remark = "the space did not come back";
@@ -134,7 +134,8 @@ Drawn draw_dependencies(const WorkloadRun& run) {
   const CoarseDependencies& drawn = *drawing;
   volume.cache.hooks(drawing.get());
   volume.scheme = std::move(drawing);
-  if (const auto outcome = run_workload(**machine, run); !outcome) return {.remark = outcome.error().message()};
+  if (const auto outcome = run_workload(**machine, run); !outcome)
+    return {.remark = outcome.error().message()};
   return {.seen = drawn.counters()};
 }
 
@@ -147,14 +148,15 @@ std::vector<ClaimAnswer> integrity(Cells& cells) {
                      .part = "integrity",
                      .title = "States after a power cut that break the rules of integrity"};
   answer.remarks.push_back(fmt::format(
-      "Each scheme on {} short workloads, up to {} states of each, all that the driver's rules allow; checked and "
+      "Each scheme on {} short workloads, up to {} states of each, all that the driver's rules allow; "
+      "checked and "
       "repaired by fsck, then judged against what had been synced. No Order and Ignore are the controls.",
       workloads, budget));
   const WorkFolder folder;
   const auto formatted =
       folder.path().empty()
-          ? Result<in_process::FormattedDisk>(fail("the folder for temporary files", "cannot be written",
-                                                   "set TMPDIR to one that can"))
+          ? Result<in_process::FormattedDisk>(
+                fail("the folder for temporary files", "cannot be written", "set TMPDIR to one that can"))
           : in_process::format_disk(kCrashDiskBytes, {}, folder.path() / "formatted.hcrec");
   std::optional<in_process::Bench> bench;
   if (formatted) bench.emplace(*formatted);
@@ -176,7 +178,8 @@ std::vector<ClaimAnswer> integrity(Cells& cells) {
                               .ours = broken,
                               .remark = sum.remark});
     const std::vector<Named> values{{"checked", states}, {"broken", broken}};
-    add_rule(answer, fmt::format("{}: {}", scheme.name, scheme.control ? "is caught" : "no state breaks a rule"),
+    add_rule(answer,
+             fmt::format("{}: {}", scheme.name, scheme.control ? "is caught" : "no state breaks a rule"),
              values, [&] { return *values[0].value > 0 && (*values[1].value > 0) == scheme.control; });
   }
   return {answer};
@@ -234,7 +237,8 @@ std::vector<ClaimAnswer> work_items(Cells&) {
   add_rule(answer, "within a second: the work item is served at the syncer's next tick",
            {{"after", freed.seconds}}, [&] { return *freed.seconds <= 1.1; });
   answer.remarks.push_back(
-      "The limits of 15 seconds on what was undone and is not redone have nothing to do here: a copy is undone, "
+      "The limits of 15 seconds on what was undone and is not redone have nothing to do here: a copy is "
+      "undone, "
       "and the block it was made from is dirty again at once (fs-adapters/ufs/soft_updates.h).");
   return {answer};
 }

@@ -51,15 +51,15 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   device_ = std::make_unique<os::ModelDisk>(*built_.machine);
   queue_ = std::make_unique<os::DiskQueue>(
       *executor_, *cpu_, *device_,
-      os::DiskQueueOptions{.schedule = os::Schedule::c_look,
+      os::DiskQueueOptions{.schedule = options.schedule,
                            .flag = options.flag,
                            .reads_bypass = options.reads_bypass,
                            .concatenated_sectors = options.concatenated_sectors});
   queue_->trace(this);
-  cache_ = std::make_unique<os::BufferCache>(
-      *executor_, *cpu_, *queue_,
-      os::BufferCacheOptions{
-          .bytes = options.cache_bytes, .block_copy = options.block_copy, .copies_bytes = options.copies_bytes});
+  cache_ = std::make_unique<os::BufferCache>(*executor_, *cpu_, *queue_,
+                                             os::BufferCacheOptions{.bytes = options.cache_bytes,
+                                                                    .block_copy = options.block_copy,
+                                                                    .copies_bytes = options.copies_bytes});
   syncer_ = std::make_unique<os::Syncer>(*executor_, *cache_, options.syncer);
   Result<void> done;
   run_as(operator_, [&] {

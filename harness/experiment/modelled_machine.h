@@ -16,12 +16,14 @@
 //                  initialise 2 140 files: 7.2 for a file of 26.7 KB), fragments of 1 KiB, the whole drive
 //   last write     of a series of updates, on which nothing depends: asynchronous. Section 6.1 leaves it open
 //                  ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501
-//                  requests more than No Order, 2.0 for each of the 2 140 files and 108 folders that are made:
-//                  the inode's and the directory's block
-//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache; copies (-CB) take
-//                  9.6 MB of it at most. SVR4 keeps file data with the virtual memory system and metadata in a
-//                  buffer cache with a limit (bufhwm), which in its descendant Solaris can be set to a fifth of
-//                  memory and no more (Solaris Tunable Parameters Reference Manual); what NCR's was is not known
+//                  requests more than No Order, 2.0 for each of the 2 140 files and 108 folders that are
+//                  made: the inode's and the directory's block
+//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache; copies (-CB)
+//   take
+//                  9.6 MB of it at most. SVR4 keeps file data with the virtual memory system and metadata in
+//                  a buffer cache with a limit (bufhwm), which in its descendant Solaris can be set to a
+//                  fifth of memory and no more (Solaris Tunable Parameters Reference Manual); what NCR's was
+//                  is not known
 //   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
 
 #include <functional>
@@ -40,6 +42,7 @@ struct ModelledMachineOptions {
   std::string profile = "hp-c2447";  ///< a drive, or NVRAM over one
   ufs::SchemeKind scheme = ufs::SchemeKind::no_order;
   ufs::SchemeOptions scheme_options = {.last_write = ufs::LastWrite::asynchronous};
+  os::Schedule schedule = os::Schedule::c_look;
   os::FlagMeaning flag = os::FlagMeaning::ignore;
   bool reads_bypass = false;  ///< -NR
   bool block_copy = false;    ///< -CB

@@ -160,14 +160,15 @@ class Runner {
   bool measured_before_ = false;
 };
 
-constexpr double PhaseOutcome::*kTimes[] = {
-    &PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,       &PhaseOutcome::quiescent_s,
-    &PhaseOutcome::user_cpu_s,  &PhaseOutcome::user_wait_s,     &PhaseOutcome::syncer_cpu_s,
-    &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s, &PhaseOutcome::response_ms,
-    &PhaseOutcome::access_ms};
+constexpr double PhaseOutcome::*kTimes[] = {&PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,
+                                            &PhaseOutcome::quiescent_s, &PhaseOutcome::user_cpu_s,
+                                            &PhaseOutcome::user_wait_s, &PhaseOutcome::syncer_cpu_s,
+                                            &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s,
+                                            &PhaseOutcome::response_ms, &PhaseOutcome::access_ms};
 constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
-    &PhaseOutcome::requests,      &PhaseOutcome::requests_while_elapsed, &PhaseOutcome::issued_reads,
-    &PhaseOutcome::issued_writes, &PhaseOutcome::sectors,                &PhaseOutcome::queued_most,
+    &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,
+    &PhaseOutcome::issued_reads, &PhaseOutcome::issued_writes,
+    &PhaseOutcome::sectors,      &PhaseOutcome::queued_most,
     &PhaseOutcome::lock_waits};
 
 }  // namespace

@@ -21,8 +21,8 @@ struct WorkloadRun {
   bool scaled = false;             ///< start from the scaled-down ones: for tests
   bool verify = true;              ///< run the phases that look whether all is right
   std::uint64_t seed = 1;
-  os::TimeNs begins_after_ns = 0;  ///< a pause before what is measured: another place of the disk's angle and of
-                                   ///< the syncer's second
+  os::TimeNs begins_after_ns = 0;  ///< a pause before what is measured: another place of the disk's angle and
+                                   ///< of the syncer's second
 };
 
 struct PhaseOutcome {

@@ -86,7 +86,8 @@ TEST(RunWorkload, APauseBeforeWhatIsMeasuredMovesIt) {
   const WorkloadOutcome first = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-copy"));
   const WorkloadOutcome second = outcome_of({.scheme = SchemeKind::no_order}, later);
   EXPECT_NE(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s);
-  EXPECT_NEAR(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s, 0.3 * first.phase("copy")->elapsed_s);
+  EXPECT_NEAR(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s,
+              0.3 * first.phase("copy")->elapsed_s);
 }
 
 /// Whatever the workload: one directory, whose two files share a block of inodes.

@@ -142,7 +142,8 @@ TimedWorkload andrew() {
                          {"folders", 20, 6, 1, 1'000, "our choice: as in the modified one"},
                          {"compiled", 26, 8, 1, 10'000, "our choice: \"several\" of them"},
                          {"compile-cpu-ms", 100, 5, 0, 60'000, "our choice: compiling dominates the total"},
-                         {"passes", 1, 1, 1, 16, "our choice: programs in a compilation, each with a file for the next"}},
+                         {"passes", 1, 1, 1, 16,
+                          "our choice: programs in a compilation, each with a file for the next"}},
           .phases = andrew_phases};
 }
 
@@ -157,7 +158,8 @@ TimedWorkload andrew_modified() {
                      {"folders", 20, 6, 1, 1'000, "figure 6-5: 20"},
                      {"compiled", 70, 20, 1, 10'000, "figure 6-5: all of them"},
                      {"compile-cpu-ms", 100, 5, 0, 60'000, "our choice: over 70 % of the total"},
-                     {"passes", 1, 1, 1, 16, "our choice: programs in a compilation, each with a file for the next"}},
+                     {"passes", 1, 1, 1, 16,
+                      "our choice: programs in a compilation, each with a file for the next"}},
       .phases = andrew_phases};
 }
 
