@@ -34,6 +34,7 @@ void run_cell(Cell& cell, std::uint32_t executions) {
     }
     WorkloadRun run = cell.run;
     run.begins_after_ns = i * kBetweenBeginnings;
+    run.verify = cell.run.verify && i == 0;
     auto outcome = run_workload(**machine, run);
     if (!outcome) {
       cell.remark = outcome.error().message();

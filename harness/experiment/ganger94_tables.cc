@@ -269,6 +269,20 @@ std::vector<ClaimAnswer> table_2(Cells& cells) {
   add_falling(times, "Soft Updates below No Order, since removal is put off",
               table.values({"No Order", "Soft Updates"}, elapsed_seconds));
   table.add_close_percentages(times, true);
+  for (const std::uint64_t megabytes : {12U, 18U}) {
+    Setup setup = setup_of(Compared::flag, off);
+    setup.name += fmt::format(" (copies in {} MiB)", megabytes);
+    setup.machine.copies_bytes = megabytes << 20;
+    const Cell& cell = cells.get(setup, "n-user-remove", {{"users", 4}});
+    add_number(times, cell, fmt::format("Flag; copies in {} MiB", megabytes), "elapsed", "s", 24.97,
+               cell.of("remove", elapsed_seconds));
+  }
+  times.remarks.push_back(
+      "Counterfactual: Flag's users wait for room for copies (9.6 MB, modelled_machine.h), so that its time "
+      "follows "
+      "from a number that nobody knows. Chains' users wait for reads of metadata that the copy before has "
+      "pushed "
+      "out of the cache.");
 
   ClaimAnswer disk{.id = "GP-22", .part = "table2", .title = "4-user remove: disk requests until quiet"};
   table.add(disk, "requests", "", &PaperRow::requests, requests, true);

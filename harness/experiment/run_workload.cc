@@ -175,10 +175,14 @@ constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
 
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
   WorkloadOutcome mean = executions.front();
-  const auto count = static_cast<double>(executions.size());
+  // Only some may have been verified at the end.
   const auto average = [&](std::size_t phase, auto field) {
-    double sum = 0;
-    for (const WorkloadOutcome& one : executions) sum += static_cast<double>(one.phases[phase].*field);
+    double sum = 0, count = 0;
+    for (const WorkloadOutcome& one : executions) {
+      if (phase >= one.phases.size()) continue;
+      sum += static_cast<double>(one.phases[phase].*field);
+      ++count;
+    }
     return sum / count;
   };
   for (std::size_t i = 0; i < mean.phases.size(); ++i) {

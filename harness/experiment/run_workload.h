@@ -57,7 +57,7 @@ struct WorkloadOutcome {
   const PhaseOutcome* phase(std::string_view name) const;
 };
 
-/// Of several executions of the same workload, phase by phase; at least one.
+/// Of several executions of the same workload, phase by phase; at least one. The first has all phases.
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions);
 
 /// Errors: an unknown workload or parameter, wrong data, what the file system refused.

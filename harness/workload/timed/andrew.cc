@@ -118,6 +118,11 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
       phase("prepare", false,
             [tree](User&, FileWork& work) -> PhaseResult {
               if (const auto made = tree->create(work, kSource, 0); !made) return made;
+              // The source ran it a hundred times: groups and inodes have been seen before.
+              if (const auto made = tree->make_folders(work, kTarget); !made) return made;
+              for (std::size_t i = tree->folders(); i-- > 0;) {
+                if (const auto gone = work.remove_folder(tree->folder(kTarget, i)); !gone) return gone;
+              }
               return work.sync();
             }),
       phase("make-folders", true,
