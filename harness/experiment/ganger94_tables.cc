@@ -339,7 +339,7 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
   gain.remarks.push_back(
       fmt::format("What is saved are synchronous writes for files that a compilation makes and removes; {} "
                   "of them is our "
-                  "choice. With more of them the paper's 5 to 7 % are reached: counterfactual rows.",
+                  "choice. With more of them it comes near the paper's 5 to 7 %: counterfactual rows.",
                   kCompilePasses));
 }
 
