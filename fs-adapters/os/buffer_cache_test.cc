@@ -403,7 +403,7 @@ TEST(BufferCache, TheSweepMarksAndThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    const HeldBuffer held = w.cache.cached({0, 1});
+    const HeldBuffer held = w.cache.cached({0, 2});  // each second place is a part
     w.cache.sweep(0, 2);
     w.queue.drain();
   });

@@ -2,9 +2,9 @@
 // once, and NVRAM below synchronous writes, beside soft updates.
 #include <algorithm>
 
+#include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/experiment/ganger94.h"
 #include "harness/experiment/judge.h"
-#include "harness/lab/in_process/schemes.h"
 
 namespace headcrash::experiment::ganger94 {
 namespace {
@@ -25,10 +25,10 @@ Setup nvram_setup() {
   return setup;
 }
 
-/// The journals among the schemes that the crash lab knows, under their names there.
+/// The journals among the variants of the file system, under their names there.
 std::vector<Candidate> journals() {
   std::vector<Candidate> found;
-  for (const in_process::SchemeUnderTest& scheme : in_process::schemes_under_test()) {
+  for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (!scheme.name.starts_with("journal") || scheme.control) continue;
     Setup setup{.name = scheme.name};
     setup.machine.scheme = scheme.mount.scheme;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "fs-adapters/ufs/scheme_variants.h"
 #include "fs-adapters/ufs/volume.h"
 #include "harness/experiment/coarse_dependencies.h"
 #include "harness/experiment/ganger94.h"
@@ -45,8 +46,8 @@ struct CrashSum {
   std::string remark;
 };
 
-CrashSum cut_everywhere(in_process::Bench& bench, const in_process::SchemeUnderTest& scheme,
-                        std::uint64_t workloads, std::uint64_t budget, const std::filesystem::path& folder) {
+CrashSum cut_everywhere(in_process::Bench& bench, const ufs::SchemeVariant& scheme, std::uint64_t workloads,
+                        std::uint64_t budget, const std::filesystem::path& folder) {
   CrashSum sum;
   const workload::Ace ace(2);
   for (const std::uint64_t number : workload::sample_numbers(ace.count(), workloads, kSampleSeed)) {
@@ -160,7 +161,7 @@ std::vector<ClaimAnswer> integrity(Cells& cells) {
           : in_process::format_disk(kCrashDiskBytes, {}, folder.path() / "formatted.hcrec");
   std::optional<in_process::Bench> bench;
   if (formatted) bench.emplace(*formatted);
-  for (const in_process::SchemeUnderTest& scheme : in_process::schemes_under_test()) {
+  for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (cells.interrupted()) break;
     CrashSum sum;
     if (bench)
