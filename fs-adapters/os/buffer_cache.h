@@ -102,7 +102,10 @@ class WriteHooks {
 struct BufferCacheOptions {
   std::uint64_t bytes = 36 << 20;  ///< all buffers together
   bool block_copy = false;         ///< -CB
-  bool lock_data = false;          ///< data blocks, too, are locked while they are written
+  /// -CB: room that copies may take together, each in pages of 4 KiB; who would make one more waits until
+  /// others have arrived. 0: as much as there is.
+  std::uint64_t copies_bytes = 0;
+  bool lock_data = false;  ///< data blocks, too, are locked while they are written
 };
 
 struct BufferCacheCounters {
@@ -160,8 +163,10 @@ class BufferCache {
   std::vector<Dirty> dirty() const;
   /// Issues it if it is still dirty and nobody holds it; waits for nobody.
   void write_behind(const BufferKey& key);
-  /// One `part` of `parts` of the cache, in the order in which it lies there: marks what is dirty, issues
-  /// what had been marked at the visit before (section 2 of the paper).
+  /// One `part` of `parts` of the cache: marks what is dirty, issues what had been marked at the visit before
+  /// (section 2 of the paper). A part is each `parts`th place: what is made dirty together lies together
+  /// here, as it does not in page frames that a system has used for a while, and a part of neighbours would
+  /// be the burst that the sweep is to avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 

@@ -134,6 +134,18 @@ TEST(BufferCache, ZeroesNeedNoCopy) {
   EXPECT_EQ(w.medium.word(10), 0U);
 }
 
+TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
+  CachedWorld w({.block_copy = true, .copies_bytes = 8192});
+  w.run_as_user([&] {
+    for (std::int64_t block = 0; block < 10; ++block)
+      w.cache.write_async(w.fill({0, block + 1}, 10 + 2 * static_cast<std::uint64_t>(block), 7));
+    EXPECT_EQ(w.executor.now(), 8 * kMillisecondNs);
+    EXPECT_EQ(w.queue.counters().queued_most, 2U);
+    w.queue.drain();
+  });
+  EXPECT_EQ(w.medium.word(28), 7U);
+}
+
 TEST(BufferCache, DataIsNotLockedAndWhatWasIssuedIsSent) {
   CachedWorld w;
   w.run_as_user([&] {
@@ -391,7 +403,7 @@ TEST(BufferCache, TheSweepMarksAndThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    const HeldBuffer held = w.cache.cached({0, 1});
+    const HeldBuffer held = w.cache.cached({0, 2});  // each second place is a part
     w.cache.sweep(0, 2);
     w.queue.drain();
   });

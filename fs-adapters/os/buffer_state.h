@@ -77,6 +77,8 @@ struct BufferCache::State {
   enum class Cause : std::uint8_t { asked, forced };
   static constexpr std::size_t kForcedAtOnce = 16;
   static constexpr std::size_t kErrorsKept = 1024;
+  static constexpr std::size_t kPageBytes = 4096;
+  static std::size_t pages_of(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
 
   State(Executor& fibers, Cpu& processor, DiskQueue& queue, const BufferCacheOptions& how)
       : executor(fibers), cpu(processor), disk(queue), options(how), room(fibers) {}
@@ -102,6 +104,7 @@ struct BufferCache::State {
   bool locks_while_written(const Buffer& buffer) const {
     return buffer.content == Content::metadata || options.lock_data;
   }
+  void wait_for_copies(std::size_t bytes);
   void pay_for_write(const Buffer& buffer);
   RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
   std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
@@ -128,7 +131,8 @@ struct BufferCache::State {
   TransferList transfers;
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
-  std::size_t used_bytes = 0;  ///< buffers and counted copies
+  std::size_t used_bytes = 0;    ///< buffers and counted copies
+  std::size_t copied_pages = 0;  ///< of the counted copies
   std::size_t forced_on_their_way = 0;
   WaitQueue room;
   std::map<std::uint64_t, model::Status> errors;  ///< of writes that nobody waited for, by object

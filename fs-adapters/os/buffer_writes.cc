@@ -62,8 +62,20 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   dirty.remove(buffer);
 }
 
+/// Before another copy is made, where copies have a limit.
+void BufferCache::State::wait_for_copies(std::size_t bytes) {
+  if (options.copies_bytes == 0) return;
+  const TimeNs before = executor.now();
+  while (copied_pages > 0 && (copied_pages + pages_of(bytes)) * kPageBytes > options.copies_bytes)
+    room.wait();
+  executor.account().disk_wait_ns += executor.now() - before;
+}
+
+/// The calling fiber has the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   const CpuCosts& costs = cpu.costs();
+  if (options.block_copy && locks_while_written(buffer) && !all_zero(buffer.bytes))
+    wait_for_copies(buffer.bytes.size());
   TimeNs work = costs.request_issued;
   if (options.block_copy && locks_while_written(buffer) && costs.copy_per_kib > 0 && !all_zero(buffer.bytes))
     work += per_kib(costs.copy_per_kib, buffer.bytes.size());
@@ -88,6 +100,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
     if (try_room(source.size())) {
       transfer.counted_bytes = source.size();
       used_bytes += source.size();
+      copied_pages += pages_of(source.size());
       return copied();
     }
     transfer.pins = false;
@@ -135,6 +148,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   const std::unique_ptr<Transfer> ended(&transfer);
   const bool failed = status != model::Status::ok;
   used_bytes -= transfer.counted_bytes;
+  copied_pages -= pages_of(transfer.counted_bytes);
   if (transfer.forced) --forced_on_their_way;
   if (!transfer.is_read) {
     if (failed && transfer.waiter == nullptr && errors.size() < kErrorsKept)
@@ -210,8 +224,7 @@ void BufferCache::write_behind(const BufferKey& key) {
 void BufferCache::sweep(std::size_t part, std::size_t parts) {
   State& s = *state_;
   // Paying for a write lets others run: places are looked at again each time.
-  const std::size_t end = s.slots.size() * (part + 1) / parts;
-  for (std::size_t slot = s.slots.size() * part / parts; slot < end && slot < s.slots.size(); ++slot) {
+  for (std::size_t slot = part; slot < s.slots.size(); slot += parts) {
     Buffer* buffer = s.slots[slot].get();
     if (buffer == nullptr || !buffer->dirty) continue;
     if (buffer->marked)

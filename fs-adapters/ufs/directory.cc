@@ -30,7 +30,9 @@ VfsResult<void> each_block(Volume& volume, CoreInode& directory, Look look) {
   return {};
 }
 
+/// With each change of its entries.
 void touch_directory(Volume& volume, CoreInode& directory) {
+  ++directory.entry_changes;
   directory.disk.modified = directory.disk.changed = volume.timestamp();
   volume.inodes.mark_changed(directory);
 }
@@ -98,30 +100,35 @@ VfsResult<os::HeldBuffer> read_directory_block(Volume& volume, CoreInode& direct
 
 VfsResult<std::optional<FoundName>> find_name(Volume& volume, CoreInode& directory, std::string_view name) {
   std::optional<FoundName> found;
+  std::optional<std::int64_t> room;
   std::int64_t looked_at = 0;
+  const std::uint64_t changes = directory.entry_changes;
   auto searched = each_block(volume, directory, [&](std::int64_t block, os::HeldBuffer& buffer) {
-    DirectoryCursor cursor(buffer.bytes());
-    while (const auto entry = cursor.next()) {
-      ++looked_at;
-      if (entry->inode == 0 || entry->name != name) continue;
-      found = FoundName{.inode = entry->inode, .block = block, .offset = entry->offset};
-      return true;
-    }
-    return false;
+    const NameSearch seen = search_block(buffer.bytes(), name);
+    looked_at += seen.entries;
+    if (seen.room && !room) room = block;
+    if (seen.inode != 0) found = FoundName{.inode = seen.inode, .block = block, .offset = seen.offset};
+    return found.has_value();
   });
   volume.cpu.use(looked_at * volume.cpu.costs().directory_entry);
   if (!searched) return pass_on_errno(searched);
+  if (!found) directory.missed = MissedName{.name = std::string(name), .room = room, .changes = changes};
   return found;
 }
 
 VfsResult<std::int64_t> make_room(Volume& volume, Operation& operation, CoreInode& directory,
                                   std::string_view name) {
   std::optional<std::int64_t> room;
-  auto searched = each_block(volume, directory, [&](std::int64_t block, os::HeldBuffer& buffer) {
-    if (chunk_with_room(buffer.bytes(), name.size())) room = block;
-    return room.has_value();
-  });
-  if (!searched) return pass_on_errno(searched);
+  const MissedName& missed = directory.missed;
+  if (missed.changes == directory.entry_changes && missed.name == name) {
+    room = missed.room;
+  } else {
+    auto searched = each_block(volume, directory, [&](std::int64_t block, os::HeldBuffer& buffer) {
+      if (chunk_with_room(buffer.bytes(), name.size())) room = block;
+      return room.has_value();
+    });
+    if (!searched) return pass_on_errno(searched);
+  }
   if (room) return *room;
   return grow(volume, operation, directory);
 }

@@ -119,6 +119,39 @@ std::optional<Entry> find_entry(std::span<const std::byte> block, std::string_vi
   return std::nullopt;
 }
 
+NameSearch search_block(std::span<const std::byte> block, std::string_view name) {
+  NameSearch result;
+  const std::uint32_t wanted = entry_bytes(name.size());
+  for (std::uint32_t start = 0; start + kChunkBytes <= block.size(); start += kChunkBytes) {
+    const auto chunk = block.subspan(start, kChunkBytes).first<kChunkBytes>();
+    std::uint32_t room = 0, at = 0;
+    while (at < kChunkBytes) {
+      const std::uint32_t left = kChunkBytes - at;
+      if (left < kEntryFixedBytes) break;
+      std::uint32_t inode = 0;
+      std::uint16_t length = 0;
+      std::memcpy(&inode, chunk.data() + at + kEntryInodeOffset, sizeof inode);
+      std::memcpy(&length, chunk.data() + at + kLength, sizeof length);
+      const auto name_bytes = std::to_integer<std::uint32_t>(chunk[at + kNameLength]);
+      const std::uint32_t needed = inode == 0 ? 0 : entry_bytes(name_bytes);
+      const bool sound = length % 4 == 0 && length >= kEntryFixedBytes && length <= left &&
+                         needed <= length && (inode == 0 || name_bytes != 0);
+      if (!sound) break;
+      ++result.entries;
+      room += length - needed;
+      if (inode != 0 && name_bytes == name.size() &&
+          std::memcmp(chunk.data() + at + kEntryFixedBytes, name.data(), name_bytes) == 0) {
+        result.inode = inode;
+        result.offset = start + at;
+        return result;
+      }
+      at += length;
+    }
+    if (at == kChunkBytes && room >= wanted) result.room = true;
+  }
+  return result;
+}
+
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset) {
   std::optional<Entry> previous;
   DirectoryCursor cursor(chunk_of(block, offset / kChunkBytes), offset / kChunkBytes * kChunkBytes);

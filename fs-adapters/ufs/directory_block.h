@@ -69,6 +69,16 @@ class DirectoryCursor {
 };
 
 std::optional<Entry> find_entry(std::span<const std::byte> block, std::string_view name);
+
+/// What one pass over a block sees of a name: its entry, or a chunk with room for it.
+struct NameSearch {
+  std::uint32_t entries = 0;  ///< looked at, free room included
+  InodeNumber inode = 0;      ///< of its entry; 0: it is not there
+  std::uint32_t offset = 0;   ///< of its entry
+  bool room = false;          ///< as chunk_with_room(), in what was looked at
+};
+/// The same answers as a cursor's and chunk_with_room()'s: large directories are searched here, linearly.
+NameSearch search_block(std::span<const std::byte> block, std::string_view name);
 /// The entry before the one at `offset` in its chunk: what remove_entry() would give its room to.
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "fs-adapters/ufs/little_endian.h"
@@ -104,6 +105,52 @@ TEST(DirectoryBlock, LikeAMap) {
     for (std::uint32_t chunk = 0; chunk < 4; ++chunk)
       ASSERT_FALSE(damage_of_chunk(block, chunk)) << "seed " << seed;
   }
+}
+
+/// What search_block() says, put together from the functions that look at one thing each.
+NameSearch searched_slowly(std::span<const std::byte> block, std::string_view name) {
+  NameSearch result;
+  DirectoryCursor cursor(block);
+  while (const auto entry = cursor.next()) {
+    ++result.entries;
+    if (entry->inode == 0 || entry->name != name) continue;
+    result.inode = entry->inode;
+    result.offset = entry->offset;
+    break;
+  }
+  const std::size_t chunks_passed =
+      result.inode != 0 ? result.offset / kChunkBytes : block.size() / kChunkBytes;
+  result.room = chunk_with_room(block.first(chunks_passed * kChunkBytes), name.size()).has_value();
+  return result;
+}
+
+TEST(DirectoryBlock, OnePassSeesWhatManyDo) {
+  int found = 0, missed_with_room = 0, missed_without = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    model::Random random(seed);
+    auto block = chunks(4);
+    for (int step = 0; step < 300; ++step) {
+      const std::string name(1 + random.below(30), static_cast<char>('a' + random.below(26)));
+      if (const auto entry = find_entry(block, name); entry && random.below(3) == 0)
+        remove_entry(block, entry->offset);
+      else if (!entry)
+        add_entry(block, name, static_cast<InodeNumber>(1 + random.below(1000)), 8);
+      auto seen = block;
+      if (random.below(4) == 0) seen[random.below(seen.size())] = static_cast<std::byte>(random.below(256));
+      const std::string wanted(1 + random.below(60), static_cast<char>('a' + random.below(26)));
+      for (const std::string& asked : {name, wanted}) {
+        const NameSearch fast = search_block(seen, asked), slow = searched_slowly(seen, asked);
+        ASSERT_EQ(fast.entries, slow.entries) << "seed " << seed << " step " << step;
+        ASSERT_EQ(fast.inode, slow.inode) << "seed " << seed << " step " << step;
+        ASSERT_EQ(fast.offset, slow.offset) << "seed " << seed << " step " << step;
+        ASSERT_EQ(fast.room, slow.room) << "seed " << seed << " step " << step;
+        found += fast.inode != 0 ? 1 : 0;
+        missed_with_room += fast.inode == 0 && fast.room ? 1 : 0;
+        missed_without += fast.inode == 0 && !fast.room ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(std::min({found, missed_with_room, missed_without}), 100);
 }
 
 TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {

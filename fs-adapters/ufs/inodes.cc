@@ -74,6 +74,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   inode.disk = Inode{.generation = generation};
   inode.owed_removals = 0;
   inode.names.clear();
+  inode.missed = {};
   inode.next_sequential = 0;
   volume_.scheme->inode_allocated(number);
   return handle;

@@ -10,6 +10,8 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
@@ -29,6 +31,14 @@ struct PendingName {
   auto operator<=>(const PendingName&) const = default;
 };
 
+/// A search of a directory that did not find the name, and what it saw of room for it on its way (BSD's and
+/// SVR4's lookups look for both in one pass).
+struct MissedName {
+  std::string name;
+  std::optional<std::int64_t> room;  ///< the first block that has it
+  std::uint64_t changes = 0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
+};
+
 struct CoreInode {
   CoreInode(os::Executor& executor, InodeNumber its_number) : number(its_number), lock(executor) {}
 
@@ -37,10 +47,12 @@ struct CoreInode {
   os::FiberLock lock;
   std::uint32_t references = 0;
   bool loaded = false;
-  bool changed = false;              ///< differs from the copy in its block
-  InodeNumber made_in = 0;           ///< a directory that is just being made: its parent
-  std::uint32_t owed_removals = 0;   ///< links that are gone for users and still counted
-  std::vector<PendingName> names;    ///< not yet known to be on the disk; fsync sees to them
+  bool changed = false;             ///< differs from the copy in its block
+  InodeNumber made_in = 0;          ///< a directory that is just being made: its parent
+  std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
+  std::vector<PendingName> names;   ///< not yet known to be on the disk; fsync sees to them
+  std::uint64_t entry_changes = 1;  ///< a directory: counts them
+  MissedName missed;
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
   std::list<InodeNumber>::iterator idle = {};
 

@@ -13,8 +13,9 @@ class ZeroPage : private os::DiskDone {
  public:
   explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
 
-  /// The extent becomes zero on the disk. Nobody waits.
+  /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the driver.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
+    volume_.cpu.use(volume_.cpu.costs().request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);
   }
   VfsResult<void> write(const Extent& extent) { return as_result(volume_.disk.transfer(request(extent))); }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <memory>
 
 #include "harness/cli/command.h"
@@ -12,7 +13,7 @@ namespace headcrash::cli {
 namespace {
 
 struct ExperimentArguments {
-  std::string name, database;
+  std::string name, database, csv;
   std::uint64_t seed = 1;
   bool as_json = false;
 };
@@ -41,6 +42,16 @@ int run(const ExperimentArguments& arguments) {
     if (const auto kept = experiment::keep(*database, *outcome); !kept)
       return tell(kept.error(), arguments.as_json);
   }
+  if (!arguments.csv.empty()) {
+    std::ofstream file(arguments.csv, std::ios::binary | std::ios::trunc);
+    file << experiment::as_csv(*outcome);
+    if (!file.flush())
+      return tell(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
+                  arguments.as_json);
+  }
+  fmt::print(stderr, "{:.0f} s of model time in {:.1f} s of this processor: {:.0f} times as fast\n",
+             outcome->modelled_s, outcome->host_s,
+             outcome->host_s > 0 ? outcome->modelled_s / outcome->host_s : 0);
   if (arguments.as_json)
     print(experiment::as_json(*outcome));
   else
@@ -56,6 +67,7 @@ void add_experiment(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<ExperimentArguments>();
   command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")->required();
   command->add_option("--db", arguments->database, "Results database; made if missing");
+  command->add_option("--csv", arguments->csv, "File for the claims' numbers and rules, a line each");
   command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(

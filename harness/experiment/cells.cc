@@ -3,10 +3,54 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
+#include <vector>
 
 namespace headcrash::experiment {
 namespace {
+
+/// Neither a part of a second nor of a revolution.
+constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
+
+double elapsed_of(const WorkloadOutcome& outcome) {
+  double elapsed_s = 0;
+  for (const PhaseOutcome& phase : outcome.phases) elapsed_s += phase.measured ? phase.elapsed_s : 0;
+  return elapsed_s;
+}
+
+/// The throughputs are sums over thousands of files: one execution is enough.
+bool is_throughput(std::string_view workload) {
+  return workload.ends_with("-1k") || workload == "sdet";
+}
+
+void run_cell(Cell& cell, std::uint32_t executions) {
+  std::vector<WorkloadOutcome> outcomes;
+  for (std::uint32_t i = 0; i < executions; ++i) {
+    const auto machine = ModelledMachine::start(cell.setup.machine);
+    if (!machine) {
+      cell.remark = is_missing_scheme(machine.error()) ? Cell::kNotBuilt : machine.error().message();
+      return;
+    }
+    WorkloadRun run = cell.run;
+    run.begins_after_ns = i * kBetweenBeginnings;
+    run.verify = cell.run.verify && i == 0;
+    auto outcome = run_workload(**machine, run);
+    if (!outcome) {
+      cell.remark = outcome.error().message();
+      return;
+    }
+    outcomes.push_back(*std::move(outcome));
+  }
+  cell.outcome = mean_of(outcomes);
+  const auto [least, most] =
+      std::minmax_element(outcomes.begin(), outcomes.end(),
+                          [](const auto& a, const auto& b) { return elapsed_of(a) < elapsed_of(b); });
+  if (const double mean = elapsed_of(*cell.outcome); mean > 0)
+    cell.spread = (elapsed_of(*most) - elapsed_of(*least)) / mean;
+}
+
+}  // namespace
 
 double cpu_seconds_here() {
   timespec now{};
@@ -14,21 +58,6 @@ double cpu_seconds_here() {
   return static_cast<double>(now.tv_sec) +
          static_cast<double>(now.tv_nsec) / static_cast<double>(model::kSecondNs);
 }
-
-void run_cell(Cell& cell) {
-  const auto machine = ModelledMachine::start(cell.setup.machine);
-  if (!machine) {
-    cell.remark = is_missing_scheme(machine.error()) ? Cell::kNotBuilt : machine.error().message();
-    return;
-  }
-  auto outcome = run_workload(**machine, cell.run);
-  if (outcome)
-    cell.outcome = *std::move(outcome);
-  else
-    cell.remark = outcome.error().message();
-}
-
-}  // namespace
 
 Figure Cell::of(std::string_view phase, const std::function<double(const PhaseOutcome&)>& quantity) const {
   if (!outcome) return std::nullopt;
@@ -54,7 +83,7 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload, const ti
     cell->remark = "interrupted";
   } else {
     const double before = cpu_seconds_here();
-    run_cell(*cell);
+    run_cell(*cell, is_throughput(workload) ? 1 : options_.executions);
     cell->host_s = cpu_seconds_here() - before;
     if (options_.on_cell) options_.on_cell(*cell);
   }

@@ -12,6 +12,9 @@
 
 namespace headcrash::experiment {
 
+/// Of this process so far.
+double cpu_seconds_here();
+
 struct Setup {
   std::string name;  ///< "scheduler-flag part-nr/cb"
   ModelledMachineOptions machine;
@@ -21,9 +24,10 @@ struct Cell {
   std::string key;  ///< "n-user-copy users=4 / no-order"
   Setup setup;
   WorkloadRun run;
-  std::optional<WorkloadOutcome> outcome;
-  std::string remark;  ///< without an outcome: "not built", or the failure
-  double host_s = 0;   ///< what it took here
+  std::optional<WorkloadOutcome> outcome;  ///< the mean of the executions
+  double spread = 0;                       ///< of their elapsed times: (longest - shortest) / mean
+  std::string remark;                      ///< without an outcome: "not built", or the failure
+  double host_s = 0;                       ///< what it took here
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
   static constexpr const char* kNotBuilt = "not built";
@@ -36,6 +40,9 @@ struct CellOptions {
   std::uint64_t seed = 1;
   bool scaled = false;  ///< for tests: the workloads' small variants
   bool verify = true;
+  /// "Each datum is an average of several independent executions": so many, which begin at different instants
+  /// between two ticks of the syncer. Of the throughputs of figures 5 and 6 one.
+  std::uint32_t executions = 1;
   std::function<void(const Cell&)> on_cell = {};  ///< progress
   std::function<bool()> interrupted = {};
 };

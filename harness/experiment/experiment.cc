@@ -14,6 +14,7 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr const char* kPaper = "ganger94";
+constexpr std::uint32_t kExecutions = 3;
 constexpr double kMsPerS = 1000;
 constexpr std::int64_t kBytesPerSector = 512;
 
@@ -121,19 +122,22 @@ std::size_t ExperimentOutcome::failed() const {
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   const auto known = names_of(known_experiments());
   if (std::find(known.begin(), known.end(), options.name) == known.end()) return unknown(options.name, known);
+  const double begun_at_s = cpu_seconds_here();
+  const std::uint32_t executions = options.scaled ? 1 : kExecutions;
   Cells cells({.seed = options.seed,
                .scaled = options.scaled,
+               .executions = executions,
                .on_cell = options.on_cell,
                .interrupted = options.interrupted});
-  ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
+  ExperimentOutcome outcome{.name = options.name, .seed = options.seed, .executions = executions};
   for (const ganger94::Part& part : ganger94::parts()) {
     if (options.name != kPaper && options.name != fmt::format("{}/{}", kPaper, part.name)) continue;
     if (cells.interrupted()) break;
     for (ClaimAnswer& answer : part.answer(cells)) outcome.answers.push_back(std::move(answer));
   }
   outcome.interrupted = cells.interrupted();
+  outcome.host_s = cpu_seconds_here() - begun_at_s;
   for (const auto& cell : cells.all()) {
-    outcome.host_s += cell->host_s;
     if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;
     outcome.cells.push_back(*cell);
   }

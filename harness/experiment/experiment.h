@@ -34,8 +34,9 @@ struct ExperimentOutcome {
   std::uint64_t seed = 1;
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
-  double host_s = 0;      ///< CPU time that the cells took here
-  double modelled_s = 0;  ///< model time of all cells
+  std::uint32_t executions = 1;  ///< of each cell
+  double host_s = 0;             ///< CPU time that all of it took here
+  double modelled_s = 0;         ///< model time of all cells
   bool interrupted = false;
 
   std::size_t count(Verdict verdict) const;
@@ -49,7 +50,10 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 /// A finished run of kind "experiment". Returns its number.
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome);
 
+// What the host took is in none of them: equal seeds give equal bytes.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
+/// The claims' numbers, then their rules, a line each.
+std::string as_csv(const ExperimentOutcome& outcome);
 
 }  // namespace headcrash::experiment

@@ -60,12 +60,36 @@ std::string as_text(const ExperimentOutcome& outcome) {
   std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
   text += fmt::format(
-      "{} cells, {} of them failed; {:.0f} s of model time in {:.1f} s of this processor\n{} rules hold, {} "
-      "do "
-      "not, {} are undecided, since a cell is missing or failed\n",
-      outcome.cells.size(), outcome.failed(), outcome.modelled_s, outcome.host_s,
-      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
-      outcome.count(Verdict::undecided));
+      "{} cells, {} of them failed, {} executions of each (figures 5 and 6: one); {:.0f} s of model time\n",
+      outcome.cells.size(), outcome.failed(), outcome.executions, outcome.modelled_s);
+  const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
+  if (outcome.executions > 1 && widest != outcome.cells.end())
+    text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread,
+                        widest->key);
+  text += fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
+                      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
+                      outcome.count(Verdict::undecided));
+  return text;
+}
+
+std::string as_csv(const ExperimentOutcome& outcome) {
+  const auto quoted = [](const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+  };
+  const auto number = [](const Figure& value) {
+    return value ? fmt::format("{:.6g}", *value) : std::string();
+  };
+  std::string text = "claim,kind,cell or rule,quantity,unit,paper,ours,ratio,verdict or remark\n";
+  for (const ClaimAnswer& answer : outcome.answers) {
+    for (const ClaimNumber& n : answer.numbers)
+      text += fmt::format("{},number,{},{},{},{},{},{},{}\n", answer.id, quoted(n.cell), quoted(n.quantity),
+                          quoted(n.unit), number(n.paper), number(n.ours), number(n.ratio()),
+                          quoted(n.ours ? "" : n.remark));
+    for (const ClaimRule& rule : answer.rules)
+      text += fmt::format("{},rule,{},,,,,,{}\n", answer.id, quoted(rule.text), quoted(name(rule.verdict)));
+  }
   return text;
 }
 
@@ -77,7 +101,6 @@ json as_json(const ExperimentOutcome& outcome) {
           {"claims", answers},
           {"cells", outcome.cells.size()},
           {"failed", outcome.failed()},
-          {"host_cpu_s", outcome.host_s},
           {"modelled_s", outcome.modelled_s},
           {"rules_hold", outcome.count(Verdict::holds)},
           {"rules_do_not_hold", outcome.count(Verdict::does_not_hold)},

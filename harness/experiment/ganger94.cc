@@ -24,6 +24,10 @@ const std::vector<Part>& parts() {
       {"semantics", "What is permanent when a call returns (GP-29)", semantics},
       {"fsync", "fsync after a burst (GP-30)", fsync_after_burst},
       {"lines", "Lines of code of each scheme (GP-31)", lines_of_code},
+      {"integrity", "Crash states that break a rule (GP-32)", integrity},
+      {"cycles", "Dependencies between whole blocks (GP-33)", block_dependencies},
+      {"future", "Write-ahead log and NVRAM (GP-34)", future_work},
+      {"workitems", "How soon freed space is back (GP-35)", work_items},
       {"causes", "Counterfactual runs: what moves the numbers", counterfactuals},
   };
   return kParts;

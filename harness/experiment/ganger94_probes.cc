@@ -215,8 +215,8 @@ std::vector<ClaimAnswer> counterfactuals(Cells& cells) {
        }},
       {"cache of 12 MiB", [](ModelledMachineOptions& m) { m.cache_bytes = 12 << 20; }},
       {"a processor that costs nothing", [](ModelledMachineOptions& m) { m.costs = {}; }},
-      {"last write of a series at once",
-       [](ModelledMachineOptions& m) { m.scheme_options.last_write = ufs::LastWrite::asynchronous; }},
+      {"directories delayed",
+       [](ModelledMachineOptions& m) { m.scheme_options.last_write = ufs::LastWrite::delayed; }},
   };
   for (const auto& change : kChanges) {
     for (const Compared scheme : {Compared::conventional, Compared::no_order}) {

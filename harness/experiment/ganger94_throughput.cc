@@ -154,6 +154,17 @@ std::vector<ClaimAnswer> figure_5(Cells& cells) {
                [&] { return *values[0].value >= 0.95 * *values[1].value; });
     }
   }
+  // A dependency's cost was calibrated by the copy; a file costs 3 ms of processor here, all told.
+  Setup free_notes = usual(soft_updates);
+  free_notes.name += " (dependencies cost nothing)";
+  free_notes.machine.costs.dependency = 0;
+  const Cell& noted = cells.get(free_notes, "create-1k", {{"users", 8}});
+  add_number(near_memory, noted, "creates, 8; dependencies cost nothing", "of No Order", "%", {},
+             part_of(noted.of("create", files_per_second), creates.at(no_order, 8).value, 100));
+  near_memory.remarks.push_back(
+      "Counterfactual: what is missing to 95 % is the processor's time for dependencies (110 us each, from "
+      "table 1). "
+      "A file takes it about 3 ms in all here; the paper's absolute throughput is not printed.");
   return {create, remove, pair, near_memory};
 }
 
@@ -185,6 +196,19 @@ std::vector<ClaimAnswer> figure_6(Cells& cells) {
              fmt::format("8 scripts: {} at {:g} to {:g} % of Conventional", name_of(gain.scheme), gain.low,
                          gain.high),
              {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
+  }
+  if (!cells.options().scaled) {
+    for (const std::int64_t ms : {std::int64_t{4}, std::int64_t{10}}) {
+      const timed::Arguments arguments{{"command-cpu-ms", ms}, {"scripts", 8}};
+      const Cell& free = cells.get(usual(no_order), "sdet", arguments);
+      const Cell& bound = cells.get(usual(conventional), "sdet", arguments);
+      add_number(answer, free, fmt::format("No Order, 8; commands of {} ms", ms), "of Conventional", "%", 160,
+                 part_of(free.of("scripts", scripts_per_hour), bound.of("scripts", scripts_per_hour), 100));
+    }
+    answer.remarks.push_back(
+        "Counterfactual: how much is gained follows from how long commands compute, which is our estimate, "
+        "and what "
+        "they do. The real suite's are not known here.");
   }
   const auto near = at_users(curves, {soft_updates, no_order}, 8);
   add_rule(answer, "8 scripts: Soft Updates within 2 % of No Order", near,

@@ -4,20 +4,23 @@
 // The paper prints no cost of a single thing, but what whole benchmarks cost: the CPU columns of its tables 1
 // and 2 (seconds, summed over four users, each with a spread of up to 10 %). The table below was made from
 // those columns once and serves every cell; nothing in it was changed for a figure or an elapsed time. What
-// is counted how often (thousands, No Order, four users) was measured on our own runs with one cost at a
-// time:
+// is counted how often (thousands, four users) was measured on our own runs with one cost at a time:
 //
 //              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum of CPU
-//   copy            16.0        26.5         109.6       6.6       17.7        15.7     111.7     68.4 s
-//   remove           2.4         7.8          36.6       4.5       17.7         0.1       0         7.4 s
+//   copy            30.1        26.5         107.5       6.6       17.7        15.7     111.7     68.4 s
+//   remove           2.4         7.8          36.6       4.5       17.7         0.3       0        7.4 s
+//   remove, Soft Updates: what users do themselves                                                 5.6 s
+//                    2.4         7.8          19.0       0         0            0.05      0
 //
 //   request    Conventional less No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1 with
 //              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms for issue,
 //              two switches and its share of interrupts
-//   remove     2.4 x 100 us + 7.8 x 150 us + 36.6 x 80 us + 4.5 x 100 us + 17.7 x 140 us = 7.3 s. Five
-//   unknowns
-//              and one sum: the first three are estimates of path lengths, the allocation is what remains
-//   transfer   copy, likewise: 68.4 s - 33.4 s for all but the bytes, by 111.7 thousand KiB
+//   remove     two sums: Soft Updates puts the freeing off, so that 5.6 s are for names and 1.8 s for blocks
+//   and
+//              inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s = 5.6 s: a component
+//              of a path has all that rm does for a file by itself; 17.6 x 40 us + 17.7 x 40 us + 4.5 x 100
+//              us = 1.9 s
+//   transfer   copy, likewise: 68.4 s less all but the bytes, by 111.7 thousand KiB
 //   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five structures
 //   each
 
@@ -28,16 +31,16 @@ namespace headcrash::experiment {
 inline constexpr os::CpuCosts kI486At33Mhz{
     // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
     .system_call = 100 * model::kMicrosecondNs,
-    // Estimate: name copied, inode found and locked; 5 000 cycles.
-    .path_component = 150 * model::kMicrosecondNs,
+    // Calibrated (remove): name copied, inode found and locked, and the program's own work with it.
+    .path_component = 560 * model::kMicrosecondNs,
     // Estimate: 30 cycles to look at a name's length and first bytes.
     .directory_entry = 900,
-    // Estimate: hash chain, lock, list; 2 600 cycles.
-    .buffer_found = 80 * model::kMicrosecondNs,
+    // Calibrated (remove): hash chain, lock, list; 1 300 cycles.
+    .buffer_found = 40 * model::kMicrosecondNs,
     // Estimate: memory of 1993, 15 MB a second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): a page of 4 KiB in 1.25 ms, its mapping and fault far more than its copy.
-    .transfer_per_kib = 313 * model::kMicrosecondNs,
+    // Calibrated (transfer): a page of 4 KiB in 1.05 ms, its mapping and fault far more than its copy.
+    .transfer_per_kib = 263 * model::kMicrosecondNs,
     // Estimate: half of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,
     // Calibrated (request).
@@ -47,7 +50,7 @@ inline constexpr os::CpuCosts kI486At33Mhz{
     // Estimate: 128 bytes, and the block's lock.
     .inode_changed = 100 * model::kMicrosecondNs,
     // Calibrated (remove).
-    .allocation = 140 * model::kMicrosecondNs,
+    .allocation = 40 * model::kMicrosecondNs,
     // Calibrated (dependency).
     .dependency = 110 * model::kMicrosecondNs,
     // Estimate; no workload of the experiment forks.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fs-adapters/ufs/mkfs.h"
 
 namespace headcrash::experiment {
@@ -29,9 +31,11 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   device.write_cache = false;
   const auto plan = profiles::plan({device});
   if (!plan) return pass_on(plan);
-  if (plan->device_count() != 1)
-    return fail(options.profile, "is more than one drive", "take a single drive");
-  auto store = media::MemoryStore::create(plan->all[0].sectors);
+  const auto leaf = std::ranges::find(plan->all, true, &profiles::PlannedDevice::leaf);
+  if (std::ranges::count(plan->all, true, &profiles::PlannedDevice::leaf) != 1)
+    return fail(options.profile, "is more than one drive", "take a single drive, with NVRAM or without");
+  drive_ = static_cast<std::size_t>(leaf - plan->all.begin());
+  auto store = media::MemoryStore::create(leaf->sectors);
   if (!store) return pass_on(store);
   store_ = *std::move(store);
   const auto made =
@@ -47,14 +51,15 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   device_ = std::make_unique<os::ModelDisk>(*built_.machine);
   queue_ = std::make_unique<os::DiskQueue>(
       *executor_, *cpu_, *device_,
-      os::DiskQueueOptions{.schedule = os::Schedule::c_look,
+      os::DiskQueueOptions{.schedule = options.schedule,
                            .flag = options.flag,
                            .reads_bypass = options.reads_bypass,
                            .concatenated_sectors = options.concatenated_sectors});
   queue_->trace(this);
-  cache_ = std::make_unique<os::BufferCache>(
-      *executor_, *cpu_, *queue_,
-      os::BufferCacheOptions{.bytes = options.cache_bytes, .block_copy = options.block_copy});
+  cache_ = std::make_unique<os::BufferCache>(*executor_, *cpu_, *queue_,
+                                             os::BufferCacheOptions{.bytes = options.cache_bytes,
+                                                                    .block_copy = options.block_copy,
+                                                                    .copies_bytes = options.copies_bytes});
   syncer_ = std::make_unique<os::Syncer>(*executor_, *cache_, options.syncer);
   Result<void> done;
   run_as(operator_, [&] {
@@ -100,7 +105,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
 }
 
 model::DeviceCounters ModelledMachine::device_counters() const {
-  return built_.all[0].device->counters();
+  return built_.all[drive_].device->counters();
 }
 
 void ModelledMachine::clear_trace() {

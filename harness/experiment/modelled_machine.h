@@ -12,8 +12,18 @@
 //                  pages and its ufs puts a gap of half a rotation behind each block, so that blocks of a
 //                  file are seldom adjacent on its disk. Ours allocates without gaps; a driver that made 64
 //                  KiB of them would not be the paper's (the experiment shows what it would do).
-//   file system    blocks of 4 KiB for the same reason, fragments of 1 KiB, the whole drive
-//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache
+//   file system    blocks of 4 KiB for the same reason (and table 1 has 51 419 - 36 075 requests that
+//                  initialise 2 140 files: 7.2 for a file of 26.7 KB), fragments of 1 KiB, the whole drive
+//   last write     of a series of updates, on which nothing depends: asynchronous. Section 6.1 leaves it open
+//                  ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501
+//                  requests more than No Order, 2.0 for each of the 2 140 files and 108 folders that are
+//                  made: the inode's and the directory's block
+//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache; copies (-CB)
+//   take
+//                  9.6 MB of it at most. SVR4 keeps file data with the virtual memory system and metadata in
+//                  a buffer cache with a limit (bufhwm), which in its descendant Solaris can be set to a
+//                  fifth of memory and no more (Solaris Tunable Parameters Reference Manual); what NCR's was
+//                  is not known
 //   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
 
 #include <functional>
@@ -29,9 +39,10 @@
 namespace headcrash::experiment {
 
 struct ModelledMachineOptions {
-  std::string profile = "hp-c2447";
+  std::string profile = "hp-c2447";  ///< a drive, or NVRAM over one
   ufs::SchemeKind scheme = ufs::SchemeKind::no_order;
-  ufs::SchemeOptions scheme_options = {};
+  ufs::SchemeOptions scheme_options = {.last_write = ufs::LastWrite::asynchronous};
+  os::Schedule schedule = os::Schedule::c_look;
   os::FlagMeaning flag = os::FlagMeaning::ignore;
   bool reads_bypass = false;  ///< -NR
   bool block_copy = false;    ///< -CB
@@ -39,6 +50,7 @@ struct ModelledMachineOptions {
   std::uint32_t block_bytes = 4096;
   std::uint32_t fragment_bytes = 1024;
   std::uint64_t cache_bytes = 36 << 20;
+  std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   os::SyncerOptions syncer = {};
   os::CpuCosts costs = kI486At33Mhz;
   std::uint64_t seed = 1;  ///< of the drive; the workload has its own
@@ -67,7 +79,7 @@ class ModelledMachine : private os::DiskTracer {
   os::Syncer& syncer() { return *syncer_; }
   ufs::FileSystem& file_system() { return *file_system_; }
   const model::SectorStore& medium() const { return *store_; }
-  model::DeviceCounters device_counters() const;
+  model::DeviceCounters device_counters() const;  ///< the drive's, whatever is in front of it
 
   /// What the driver's trace said since the last clear_trace(): each request issued, the paper's way.
   struct Trace {
@@ -87,6 +99,7 @@ class ModelledMachine : private os::DiskTracer {
   model::NullWitness witness_;
   std::unique_ptr<media::MemoryStore> store_;
   profiles::BuiltMachine built_;
+  std::size_t drive_ = 0;  ///< its place among the built devices
   std::unique_ptr<os::VirtualClock> clock_;
   std::unique_ptr<os::Executor> executor_;
   std::unique_ptr<os::Cpu> cpu_;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
+#include <utility>
 
 namespace headcrash::experiment {
 namespace {
@@ -48,6 +50,8 @@ class Runner {
     if (phase.cold) {
       if (auto cold = make_cold(); !cold) return pass_on(cold);
     }
+    if (phase.measured && !std::exchange(measured_before_, true) && run_.begins_after_ns > 0)
+      machine_.executor().run_until(machine_.now() + run_.begins_after_ns);
     machine_.clear_trace();
     const Before before = look();
     auto users = run_users(phase);
@@ -153,9 +157,43 @@ class Runner {
   const WorkloadRun& run_;
   const timed::Arguments& arguments_;
   ModelPace pace_;
+  bool measured_before_ = false;
 };
 
+constexpr double PhaseOutcome::*kTimes[] = {&PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,
+                                            &PhaseOutcome::quiescent_s, &PhaseOutcome::user_cpu_s,
+                                            &PhaseOutcome::user_wait_s, &PhaseOutcome::syncer_cpu_s,
+                                            &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s,
+                                            &PhaseOutcome::response_ms, &PhaseOutcome::access_ms};
+constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
+    &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,
+    &PhaseOutcome::issued_reads, &PhaseOutcome::issued_writes,
+    &PhaseOutcome::sectors,      &PhaseOutcome::queued_most,
+    &PhaseOutcome::lock_waits};
+
 }  // namespace
+
+WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
+  WorkloadOutcome mean = executions.front();
+  // Only some may have been verified at the end.
+  const auto average = [&](std::size_t phase, auto field) {
+    double sum = 0, count = 0;
+    for (const WorkloadOutcome& one : executions) {
+      if (phase >= one.phases.size()) continue;
+      sum += static_cast<double>(one.phases[phase].*field);
+      ++count;
+    }
+    return sum / count;
+  };
+  for (std::size_t i = 0; i < mean.phases.size(); ++i) {
+    for (const auto field : kTimes) mean.phases[i].*field = average(i, field);
+    for (const auto field : kCounts)
+      mean.phases[i].*field = static_cast<std::uint64_t>(std::llround(average(i, field)));
+  }
+  mean.modelled_s = 0;
+  for (const WorkloadOutcome& one : executions) mean.modelled_s += one.modelled_s;
+  return mean;
+}
 
 const PhaseOutcome* WorkloadOutcome::phase(std::string_view name) const {
   const auto found = std::find_if(phases.begin(), phases.end(), [name](const PhaseOutcome& each) {

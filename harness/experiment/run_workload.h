@@ -21,6 +21,8 @@ struct WorkloadRun {
   bool scaled = false;             ///< start from the scaled-down ones: for tests
   bool verify = true;              ///< run the phases that look whether all is right
   std::uint64_t seed = 1;
+  os::TimeNs begins_after_ns = 0;  ///< a pause before what is measured: another place of the disk's angle and
+                                   ///< of the syncer's second
 };
 
 struct PhaseOutcome {
@@ -49,11 +51,14 @@ struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
   std::string operation;   ///< what is counted
   std::vector<PhaseOutcome> phases;
-  double modelled_s = 0;  ///< of all phases together
+  double modelled_s = 0;  ///< of all phases together; of a mean, of all executions
 
   /// The measured one of that name; null if there is none.
   const PhaseOutcome* phase(std::string_view name) const;
 };
+
+/// Of several executions of the same workload, phase by phase; at least one. The first has all phases.
+WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions);
 
 /// Errors: an unknown workload or parameter, wrong data, what the file system refused.
 Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun& run);

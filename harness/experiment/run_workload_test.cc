@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/experiment/coarse_dependencies.h"
+
 namespace headcrash::experiment {
 namespace {
 
@@ -64,6 +66,56 @@ TEST(RunWorkload, SynchronousWritesMakeACopySlower) {
   const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, scaled("n-user-copy"));
   EXPECT_GT(bound.phase("copy")->elapsed_s, free.phase("copy")->elapsed_s);
   EXPECT_GT(bound.phase("copy")->requests, free.phase("copy")->requests);
+}
+
+TEST(RunWorkload, AMeanIsThatOfEachPhase) {
+  WorkloadOutcome first{.phases = {{.name = "a", .elapsed_s = 1}, {.name = "b", .requests = 10}}};
+  WorkloadOutcome second = first;
+  first.modelled_s = 5, second.modelled_s = 7;
+  second.phases[0].elapsed_s = 4;
+  second.phases[1].requests = 21;
+  const WorkloadOutcome mean = mean_of({first, second});
+  EXPECT_DOUBLE_EQ(mean.phases[0].elapsed_s, 2.5);
+  EXPECT_EQ(mean.phases[1].requests, 16U);
+  EXPECT_DOUBLE_EQ(mean.modelled_s, 12);
+}
+
+TEST(RunWorkload, APauseBeforeWhatIsMeasuredMovesIt) {
+  WorkloadRun later = scaled("n-user-copy");
+  later.begins_after_ns = 400 * model::kMillisecondNs;
+  const WorkloadOutcome first = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-copy"));
+  const WorkloadOutcome second = outcome_of({.scheme = SchemeKind::no_order}, later);
+  EXPECT_NE(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s);
+  EXPECT_NEAR(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s,
+              0.3 * first.phase("copy")->elapsed_s);
+}
+
+/// Whatever the workload: one directory, whose two files share a block of inodes.
+TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
+  const auto machine = must(ModelledMachine::start({.scheme = SchemeKind::no_order}));
+  ufs::Volume& volume = machine->file_system().volume();
+  auto drawing = std::make_unique<CoarseDependencies>(volume, volume.scheme->options());
+  const CoarseDependencies& drawn = *drawing;
+  volume.cache.hooks(drawing.get());
+  volume.scheme = std::move(drawing);
+  os::Account account{.name = "test"};
+  machine->run_as(account, [&] {
+    Vfs& vfs = machine->file_system();
+    const auto make = [&](const char* name) {
+      const auto file = vfs.open(name, {.create = true});
+      ASSERT_TRUE(file && vfs.close(*file));
+    };
+    make("old");
+    EXPECT_EQ(drawn.counters().dependencies, 1U);
+    ASSERT_TRUE(vfs.syncfs());
+    ASSERT_TRUE(vfs.unlink("old"));
+    EXPECT_EQ(drawn.counters().cycles, 0U);
+    make("new");
+    EXPECT_EQ(drawn.counters().cycles, 1U);
+    ASSERT_TRUE(vfs.syncfs());
+    make("newer");
+    EXPECT_EQ(drawn.counters().cycles, 1U);
+  });
 }
 
 TEST(RunWorkload, TellsWhatIsWrongWithAnArgument) {
