@@ -3,6 +3,7 @@
 // of an adapter. The oracle judges by it; every key that is not a promise is a permission, and permissions
 // are off unless an adapter grants them.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Promises {
   // A permission: blocks that were allocated but not yet written may show what the disk held before
   // (data=writeback, ext2, ext4 without a journal).
   bool exposes_stale_data = false;
+  /// They are allocated in units of so many bytes: what is next to the written ones comes with them.
+  std::uint32_t allocation_bytes = 512;
 
   /// Names in the root that are the file system's own (NILFS2's .nilfs); they are not judged.
   std::vector<std::string> own_names = {};

@@ -43,9 +43,14 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("replay");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"command", "good", "by-mount", "sign", "damage-sign", "host"});
+  if (const auto known =
+          (*table)->only({"command", "good", "by-mount", "sign", "sign-at", "damage-sign", "host"});
       !known)
     return known;
+  auto sign_at = static_cast<std::int64_t>(adapter.replay_sign_at);
+  if (const auto taken = (*table)->take("sign-at", sign_at, {.least = 0, .most = INT64_MAX - 8}); !taken)
+    return taken;
+  adapter.replay_sign_at = static_cast<std::uint64_t>(sign_at);
   if (const auto taken = (*table)->take("by-mount", adapter.replay_by_mount); !taken) return taken;
   if (const auto taken = (*table)->take("host", adapter.replay.host); !taken) return taken;
   if (const auto taken = (*table)->take("sign", adapter.replay_sign); !taken) return taken;

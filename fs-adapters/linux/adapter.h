@@ -61,6 +61,9 @@ struct LinuxAdapter {
   /// Text in its output, or in the kernel log, that tells that the log was not empty; that it threw the log
   /// away instead, which is damage whatever its exit code is.
   std::string replay_sign, replay_damage_sign;
+  /// Where eight bytes of the disk are not all zero when there is a log to replay: for a kernel that does not
+  /// say so each time (btrfs prints 100 lines in five seconds and no more). 0: nowhere.
+  std::uint64_t replay_sign_at = 0;
   GuestCommand check;   ///< second stage, read-only: a good exit means clean
   GuestCommand repair;  ///< only when the check found something
   Expectation expected = Expectation::any;

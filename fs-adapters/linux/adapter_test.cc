@@ -88,6 +88,11 @@ TEST(Adapter, OnlyWhatTouchesNothingButTheImageMayRunOnTheHost) {
   EXPECT_FALSE(load_adapter("ext4")->mkfs.host);
 }
 
+TEST(Adapter, TheDiskTellsOfALogWhereTheKernelMayNot) {
+  EXPECT_EQ(load_adapter("btrfs-nobarrier")->replay_sign_at, 65'536U + 0x60) << "inherited";
+  EXPECT_EQ(load_adapter("ext4")->replay_sign_at, 0U);
+}
+
 TEST(Adapter, AMissingToolIsExplainedByItsPackage) {
   EXPECT_NE(missing_tool_remedy(*load_adapter("f2fs-strict")).find("install f2fs-tools"), std::string::npos);
   LinuxAdapter own = *load_adapter("f2fs");

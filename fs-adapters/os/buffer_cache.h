@@ -79,6 +79,7 @@ class HeldBuffer {
 struct Outgoing {
   BufferKey key;
   std::uint64_t lba = 0;
+  Content content = Content::metadata;
   std::span<std::byte> bytes;         ///< the buffer's own
   std::span<const std::byte> source;  ///< what is sent: the buffer's bytes unless a hook says otherwise; it
                                       ///< must stay valid until the call returns, a copy is made

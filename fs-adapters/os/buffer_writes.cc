@@ -99,7 +99,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
 /// The calling fiber holds the buffer and no longer does when this returns.
 RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Cause cause,
                                     WriteWaiter* waiter) {
-  Outgoing out{buffer.key, buffer.lba, buffer.bytes, buffer.bytes, ordering};
+  Outgoing out{buffer.key, buffer.lba, buffer.content, buffer.bytes, buffer.bytes, ordering};
   if (hooks != nullptr && !hooks->before_write(out)) {
     set_dirty(buffer);
     unlock(buffer);

@@ -31,6 +31,23 @@ auto ask_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask) -> declt
 
 }  // namespace
 
+bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent) {
+  const std::uint32_t index = geometry.index_in_group(extent.at);
+  const std::uint32_t whole = geometry.fragments_per_block();
+  if (index % whole + extent.fragments > whole || index + extent.fragments > map.fragments() ||
+      !map.run_used(index, extent.fragments))
+    return false;
+  map.free(index, extent.fragments);
+  return true;
+}
+
+bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory) {
+  if (!map.inode_used(index)) return false;
+  map.free_inode(index, is_directory);
+  if (index < map.inode_rotor()) map.set_inode_rotor(index);
+  return true;
+}
+
 std::uint64_t Allocator::free_fragments() const {
   const Summary& total = volume_.super.total;
   return std::uint64_t{total.free_blocks} * volume_.geometry.fragments_per_block() + total.free_fragments;
@@ -143,14 +160,10 @@ VfsResult<void> Allocator::free(FragmentAddress at, std::uint32_t fragments) {
   const Geometry& geometry = volume_.geometry;
   if (!geometry.is_data(at)) return refuse(EIO);  // a damaged pointer
   const std::uint32_t group = geometry.group_of_fragment(at);
-  const std::uint32_t index = geometry.index_in_group(at);
-  const std::uint32_t whole = geometry.fragments_per_block();
-  if (index % whole + fragments > whole) return refuse(EIO);
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
   CylinderGroup map(geometry, buffer->bytes(), group);
-  if (index + fragments > map.fragments() || !map.run_used(index, fragments)) return refuse(EIO);
-  map.free(index, fragments);
+  if (!free_in_map(map, geometry, {.at = at, .fragments = fragments})) return refuse(EIO);
   changed(group, map.totals(), std::move(*buffer));
   return {};
 }
@@ -201,9 +214,7 @@ VfsResult<void> Allocator::free_inode(InodeNumber number, bool is_directory) {
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
   CylinderGroup map(volume_.geometry, buffer->bytes(), group);
-  if (!map.inode_used(index)) return refuse(EIO);
-  map.free_inode(index, is_directory);
-  if (index < map.inode_rotor()) map.set_inode_rotor(index);
+  if (!free_inode_in_map(map, index, is_directory)) return refuse(EIO);
   changed(group, map.totals(), std::move(*buffer));
   return {};
 }

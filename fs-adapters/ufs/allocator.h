@@ -25,9 +25,14 @@
 
 namespace headcrash::ufs {
 
+class CylinderGroup;
+class Geometry;
 class Volume;
 struct CoreInode;
-struct Extent;
+
+/// In a group's map: what the fragments or the inode were is forgotten. False: damaged, nothing is changed.
+bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
+bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
 class Allocator {
  public:

@@ -6,6 +6,8 @@
 
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/file_blocks.h"
+#include "fs-adapters/ufs/journal.h"
+#include "fs-adapters/ufs/mount_journal.h"
 #include "fs-adapters/ufs/no_order.h"
 #include "fs-adapters/ufs/scheduler_chains.h"
 #include "fs-adapters/ufs/scheduler_flag.h"
@@ -39,6 +41,8 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
       return std::make_unique<SchedulerChains>(volume, options);
     case SchemeKind::soft_updates:
       return std::make_unique<SoftUpdates>(volume, options);
+    case SchemeKind::journal:
+      return std::make_unique<Journal>(volume, options);
   }
   return nullptr;
 }
@@ -59,6 +63,8 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, co
   auto superblock = decode_superblock(block->bytes(), machine.disk.sectors() * kSectorBytes);
   machine.cache.release(std::move(*block));
   if (!superblock) return pass_on(superblock);
+  const auto journal = prepare_journal(machine, options, *superblock);
+  if (!journal) return pass_on(journal);
   if (!superblock->clean && !options.although_not_clean)
     return fail(kSubject, "the file system was not unmounted", "run fsck on it");
 
@@ -78,6 +84,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, co
           decode_summary(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
   }
   auto volume = std::make_unique<Volume>(machine, *superblock, std::move(groups));
+  volume->journal = *journal;
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
   if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
   machine.cache.hooks(volume->scheme.get());

@@ -32,7 +32,8 @@ enum class SchemeKind : std::uint8_t {
   conventional,
   scheduler_flag,
   scheduler_chains,
-  soft_updates
+  soft_updates,
+  journal
 };
 
 struct MountOptions {
@@ -44,6 +45,8 @@ struct MountOptions {
 
 class FileSystem : public Vfs {
  public:
+  /// What the journal of a file system that was not unmounted holds is brought to its place first. The
+  /// journal scheme makes a journal where there is none.
   static Result<std::unique_ptr<FileSystem>> mount(const Machine& machine, const MountOptions& options);
   ~FileSystem() override;
 

@@ -11,8 +11,7 @@ using bench::Mounted;
 using bench::Setup;
 
 class EveryScheme : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Ufs, EveryScheme, testing::ValuesIn(bench::all_setups()),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ufs, EveryScheme, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
 TEST_P(EveryScheme, NamesFilesAndLinks) {
   Mounted m(GetParam());
@@ -240,13 +239,13 @@ TEST_P(EveryScheme, APowerCutUnwindsAllFibers) {
     });
   }
   m.executor.run_until(m.executor.now() + 300 * model::kMillisecondNs);
-  m.memory.power_cut();
+  m.machine.disk.power_cut();
   m.executor.run();
   EXPECT_EQ(stopped, 4);
 }
 
 TEST(FileSystem, RefusesWhatWasNotUnmounted) {
-  Mounted m({.name = "x"});
+  Mounted m(bench::setup_named("conventional"));
   m.mount();
   m.as_user([&] {
     const auto again = FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer}, {});

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/little_endian.h"
 
 namespace headcrash::ufs {
@@ -22,10 +23,10 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kInterleave = 136, kId = 144, kCsaddr = 152, kCssize = 156, kCgsize = 160, kNtrak = 164,
                       kNsect = 168, kSpc = 172, kNcyl = 176, kCpg = 180, kIpg = 184, kFpg = 188,
                       kCstotal = 192, kFmod = 208, kClean = 209, kRonly = 210, kOldFlags = 211,
-                      kCgrotor = 724, kMaxbsize = 860, kSblockloc = 1000, kCstotal64 = 1008, kTime64 = 1072,
-                      kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096, kContigsumsize = 1316,
-                      kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328, kQbmask = 1336,
-                      kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
+                      kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kSblockloc = 1000,
+                      kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096,
+                      kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328,
+                      kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
 constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
 constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
@@ -85,6 +86,22 @@ std::string problem_of_groups(const Superblock& s) {
   return {};
 }
 
+/// All of it in one group's data, which no inode table interrupts, and not where the summaries are.
+std::string problem_of_journal(const Superblock& s) {
+  if (s.journal.fragments == 0) return {};
+  const Geometry geometry(s);
+  const std::uint64_t end = std::uint64_t{s.journal.at} + s.journal.fragments;
+  const std::uint32_t group = geometry.group_of_fragment(s.journal.at);
+  const bool inside = end <= s.size_fragments &&
+                      geometry.group_of_fragment(static_cast<FragmentAddress>(end - 1)) == group &&
+                      s.journal.at >= geometry.data_start(group);
+  const bool over_summary =
+      s.journal.at < s.summary_address + geometry.fragments_of(s.summary_bytes) && s.summary_address < end;
+  if (inside && !over_summary && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes) return {};
+  return fmt::format("its journal, {} fragments from {} on, is not in one group's data", s.journal.fragments,
+                     s.journal.at);
+}
+
 }  // namespace
 
 Summary decode_summary(std::span<const std::byte> bytes) {
@@ -113,6 +130,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
       summary_end > s.size_fragments || summary_end > s.fragments_per_group)
     return fmt::format("the groups' summary (fs_csaddr {}, fs_cssize {}) is not in the first group's data",
                        s.summary_address, s.summary_bytes);
+  if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
     return fmt::format("fs_maxsymlinklen {} is longer than an inode's pointers", s.inline_target_max);
   return {};
@@ -147,6 +165,8 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
   s.group_rotor = read(kCgrotor);
   s.inline_target_max = read(kMaxsymlinklen);
   s.file_bytes_max = load64(bytes, kMaxfilesize);
+  if (read(kJournalArea) == kJournalAreaMagic)
+    s.journal = {.at = read(kJournalArea + 4), .fragments = read(kJournalArea + 8)};
   if (std::string problem = problem_of(s, device_bytes); !problem.empty()) return fail({}, problem);
   return s;
 }
@@ -194,6 +214,10 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kContigsumsize, 0);
   write(kMaxsymlinklen, s.inline_target_max), write(kInodefmt, kInodeFormat44);
   store64(bytes, kMaxfilesize, s.file_bytes_max);
+  if (s.journal.fragments != 0 || load32(bytes, kJournalArea) == kJournalAreaMagic) {
+    write(kJournalArea, s.journal.fragments != 0 ? kJournalAreaMagic : 0);
+    write(kJournalArea + 4, s.journal.at), write(kJournalArea + 8, s.journal.fragments);
+  }
   write(kMagic, kSuperblockMagic);
 }
 

@@ -24,11 +24,12 @@ namespace headcrash::ufs {
 using InodeNumber = std::uint32_t;
 using FragmentAddress = std::uint32_t;  ///< in fragments from the start of the file system; 0: none, a hole
 
-inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
-inline constexpr std::uint32_t kGroupMagic = 0x090255;       // CG_MAGIC
-inline constexpr std::uint32_t kSuperblockByte = 8192;       // SBLOCK_UFS1: where the first one lies
-inline constexpr std::uint32_t kSuperblockBytes = 8192;      // SBLOCKSIZE: what is kept free for each
-inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;  // sizeof(struct fs)
+inline constexpr std::uint32_t kSuperblockMagic = 0x011954;     // FS_MAGIC
+inline constexpr std::uint32_t kGroupMagic = 0x090255;          // CG_MAGIC
+inline constexpr std::uint32_t kJournalAreaMagic = 0x314a4348;  // "HCJ1": the superblock names a journal
+inline constexpr std::uint32_t kSuperblockByte = 8192;          // SBLOCK_UFS1: where the first one lies
+inline constexpr std::uint32_t kSuperblockBytes = 8192;         // SBLOCKSIZE: what is kept free for each
+inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;     // sizeof(struct fs)
 inline constexpr std::uint32_t kInodeBytes = 128;
 inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks
@@ -40,6 +41,13 @@ inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
 inline constexpr std::uint32_t kInlineTargetBytes =  // the longest symbolic link kept in the pointers' place
     4 * (kDirectPointers + kIndirectPointers);
 inline constexpr std::uint32_t kLinksMax = 32767;  // LINK_MAX
+
+/// Fragments that follow each other and that were, or are, one pointer's.
+struct Extent {
+  FragmentAddress at = 0;
+  std::uint32_t fragments = 0;
+  bool operator==(const Extent&) const = default;
+};
 
 /// struct csum: what is free in a group, or in all of them.
 struct Summary {
@@ -85,6 +93,7 @@ struct Superblock {
   std::uint32_t group_rotor = 0;                   // fs_cgrotor
   std::uint32_t inline_target_max = 0;             // fs_maxsymlinklen: a target of so many bytes has a block
   std::uint64_t file_bytes_max = 0;                // fs_maxfilesize
+  Extent journal;                                  // ours, in fs_sparecon64; no fragments: there is none
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
 };

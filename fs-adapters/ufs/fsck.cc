@@ -39,6 +39,8 @@ KindWords words_of(FindingKind kind) {
       return {"unreferenced-directory", Weight::residue};
     case blocks_behind_end:
       return {"blocks-behind-end", Weight::residue};
+    case interrupted_exchange:
+      return {"interrupted-exchange", Weight::residue};
     case block_marked_free:
       return {"block-marked-free", Weight::damage};
     case inode_marked_free:
@@ -63,6 +65,8 @@ KindWords words_of(FindingKind kind) {
       return {"bad-entry", Weight::damage};
     case bad_dot:
       return {"bad-dot", Weight::damage};
+    case dot_dot_elsewhere:
+      return {"dot-dot-elsewhere", Weight::damage};
     case bad_chunk:
       return {"bad-chunk", Weight::damage};
     case directory_hole:
@@ -75,6 +79,8 @@ KindWords words_of(FindingKind kind) {
       return {"bad-group", Weight::damage};
     case bad_superblock:
       return {"bad-superblock", Weight::damage};
+    case bad_journal:
+      return {"bad-journal", Weight::damage};
     case no_room:
       return {"no-room", Weight::damage};
   }
@@ -104,20 +110,23 @@ Result<FsckReport> Fsck::run(model::SectorStore& store, const FsckOptions& optio
   return state_->run();
 }
 
-Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t findings_max) {
+Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t findings_max,
+                               std::span<const std::uint64_t> contents) {
   state_->source = &store;
   state_->target = nullptr;
-  state_->options = {.findings_max = findings_max};
+  state_->options = {.findings_max = findings_max, .contents = contents};
   return state_->run();
 }
 
 Result<FsckReport> Fsck::State::run() {
   report = {};
   failure.reset();
+  redo.reset();
   if (!find_superblock())
     return fail(failure ? failure->subject : "fsck",
                 failure ? failure->problem : "no UFS1 superblock, nor a replica",
                 failure ? failure->remedy : "give a device that was formatted as ufs");
+  look_into_journal();
   again = true;
   for (int rounds = 0; again && !stopped(); ++rounds) {
     if (rounds == kRoundsMax) {
@@ -167,6 +176,7 @@ void Fsck::State::find(FindingKind kind, InodeNumber inode, FragmentAddress at, 
 bool Fsck::State::read_sectors(std::uint64_t lba, std::span<std::byte> into) {
   if (stopped()) return false;
   if (auto done = source->read(lba, into); !done) failure = done.error();
+  if (redo) redo->patch(lba, into);
   return !stopped();
 }
 

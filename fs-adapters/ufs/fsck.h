@@ -2,6 +2,7 @@
 // The checker: compares everything that the file system says twice, and on request makes it agree.
 //
 //   phase 0   superblock, else a replica           fsck_superblock.cc
+//             then the journal, if there is one      fsck_journal.cc
 //   phase 1   inodes, their sizes and blocks       fsck_inodes.cc
 //   phase 1b  blocks that two files claim          fsck_duplicates.cc
 //   phase 2   directories and their names          fsck_names.cc, fsck_chunks.cc
@@ -13,12 +14,16 @@
 // in long runs, everything else once. A repair may be cut anywhere and begun again: each write leaves a file
 // system whose repair ends in the same state or a later one, entries are made before links are counted, and
 // the clean flag is written last. One object checks any number of states and keeps its memory between them.
+// When it is told what the sectors hold (FsckOptions::contents), it does not look again for inodes in sectors
+// of a table that hold what they held, nor at groups that it found in order when all that they are compared
+// with was the same. What it finds does not depend on that.
 //
 // Source: McKusick and Kowalski, "Fsck - The UNIX File System Check Program", 1994 (4.4BSD SMM:3), for what
 // is checked in which phase. What a repair does is our choice where BSD would ask.
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +43,8 @@ enum class FindingKind : std::uint8_t {
   links_too_high,     ///< than there are names
   unreferenced_file,  ///< allocated, without a name
   unreferenced_directory,
-  blocks_behind_end,  ///< of a file that was being cut
+  blocks_behind_end,     ///< of a file that was being cut
+  interrupted_exchange,  ///< of an exchange that did not end, beside another name of the same file
   // Everything else is damage.
   block_marked_free,  ///< somebody's, but free in the map; `count` fragments
   inode_marked_free,  ///< allocated, but free in the map
@@ -47,18 +53,20 @@ enum class FindingKind : std::uint8_t {
   bad_pointer,      ///< to where no data are
   bad_mode,
   bad_size,
-  bad_sectors,       ///< di_blocks is not what the pointers lead to
-  partly_allocated,  ///< mode 0, but pointers or a size
-  dangling_entry,    ///< a name of an inode that is not allocated
-  bad_entry,         ///< a number that no inode has, a name that no file may have, a wrong type
-  bad_dot,           ///< "." or ".." missing, wrong, or somewhere else
-  bad_chunk,         ///< a directory's chunk makes no sense
+  bad_sectors,        ///< di_blocks is not what the pointers lead to
+  partly_allocated,   ///< mode 0, but pointers or a size
+  dangling_entry,     ///< a name of an inode that is not allocated
+  bad_entry,          ///< a number that no inode has, a name that no file may have, a wrong type
+  bad_dot,            ///< "." or ".." missing, wrong, or somewhere else
+  dot_dot_elsewhere,  ///< ".." is not the directory that has its name
+  bad_chunk,          ///< a directory's chunk makes no sense
   directory_hole,
   directory_second_name,
   bad_root,
   bad_group,  ///< a group's header makes no sense
   bad_superblock,
-  no_room,  ///< for what would have to be put into lost+found
+  bad_journal,  ///< what was committed, or the journal itself, makes no sense
+  no_room,      ///< for what would have to be put into lost+found
 };
 std::string_view name_of(FindingKind kind);
 
@@ -79,6 +87,10 @@ struct FsckOptions {
   bool repair = false;
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< for what a repair writes
+  /// For who shows one state of a store after the other: what each sector holds, as a number. Equal numbers
+  /// of one sector: equal bytes, as long as the Fsck lives; 0: zeroes. It follows what a repair writes.
+  /// Empty: nothing is known.
+  std::span<const std::uint64_t> contents = {};
 };
 
 struct FsckReport {
@@ -87,6 +99,7 @@ struct FsckReport {
   Weight worst = Weight::stale;     ///< of all findings
   bool was_clean = false;           ///< the flag of the superblock before
   bool unrepaired = false;          ///< a repair that left something
+  std::size_t replayed = 0;         ///< transactions of the journal; a check has seen the disk as after that
   std::uint32_t files = 0, directories = 0;
   Summary totals;  ///< as they are or would be right
 
@@ -103,7 +116,8 @@ class Fsck {
 
   /// Without `repair` nothing is written. An Error: no file system could be found, or the store failed.
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
-  Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000);
+  Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
+                           std::span<const std::uint64_t> contents = {});
 
  private:
   struct State;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "fs-adapters/ufs/exchange_name.h"
 #include "fs-adapters/ufs/fsck_state.h"
 #include "fs-adapters/ufs/little_endian.h"
 
@@ -136,6 +137,8 @@ EntryFate Fsck::State::check_entry(std::size_t index, const Entry& entry, Fragme
     return EntryFate::remove;
   }
   ++names[entry.inode];
+  if (actual != entry_type(kTypeDirectory) && is_exchange_name(entry.name, entry.inode))
+    exchange_names.push_back({.directory = index, .inode = entry.inode, .block = at, .offset = entry.offset});
   if (in == kRootInode && entry.name == "lost+found" && actual == entry_type(kTypeDirectory))
     lost_found = entry.inode;
   if (entry.type == actual || entry.type == 0) return EntryFate::keep;

@@ -62,7 +62,7 @@ void Fsck::State::check_dot_dots() {
   for (CheckedDirectory& d : directories) {
     if (type[d.inode] == 0 || d.parent == 0 || stopped()) continue;
     if (d.dot_dot != d.parent) {
-      find(FindingKind::bad_dot, d.inode, 0, 0,
+      find(FindingKind::dot_dot_elsewhere, d.inode, 0, 0,
            fmt::format("directory {}: '..' is {}, its name is in {}", d.inode, d.dot_dot, d.parent));
       set_dot_dot(d, d.parent);
     }

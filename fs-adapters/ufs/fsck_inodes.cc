@@ -54,6 +54,7 @@ void Fsck::State::reset_map() {
   map.reset(geometry);
   const std::uint32_t fragments = geometry.fragments_of(superblock.summary_bytes);
   for (std::uint32_t i = 0; i < fragments; ++i) map.claim(superblock.summary_address + i, 1);
+  for (std::uint32_t i = 0; i < superblock.journal.fragments; ++i) map.claim(superblock.journal.at + i, 1);
 }
 
 void Fsck::State::check_inodes() {
@@ -64,6 +65,7 @@ void Fsck::State::check_inodes() {
   directories.clear(), directory_blocks.clear();
   lost_found = 0, duplicates = false;
   report.files = report.directories = 0;
+  if (!options.contents.empty()) return check_known_inodes();
   table.resize(kTableRunBytes);
   const std::uint64_t group_bytes = std::uint64_t{geometry.inodes_per_group()} * kInodeBytes;
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
@@ -75,6 +77,41 @@ void Fsck::State::check_inodes() {
       for (std::size_t i = 0; i < run.size(); i += kInodeBytes, ++number)
         if (!is_free(run.data() + i) && number >= kRootInode)
           check_inode(number, run.subspan(i, kInodeBytes));
+    }
+  }
+}
+
+/// The same, sector by sector, and only those in which there is anything.
+void Fsck::State::check_known_inodes() {
+  constexpr std::uint32_t kInSector = kSectorBytes / kInodeBytes;
+  const std::uint32_t sectors = geometry.inodes_per_group() / kInSector;
+  if (known.geometry != geometry || known.tables.empty()) {
+    known = {.geometry = geometry};
+    known.tables.assign(std::size_t{sectors} * geometry.groups(), 0);  // of zeroes: all are free
+    known.inodes.assign(known.tables.size(), 0);
+  }
+  std::array<std::byte, kSectorBytes> bytes = {};
+  for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
+    const std::uint64_t start = geometry.lba_of(geometry.inode_table(group));
+    for (std::uint32_t s = 0; s < sectors; ++s) {
+      const std::size_t at = std::size_t{group} * sectors + s;
+      const std::uint64_t holds = options.contents[start + s];
+      if (holds == known.tables[at] && known.inodes[at] == 0) continue;
+      if (!read_sectors(start + s, bytes)) return;
+      if (holds != known.tables[at]) {
+        known.tables[at] = holds;
+        known.inodes[at] = 0;
+        for (std::uint32_t i = 0; i < kInSector; ++i)
+          if (!is_free(bytes.data() + std::size_t{i} * kInodeBytes))
+            known.inodes[at] |= static_cast<std::uint8_t>(1U << i);
+      }
+      // Some inodes may be changed meanwhile, by the repair of one that lies in the same sector.
+      const std::uint8_t there = known.inodes[at];
+      for (std::uint32_t i = 0; i < kInSector; ++i) {
+        const InodeNumber number = group * geometry.inodes_per_group() + s * kInSector + i;
+        if ((there >> i & 1U) != 0 && number >= kRootInode)
+          check_inode(number, std::span(bytes).subspan(std::size_t{i} * kInodeBytes, kInodeBytes));
+      }
     }
   }
 }

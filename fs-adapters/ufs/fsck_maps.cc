@@ -1,5 +1,6 @@
 // Phase 5 (fsck.h): what phases 1 to 4 have found is laid over each group's maps, word by word; then counts
-// are made from the maps, and compared with what the group, the summary area and the superblock say.
+// are made from the maps, and compared with what the group, the summary area and the superblock say. A group
+// whose header is known, and that is compared with what it was compared with when it was in order, is so.
 
 #include <fmt/core.h>
 
@@ -11,6 +12,8 @@
 
 namespace headcrash::ufs {
 namespace {
+
+constexpr std::size_t kGroupsKnownMax = 8192;
 
 /// 64 bits of a map from bit `word` * 64 on; what is behind its end is 0.
 std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
@@ -39,6 +42,13 @@ void Fsck::State::check_maps() {
   std::vector<std::byte>& header = block;
   header.resize(geometry.block_bytes());
   for (std::uint32_t group = 0; group < geometry.groups() && !stopped(); ++group) {
+    const auto contents = contents_of_group(group);
+    if (contents) {
+      if (const auto in_order = known.groups.find(*contents); in_order != known.groups.end()) {
+        summaries.push_back(in_order->second);
+        continue;
+      }
+    }
     if (!read(geometry.header(group), header)) return;
     const std::string problem = CylinderGroup::problem_of(geometry, header, group);
     if (!problem.empty()) {
@@ -51,12 +61,36 @@ void Fsck::State::check_maps() {
       }
       if (repairing()) write(geometry.header(group), header);
     }
-    check_group(group, header);
+    if (!check_group(group, header) || !contents || !problem.empty()) continue;
+    if (known.groups.size() >= kGroupsKnownMax) known.groups.clear();
+    known.groups.emplace(*contents, summaries.back());
   }
   check_totals();
 }
 
-void Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header) {
+/// Its header, the fragments that somebody has, the inodes that are allocated; nothing when the header's
+/// bytes are not known by a number.
+std::optional<std::uint64_t> Fsck::State::contents_of_group(std::uint32_t number) const {
+  if (options.contents.empty()) return {};
+  std::uint64_t all = number;
+  const auto add = [&all](std::uint64_t word) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+    all = (all ^ word) * kOdd;
+    all ^= all >> 32U;
+  };
+  const std::uint64_t lba = geometry.lba_of(geometry.header(number));
+  for (std::uint32_t i = 0; i < geometry.block_bytes() / kSectorBytes; ++i) add(options.contents[lba + i]);
+  for (std::uint32_t i = 0; i < map.row_words(); ++i) add(map.row(number)[i]);
+  const std::uint8_t* const types = type.data() + std::size_t{number} * geometry.inodes_per_group();
+  for (std::uint32_t i = 0; i < geometry.inodes_per_group(); i += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, types + i, std::min<std::size_t>(8, geometry.inodes_per_group() - i));
+    add(eight);
+  }
+  return all;
+}
+
+bool Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header) {
   CylinderGroup group(geometry, header, number);
   bool changed = check_inode_map(group);
   changed |= check_fragment_map(group);
@@ -75,7 +109,9 @@ void Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header)
     find(FindingKind::group_totals, 0, geometry.header(number), 0,
          fmt::format("group {}: its counts are not those of its maps", number));
   summaries.push_back(now);
-  if (changed || before != now || runs_before != group.runs()) write(geometry.header(number), header);
+  const bool in_order = !changed && before == now && runs_before == group.runs();
+  if (!in_order) write(geometry.header(number), header);
+  return in_order;
 }
 
 bool Fsck::State::check_inode_map(CylinderGroup& group) {

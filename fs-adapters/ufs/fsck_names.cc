@@ -1,12 +1,13 @@
 // Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name counts
 // for the inode it names, and tells a directory's parent. A directory can have only one name: of two, the one
 // that its own ".." confirms stays (a move from one directory to another that a power cut ended in the
-// middle).
+// middle). The third name of an exchange (exchange_name.h) goes when there is any other one.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "fs-adapters/ufs/exchange_name.h"
 #include "fs-adapters/ufs/fsck_state.h"
 
 namespace headcrash::ufs {
@@ -19,7 +20,24 @@ void Fsck::State::check_names() {
   }
   CheckedDirectory* const root = directory(kRootInode);
   root->parent = kRootInode;
+  exchange_names.clear();
   for (std::size_t i = 0; i < directories.size() && !stopped(); ++i) check_directory(i);
+  end_exchanges();
+}
+
+/// Only now, since the names may lie in the very chunk that was being looked at.
+void Fsck::State::end_exchanges() {
+  for (const ExchangeName& third : exchange_names) {
+    if (stopped() || (!third.told && names[third.inode] < 2)) continue;
+    if (!third.told)
+      find(FindingKind::interrupted_exchange, third.inode, 0, 1,
+           fmt::format(
+               "inode {}: has a name of an exchange that did not end, and another one; the former goes",
+               third.inode));
+    remove_name(third.block, third.offset);
+    --names[third.inode];
+    --directories[third.directory].entries;
+  }
 }
 
 void Fsck::State::check_directory(std::size_t index) {
@@ -62,18 +80,30 @@ void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
 bool Fsck::State::keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at) {
   CheckedDirectory& named = *directory(entry.inode);
   CheckedDirectory& in = directories[index];
+  const bool by_exchange = is_exchange_name(entry.name, named.inode);
   if (named.parent != 0) {
-    const bool newer = named.inode != kRootInode && named.parent != in.inode && dot_dot_of(named) == in.inode;
+    const bool confirmed = named.parent != in.inode && dot_dot_of(named) == in.inode;
+    const bool newer = named.inode != kRootInode && !by_exchange && (named.named_by_exchange || confirmed);
     find(FindingKind::directory_second_name, named.inode, 0, 1,
          fmt::format("directory {}: has names in directories {} and {}; that in {} goes", named.inode,
                      named.parent, in.inode, newer ? named.parent : in.inode));
     if (!newer) return false;
-    remove_name(named.named_block, named.named_offset);
-    if (CheckedDirectory* const before = directory(named.parent)) --before->entries;
-    --names[named.inode];
+    CheckedDirectory* const before = directory(named.parent);
+    if (named.named_by_exchange) {
+      exchange_names.push_back({.directory = static_cast<std::size_t>(before - directories.data()),
+                                .inode = named.inode,
+                                .block = named.named_block,
+                                .offset = named.named_offset,
+                                .told = true});
+    } else {
+      remove_name(named.named_block, named.named_offset);
+      if (before != nullptr) --before->entries;
+      --names[named.inode];
+    }
   }
   named.parent = in.inode;
   named.named_block = at, named.named_offset = entry.offset;
+  named.named_by_exchange = by_exchange;
   return true;
 }
 

@@ -9,11 +9,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fs-adapters/ufs/block_map.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/journal_replay.h"
 
 namespace headcrash::ufs {
 
@@ -25,10 +27,20 @@ struct CheckedDirectory {
   FragmentAddress named_block =
       0;  ///< where its name is: a block of the parent, and the entry's offset in it
   std::uint32_t named_offset = 0;
+  bool named_by_exchange = false;             ///< by a third name (exchange_name.h): any other one is better
   std::uint32_t first_block = 0, blocks = 0;  ///< in State::directory_blocks
   std::uint64_t size_bytes = 0;
   std::uint32_t entries = 0;  ///< besides "." and ".."
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
+};
+
+/// A third name that phase 2 has met: of a file, or of a directory that has turned out to have another one.
+struct ExchangeName {
+  std::size_t directory = 0;  ///< in State::directories
+  InodeNumber inode = 0;
+  FragmentAddress block = 0;  ///< of the directory it is in, and the entry's offset in that
+  std::uint32_t offset = 0;
+  bool told = false;  ///< of a directory
 };
 
 /// A pointer of a file, on the way through all of them.
@@ -51,8 +63,10 @@ struct Fsck::State {
   Superblock superblock;
   std::uint64_t superblock_byte = 0;  ///< where it was found
   Geometry geometry;
-  bool again = false;       ///< a repair has changed what earlier phases had seen
-  bool duplicates = false;  ///< phase 1 has met a block twice
+  JournalContents journal;   ///< in a check,
+  std::optional<Redo> redo;  ///< and the disk as it will be when that has been replayed
+  bool again = false;        ///< a repair has changed what earlier phases had seen
+  bool duplicates = false;   ///< phase 1 has met a block twice
 
   // What was found.
   BlockMap map;
@@ -61,7 +75,16 @@ struct Fsck::State {
   std::vector<std::uint32_t> names;
   std::vector<CheckedDirectory> directories;  ///< by inode number
   std::vector<FragmentAddress> directory_blocks;
+  std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
+
+  // What earlier checks have learnt, where options.contents says that nothing has changed.
+  struct Known {
+    Geometry geometry;
+    std::vector<std::uint64_t> tables;                  ///< what each sector of the inode tables held
+    std::vector<std::uint8_t> inodes;                   ///< which of those in it were not free: a bit each
+    std::unordered_map<std::uint64_t, Summary> groups;  ///< in order, by what they were compared with
+  } known;
 
   // Buffers.
   std::vector<std::byte> table, block;
@@ -90,9 +113,15 @@ struct Fsck::State {
   bool superblock_at(std::uint64_t byte, bool replica);
   void finish();
 
+  // The journal: fsck_journal.cc
+  void look_into_journal();
+  void replay_in_place();
+  void replay_in_memory();
+
   // Phase 1: fsck_inodes.cc
   void reset_map();
   void check_inodes();
+  void check_known_inodes();
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
@@ -119,6 +148,7 @@ struct Fsck::State {
   bool mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
   bool check_dots(CheckedDirectory& directory);
   EntryFate check_entry(std::size_t index, const Entry& entry, FragmentAddress at);
+  void end_exchanges();
   bool keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at);
   void remove_name(FragmentAddress at, std::uint32_t offset);
   InodeNumber dot_dot_of(CheckedDirectory& directory);
@@ -141,7 +171,9 @@ struct Fsck::State {
 
   // Phase 5: fsck_maps.cc
   void check_maps();
-  void check_group(std::uint32_t group, std::span<std::byte> header);
+  /// True: it was in order, and nothing was written.
+  bool check_group(std::uint32_t group, std::span<std::byte> header);
+  std::optional<std::uint64_t> contents_of_group(std::uint32_t group) const;
   bool check_inode_map(class CylinderGroup& group);
   bool check_fragment_map(class CylinderGroup& group);
   void check_totals();

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
+#include "fs-adapters/ufs/exchange_name.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_tree.h"
 
@@ -187,6 +189,36 @@ TEST(Fsck, AMovedDirectoryKeepsTheNameThatItConfirms) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
+TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
+  TestTree tree;
+  ImageWriter writer(*tree.store);
+  const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
+  writer.enter(tree.deep, exchange_name(low, 0), low, kTypeDirectory);  // before its own name
+  ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
+  writer.enter(tree.docs, exchange_name(tree.deep, 3), tree.deep, kTypeDirectory);  // behind it
+  writer.link(kRootInode, exchange_name(tree.twice, 0), tree.twice);
+  writer.link(kRootInode, exchange_name(tree.large, 0), tree.twice);  // says that it is somebody else's
+  edit_block(writer, writer.load(tree.docs).direct[0],
+             [](auto b) { remove_entry(b, offset_of(b, "small")); });
+  writer.enter(tree.docs, exchange_name(tree.small, 0), tree.small, kTypeRegular);  // has no other
+  const auto checked = Fsck().check(*tree.store);
+  EXPECT_TRUE(checked->has(interrupted_exchange)) << told(*checked);
+  const auto report = Fsck().run(*tree.store, {.repair = true});
+  EXPECT_EQ(but_totals(*report), (std::set{interrupted_exchange, directory_second_name, links_too_high}))
+      << told(*report);
+  const auto left = paths(*tree.store);
+  const auto is_there = [&](const std::string& path) { return std::ranges::count(left, path) == 1; };
+  EXPECT_TRUE(is_there("docs/deep/the-lower-directory"));
+  EXPECT_TRUE(is_there("docs/deep/again"));
+  EXPECT_TRUE(is_there("twice"));
+  EXPECT_TRUE(is_there(exchange_name(tree.large, 0)));
+  EXPECT_TRUE(is_there("docs/" + exchange_name(tree.small, 0)));
+  EXPECT_FALSE(is_there(exchange_name(tree.twice, 0)));
+  EXPECT_FALSE(is_there("docs/" + exchange_name(tree.deep, 3)));
+  EXPECT_FALSE(is_there("docs/deep/" + exchange_name(low, 0)));
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+}
+
 TEST(Fsck, DirectoriesBelowThemselves) {
   TestTree tree;
   ImageWriter writer(*tree.store);
@@ -205,7 +237,7 @@ TEST(Fsck, DotsAndChunks) {
     return [change](ImageWriter& w, TestTree& t) { edit_block(w, w.load(t.deep).direct[0], change); };
   };
   expect_repaired(in_deep([](auto b) { set_entry_inode(b, 0, 77); }), {bad_dot});
-  expect_repaired(in_deep([](auto b) { set_entry_inode(b, 12, 3); }), {bad_dot});
+  expect_repaired(in_deep([](auto b) { set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
   expect_repaired(in_deep([](auto b) { b[8] = std::byte{'x'}; }), {bad_dot});
   // The last entry of the first chunk is the only one behind the damage.
   expect_repaired(in_deep([](auto b) { store16(b, offset_of(b, "file-0") + 4, 7); }),

@@ -38,6 +38,7 @@ struct BlockPath {
 class Geometry {
  public:
   Geometry() = default;
+  bool operator==(const Geometry&) const = default;
   explicit Geometry(const Superblock& s)
       : superblock_offset_(s.superblock_offset),
         header_offset_(s.header_offset),

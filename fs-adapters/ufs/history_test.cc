@@ -308,8 +308,7 @@ void quarrel(Vfs& fs, std::uint32_t seed, int steps) {
 }
 
 class History : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
 TEST_P(History, OfSeveralUsersAtOnce) {
   // HEADCRASH_SEEDS=n: so many more, for who has changed something.

@@ -2,6 +2,7 @@
 
 #include "fs-adapters/ufs/inodes.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -120,6 +121,18 @@ VfsResult<void> Inodes::write_all_delayed() {
     if (auto written = write_delayed(*handle); !written) result = written;
   }
   return result;
+}
+
+std::size_t Inodes::changed() const {
+  const auto changed = [](const auto& one) { return one.second->changed; };
+  return static_cast<std::size_t>(std::count_if(table_.begin(), table_.end(), changed));
+}
+
+std::vector<InodeNumber> Inodes::without_links() const {
+  std::vector<InodeNumber> found;
+  for (const auto& [number, inode] : table_)
+    if (inode->loaded && inode->disk.allocated() && inode->disk.links == 0) found.push_back(number);
+  return found;
 }
 
 void Inodes::remove(CoreInode& inode, Operation* operation) {

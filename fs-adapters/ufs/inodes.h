@@ -129,6 +129,9 @@ class Inodes {
   /// Key of the block where it lies.
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
+  std::size_t changed() const;  ///< since they were copied to their blocks
+  /// In core, allocated, and nobody's name: those that somebody has open.
+  std::vector<InodeNumber> without_links() const;
   std::size_t in_core() const { return table_.size(); }
   /// Those nobody refers to.
   void forget_idle(std::size_t keep);

@@ -13,6 +13,7 @@
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/geometry.h"
+#include "fs-adapters/ufs/journal_replay.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -267,7 +268,10 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (auto fine = check(options); !fine) return pass_on(fine);
   const auto superblock = Layout(options, store.sectors() * model::kSectorBytes).make();
   if (!superblock) return pass_on(superblock);
-  return Maker(store, options, *superblock).make();
+  auto made = Maker(store, options, *superblock).make();
+  if (made && options.journal_bytes)
+    if (auto added = add_journal(store, *made, *options.journal_bytes); !added) return pass_on(added);
+  return made;
 }
 
 }  // namespace headcrash::ufs

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "fs-adapters/ufs/format.h"
 #include "plugin/model/store.h"
@@ -23,6 +24,7 @@ struct MkfsOptions {
   std::uint32_t time = 0;                          ///< seconds since the epoch
   std::array<std::uint32_t, 2> id = {};
   bool lost_found = true;
+  std::optional<std::uint64_t> journal_bytes = {};  ///< 0: as large as fits the device; nothing: no journal
 };
 
 /// Writes everything but free space; the superblock last, so that an interrupted run leaves none. An Error

@@ -4,52 +4,60 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/memory_disk.h"
+#include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/mkfs.h"
+#include "fs-adapters/ufs/scheme_variants.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::ufs::bench {
 
 /// A way to run the file system.
-struct Setup {
-  std::string name;
-  SchemeKind scheme = SchemeKind::conventional;
-  SchemeOptions options = {};
-  os::FlagMeaning flag = os::FlagMeaning::ignore;
-  bool reads_bypass = false;
-  bool block_copy = false;
-};
+using Setup = SchemeVariant;
 
+inline Setup setup_named(std::string_view name) {
+  auto found = find_scheme_variant(name);
+  EXPECT_TRUE(found) << found.error().message();
+  return found ? *std::move(found) : Setup{};
+}
+
+inline Setup journal_setup(const JournalOptions& options = {}) {
+  Setup setup{.name = "journal"};
+  setup.mount.scheme = SchemeKind::journal;
+  setup.mount.options.journal = options;
+  return setup;
+}
+
+/// Those of the table that differ for who mounts them. What -CB is good for, a last write that is started at
+/// once, is tried with it.
 inline std::vector<Setup> all_setups() {
-  using K = SchemeKind;
-  const SchemeOptions plain{};
-  const SchemeOptions bsd{.last_write = LastWrite::synchronous};
-  const SchemeOptions async{.last_write = LastWrite::asynchronous};
-  const SchemeOptions init{.allocation_initialization = true};
-  const SchemeOptions barrier{.deallocation = Deallocation::barrier};
-  return {{"no_order", K::no_order, plain},
-          {"conventional", K::conventional, plain},
-          {"conventional_bsd", K::conventional, bsd},
-          {"conventional_init", K::conventional, init},
-          {"flag_full", K::scheduler_flag, plain, os::FlagMeaning::full},
-          {"flag_back_nr", K::scheduler_flag, plain, os::FlagMeaning::back, true},
-          {"flag_part_nr_cb", K::scheduler_flag, async, os::FlagMeaning::part, true, true},
-          {"flag_part_nr_cb_init", K::scheduler_flag, init, os::FlagMeaning::part, true, true},
-          {"chains", K::scheduler_chains, plain},
-          {"chains_cb", K::scheduler_chains, async, os::FlagMeaning::ignore, false, true},
-          {"chains_cb_init", K::scheduler_chains, init, os::FlagMeaning::ignore, false, true},
-          {"chains_cb_barrier", K::scheduler_chains, barrier, os::FlagMeaning::ignore, false, true},
-          {"soft_updates", K::soft_updates, plain},
-          {"soft_updates_init", K::soft_updates, init},
-          {"soft_updates_init_cb", K::soft_updates, init, os::FlagMeaning::ignore, false, true}};
+  std::vector<Setup> setups;
+  for (Setup& variant : scheme_variants()) {
+    const bool driver_only = variant.queue.flag == os::FlagMeaning::part && !variant.block_copy;
+    if (driver_only || (variant.control && variant.mount.scheme != SchemeKind::no_order)) continue;
+    if (variant.block_copy && !variant.mount.options.allocation_initialization)
+      variant.mount.options.last_write = LastWrite::asynchronous;
+    setups.push_back(std::move(variant));
+  }
+  setups.push_back(journal_setup());
+  setups.back().name = "journal-cb";
+  setups.back().block_copy = true;
+  setups.back().may_leave = Weight::stale;
+  return setups;
+}
+
+inline std::string test_name(const testing::TestParamInfo<Setup>& setup) {
+  std::string name = setup.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 /// Hands everything on and keeps what was written, in the order of completion.
@@ -95,18 +103,17 @@ class Mounted {
       : setup(its_setup),
         store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)),
         log(*store),
-        memory(simulation, log, options.latency_ns),
-        cpu(executor, {}),
-        queue(executor, cpu, memory, {.flag = its_setup.flag, .reads_bypass = its_setup.reads_bypass}),
-        cache(executor, cpu, queue, {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy}),
-        syncer(executor, cache, options.syncer) {
+        machine(log, {.latency_ns = options.latency_ns,
+                      .queue = its_setup.queue,
+                      .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
+                      .syncer = options.syncer}) {
     const auto made = mkfs(*store, options.mkfs);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();
   }
   ~Mounted() {
     if (file_system) file_system->abandon();
-    memory.power_cut();
+    machine.disk.power_cut();
     executor.halt();
     file_system.reset();
   }
@@ -117,8 +124,7 @@ class Mounted {
   }
   void mount() {
     as_user([&] {
-      auto mounted = FileSystem::mount({executor, cpu, queue, cache, syncer},
-                                       {.scheme = setup.scheme, .options = setup.options});
+      auto mounted = FileSystem::mount({executor, cpu, queue, cache, syncer}, setup.mount);
       ASSERT_TRUE(mounted) << mounted.error().message();
       file_system = std::move(*mounted);
     });
@@ -131,16 +137,14 @@ class Mounted {
   }
 
   Setup setup;
-  model::Simulation simulation;
-  os::VirtualClock clock{simulation};
-  os::Executor executor{clock};
   std::unique_ptr<media::MemoryStore> store;
   LoggedStore log;
-  os::MemoryDisk memory;
-  os::Cpu cpu;
-  os::DiskQueue queue;
-  os::BufferCache cache;
-  os::Syncer syncer;
+  os::MemoryMachine machine;
+  os::Executor& executor = machine.executor;
+  os::Cpu& cpu = machine.cpu;
+  os::DiskQueue& queue = machine.queue;
+  os::BufferCache& cache = machine.cache;
+  os::Syncer& syncer = machine.syncer;
   os::Account account{.name = "ann"};
   std::unique_ptr<FileSystem> file_system;
 };

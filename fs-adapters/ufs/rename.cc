@@ -3,13 +3,13 @@
 //   move      source's count +1, new name (or the taken name changed), [".." of a directory that gets another
 //             parent], old name removed, which takes the count down again
 //   exchange  both counts +1, a third name for what is at the target, both names changed, third name removed:
-//             at no instant has either of them no name on the disk (R1). Who is cut in between finds it.
-
-#include <fmt/core.h>
+//             at no instant has either of them no name on the disk (R1). Who is cut in between may find it,
+//             if fsck does not take it away (exchange_name.h).
 
 #include <algorithm>
 #include <cerrno>
 
+#include "fs-adapters/ufs/exchange_name.h"
 #include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/file_system.h"
 
@@ -118,7 +118,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   if (std::max(source.disk.links, target.disk.links) + 2 > static_cast<int>(kLinksMax)) return refuse(EMLINK);
   std::string third;
   for (int i = 0; third.empty(); ++i) {
-    const std::string name = fmt::format(".exchanged-{}-{}", target.number, i);
+    const std::string name = exchange_name(target.number, i);
     const auto taken = find_name(*volume_, from, name);
     if (!taken) return pass_on_errno(taken);
     if (!*taken) third = name;

@@ -6,8 +6,9 @@
 // nothing points to what is not initialised. The operations change metadata in memory and tell the scheme
 // which of the paper's four structural changes they have made; the scheme sees to it that what goes to the
 // disk keeps the rules, by waiting (conventional.h), by what it tells the driver (scheduler_flag.h,
-// scheduler_chains.h), by undoing in what is sent (soft_updates.h), or not at all (no_order.h). No operation
-// knows which scheme runs, and no scheme knows which system call is under way.
+// scheduler_chains.h), by undoing in what is sent (soft_updates.h), by writing it elsewhere first
+// (journal.h), or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which
+// system call is under way.
 //
 // A change's own buffer is held by the operation and handed to the scheme, which writes it as it likes. All
 // changes of one operation lie between begin() and end(), where a journal has its transaction.
@@ -53,7 +54,8 @@
 //   Scheduler Chains at once; who takes them again writes after    at once, likewise
 //                    the holder's write (freed-block table)
 //   Soft Updates     a work item after the holder's write          a work item after the block's write
-//   journal          when the transaction has committed            likewise
+//   journal          on the disk with the transaction, in memory   at once: all of it is one transaction;
+//                    when that has committed                       inodes' numbers as blocks
 //
 // An in-core inode is copied to its block (Inodes::copy_to_block -> inode_copied()) and the block is written;
 // these are two steps, and a dependency moves from the first to the second when the copy is made. Blocks are
@@ -73,16 +75,12 @@ namespace headcrash::ufs {
 class Volume;
 struct CoreInode;
 
-/// Fragments that follow each other and that were, or are, one pointer's.
-struct Extent {
-  FragmentAddress at = 0;
-  std::uint32_t fragments = 0;
-  bool operator==(const Extent&) const = default;
-};
-
 /// One operation under way. For a journal: its handle.
 struct Operation {
-  std::uint64_t transaction = 0;  ///< the scheme's own
+  std::uint64_t transaction = 0;  ///< that it is part of; 0: of none
+  std::uint32_t blocks = 0;       ///< of metadata that it may have changed: at most so many
+  std::uint32_t indirect = 0;     ///< of them new indirect blocks
+  bool commits = false;           ///< when it ends: fsync, or a synchronous journal
 };
 
 enum class BlockKind : std::uint8_t { data, directory, indirect };
@@ -158,10 +156,29 @@ enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 /// Scheduler Chains: what keeps freed blocks from being used again too early (scheduler_chains.h).
 enum class Deallocation : std::uint8_t { tracked, barrier };
 
+/// The journal's choices (journal.h).
+struct JournalOptions {
+  /// Who waits for a commit. `grouped`: fsync and sync only; everybody else's changes follow within
+  /// `interval_ns`. `synchronous`: also every operation that changes names, links or takes blocks away.
+  enum class Commit : std::uint8_t { grouped, synchronous };
+  /// What is in it. `metadata`: data of new blocks are in their places before the commit ("ordered").
+  enum class Contents : std::uint8_t { metadata, data };
+  /// `unordered` is for tests: nothing waits before the commit record goes, and it must be caught.
+  enum class CommitRecord : std::uint8_t { last, unordered };
+  Commit commit = Commit::grouped;
+  Contents contents = Contents::metadata;
+  CommitRecord record = CommitRecord::last;
+  os::TimeNs interval_ns = 5 * model::kSecondNs;
+  /// A disk with a volatile cache under a driver that does not flush by itself: a flush before and after each
+  /// commit record, and before the tail moves.
+  bool flushes = false;
+};
+
 struct SchemeOptions {
   bool allocation_initialization = false;  ///< of data blocks; those of directories and indirects always are
   LastWrite last_write = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
+  JournalOptions journal = {};
 };
 
 class Scheme : public os::WriteHooks {

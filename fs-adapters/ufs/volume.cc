@@ -120,11 +120,6 @@ VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
   super.modified = false;
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
-  auto buffer =
-      cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
-  if (!buffer) return refuse(EIO);
-  encode_superblock(super, buffer->bytes());
-  if (auto written = as_result(cache.write(std::move(*buffer))); !written) return written;
   // The groups' summaries, one after the other over as many blocks as they need.
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   for (std::uint32_t first = 0; first < geometry.groups(); first += per_block) {
@@ -138,7 +133,12 @@ VfsResult<void> Volume::write_superblock(bool clean) {
                      block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
     if (auto written = as_result(cache.write(std::move(*block))); !written) return written;
   }
-  return {};
+  // Last: "clean" speaks for the summaries, too.
+  auto buffer =
+      cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
+  if (!buffer) return refuse(EIO);
+  encode_superblock(super, buffer->bytes());
+  return as_result(cache.write(std::move(*buffer)));
 }
 
 }  // namespace headcrash::ufs

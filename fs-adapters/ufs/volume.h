@@ -19,6 +19,7 @@
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/inodes.h"
+#include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/scheme.h"
 
 namespace headcrash::ufs {
@@ -52,7 +53,8 @@ class Volume {
   Allocator allocator;
   Inodes inodes;
   std::unique_ptr<Scheme> scheme;
-  bool abandoned = false;  ///< the power is gone: nothing is written or removed any more
+  JournalSuperblock journal;  ///< as the mount has made it; where there is one
+  bool abandoned = false;     ///< the power is gone: nothing is written or removed any more
 
   std::uint64_t lba(FragmentAddress at) const {
     return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);

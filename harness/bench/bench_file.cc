@@ -15,6 +15,7 @@
 #include "plugin/config/strict_table.h"
 #include "plugin/config/text_file.h"
 #include "plugin/model/store.h"
+#include "plugin/profiles/clock_text.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::bench {
@@ -31,14 +32,26 @@ tl::unexpected<Error> within(const std::string& subject, const Error& error) {
   return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.remedy});
 }
 
-// ---- devices
+// ---- clocks and devices
+
+/// `clock` stays as it is when the table does not have the key.
+Result<void> take_timing_clock(const StrictTable& table, std::string& clock) {
+  if (const auto taken = table.take("clock", clock); !taken) return taken;
+  const auto parsed = profiles::parse_clock(clock, table.subject("clock"));
+  if (!parsed) return pass_on(parsed);
+  if (parsed->kind == profiles::Clock::Kind::off)
+    return fail(table.subject("clock"), "nothing can be timed with the clock off",
+                "use real, or real:K for devices that the host cannot keep up with");
+  return {};
+}
 
 Result<void> read_one_device(const StrictTable& table, Bench& bench) {
-  if (const auto known = table.only({"name", "profiles", "size", "write-cache"}); !known) return known;
-  BenchDevice like{.size_bytes = std::uint64_t{512} << 20};
+  if (const auto known = table.only({"name", "profiles", "size", "write-cache", "clock"}); !known)
+    return known;
+  BenchDevice like{.size_bytes = std::uint64_t{512} << 20, .clock = bench.clock};
   std::vector<std::string> profiles;
   for (const auto& read : {table.take("name", like.name), table.take("profiles", profiles),
-                           table.take_size("size", like.size_bytes)}) {
+                           table.take_size("size", like.size_bytes), take_timing_clock(table, like.clock)}) {
     if (!read) return read;
   }
   if (profiles.empty())
@@ -268,17 +281,10 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
 }
 
 Result<void> read_clocks(const StrictTable& root, Bench& bench) {
-  for (const auto& [key, clock] :
-       {std::pair<const char*, std::string&>{"clock", bench.clock}, {"setup-clock", bench.setup_clock}}) {
-    if (const auto taken = root.take(key, clock); !taken) return taken;
-    const bool timed = clock == "real" || clock.starts_with("real:");
-    if (!timed && clock != "off")
-      return fail(root.subject(key), fmt::format("unknown clock \"{}\"", clock), "use real, real:K or off");
-  }
-  if (bench.clock == "off")
-    return fail(root.subject("clock"), "nothing can be timed with the clock off",
-                "use real, or real:K for devices that the host cannot keep up with");
-  return {};
+  if (const auto taken = take_timing_clock(root, bench.clock); !taken) return taken;
+  if (const auto taken = root.take("setup-clock", bench.setup_clock); !taken) return taken;
+  const auto parsed = profiles::parse_clock(bench.setup_clock, root.subject("setup-clock"));
+  return parsed ? Result<void>{} : pass_on(parsed);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct BenchDevice {
   std::string profile;
   std::uint64_t size_bytes = 0;
   std::optional<bool> write_cache;  ///< none: as the profile says
+  std::string clock;                ///< while something is measured: "real" or "real:K"
 };
 
 /// One workload of the matrix: each of its parameters has one value.
@@ -51,7 +52,8 @@ struct Bench {
   std::vector<BenchWorkload> workloads;
   std::int64_t least = 3, most = 10;  ///< repetitions of a cell
   double interval = 0.05;             ///< wanted half width of the mean's 95 % interval, relative to it
-  std::string clock = "real", setup_clock = "off";
+  std::string clock = "real";         ///< of devices that do not say
+  std::string setup_clock = "off";
   bool quiescence = true;  ///< after each measured phase, until nothing is left to write
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 600;  ///< a phase or command that takes longer is a hang

@@ -70,6 +70,8 @@ TEST(BenchFile, UnknownWordsNameTheNearest) {
 
 TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "[[device]]", "clock = \"off\"\n[[device]]"), {"clock", "off"});
+  expect_refused(replaced(kGood, "[[device]]", "clock = \"real:abc\"\n[[device]]"), {"clock", "abc"});
+  expect_refused(replaced(kGood, "[[device]]", "[[device]]\nclock = \"off\""), {"device", "clock", "off"});
   expect_refused(replaced(kGood, "\"320M\"", "\"100M\""), {"size", "300 MiB"});
   expect_refused(replaced(kGood, "\"320M\"", "\"9000G\""), {"size", "holds only"});
   expect_refused(replaced(kGood, "[200, 400]", "[200, 200]"), {"files", "different"});
@@ -81,7 +83,7 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "filesystems = [\"ext4\", \"xfs\"]", ""), {"filesystems", "missing"});
   expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
                  {"workload.1.name", "stands there twice"});
-  expect_refused(kGood + "[[workload]]\ntool = \"fio\"\n", {"workload.1.job", "missing"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fio\"\njob-file = \"none.fio\"\n", {"none.fio"});
   expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
 }
 

@@ -144,7 +144,7 @@ void BenchTrial::describe() {
   record_.scale = cell_.workload->scale;
   record_.repetition = plan_.repetition;
   record_.seed = static_cast<std::int64_t>(plan_.seed);
-  record_.clock = bench_.clock;
+  record_.clock = cell_.device->clock;
   record_.expected = "any";
   record_.started_at = process::now_utc();
 }
@@ -253,7 +253,7 @@ Step<double> BenchTrial::wait_until_quiet() {
 
 Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
   tell(label);
-  const auto set = control({{"clock", measured ? bench_.clock : bench_.setup_clock}});
+  const auto set = control({{"clock", measured ? cell_.device->clock : bench_.setup_clock}});
   if (!set) return tl::unexpected(set.error());
   if (measured && !settled_) {
     if (const auto done = settle(); !done) return tl::unexpected(done.error());
@@ -328,7 +328,7 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
                                       error == 0 ? "wrong data" : std::strerror(error)));
   }
   std::vector<db::MetricRecord> metrics;
-  const double slower = phase.measured ? slowdown(bench_.clock) : slowdown(bench_.setup_clock);
+  const double slower = phase.measured ? slowdown(cell_.device->clock) : slowdown(bench_.setup_clock);
   auto measure = step(measure_from_answer(*answer, slower, metrics));
   if (!measure) return tl::unexpected(measure.error());
   measure->label = phase.name;
@@ -361,7 +361,7 @@ Step<void> BenchTrial::recovery_step(const std::string& label, const std::functi
   if (!after) return tl::unexpected(after.error());
   return end_phase(*start,
                    {.label = label,
-                    .elapsed_ms = took_ms / slowdown(bench_.clock),
+                    .elapsed_ms = took_ms / slowdown(cell_.device->clock),
                     .user_ms = after->user_ms - start->guest.user_ms,
                     .system_ms = after->system_ms - start->guest.system_ms,
                     .operation = "recoveries",
@@ -426,7 +426,7 @@ Step<void> BenchTrial::run_tool() {
   auto report = step(parse_report(job, *text));
   if (!report) return tl::unexpected(report.error());
   db::MeasureRecord measure{.label = "run",
-                            .elapsed_ms = ran->wall_ms / slowdown(bench_.clock),
+                            .elapsed_ms = ran->wall_ms / slowdown(cell_.device->clock),
                             .user_ms = after->user_ms - start->guest.user_ms,
                             .system_ms = after->system_ms - start->guest.system_ms,
                             .operation = report->operation,

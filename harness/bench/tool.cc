@@ -19,7 +19,7 @@
 #include <regex>
 #include <sstream>
 
-#include "headcrash_bench_embedded.h"
+#include "harness/bench/usual_jobs.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/text_file.h"
 #include "plugin/model/simulation.h"
@@ -35,9 +35,8 @@ constexpr const char* kFolder = "/run/bench";
 constexpr std::size_t kJobMost = 256 << 10;
 
 enum class Job {
-  wanted,  ///< there is nothing to do without one
-  usual,   ///< there is one of ours
-  ours,    ///< there is one of ours, and no other
+  usual,  ///< there is one of ours
+  ours,   ///< there is one of ours, and no other
   none
 };
 
@@ -48,7 +47,8 @@ struct KnownTool {
   bool report_in_file;
   ToolReport (*parse)(const std::string& text);
   std::string (*own_job)() = nullptr;
-  std::vector<std::string> prepare{};  ///< before anything is measured; gets the options, too
+  std::vector<std::string> prepare{};        ///< before anything is measured; gets the options, too
+  std::vector<std::string> usual_options{};  ///< when the user gives none
 };
 
 double number(const std::string& text) {
@@ -179,21 +179,6 @@ ToolReport parse_sqlite(const std::string& text) {
   return report;
 }
 
-/// Short transactions, as a telephone book or a message store has them.
-std::string sqlite_job() {
-  std::string job =
-      "CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body BLOB NOT NULL);\n"
-      "CREATE INDEX entry_name ON entry(name);\n";
-  constexpr int kTransactions = 200;
-  for (int i = 1; i <= kTransactions; ++i) {
-    job += fmt::format(
-        "BEGIN; INSERT INTO entry(name, body) VALUES ('name {}', zeroblob({})); "
-        "UPDATE entry SET body = zeroblob({}) WHERE id = {}; DELETE FROM entry WHERE id = {}; COMMIT;\n",
-        i * 7919 % 1000, 100 + i * 37 % 900, 100 + i * 53 % 900, (i + 1) / 2, i - 20);
-  }
-  return job;
-}
-
 ToolReport parse_compile(const std::string& text) {
   ToolReport report{.operation = "files"};
   const auto whole = [&](const char* pattern, const char* what) {
@@ -205,32 +190,44 @@ ToolReport parse_compile(const std::string& text) {
   return report;
 }
 
-/// tools/compile.sh
-std::string compile_job() {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == "compile.sh") return std::string(file.text);
-  }
-  return {};
-}
-
 const std::vector<KnownTool>& known_tools() {
   static const std::vector<KnownTool> kAll{
       {"fio",
        "fio",
        "fio",
-       Job::wanted,
+       Job::usual,
        {"fio", "--output-format=json", "--output={report}", "--directory={root}", "{job}"},
        true,
-       parse_fio},
-      {"postmark", "postmark", "postmark", Job::wanted, {"postmark", "{job}"}, false, parse_postmark},
+       parse_fio,
+       usual_fio_job},
+      {"postmark",
+       "postmark",
+       "postmark",
+       Job::usual,
+       {"postmark", "{job}"},
+       false,
+       parse_postmark,
+       usual_postmark_job},
       {"dbench",
        "dbench",
        "dbench",
-       Job::wanted,
+       Job::usual,
        {"dbench", "-c", "{job}", "-D", "{root}"},
        false,
-       parse_dbench},
-      {"fs_mark", "fs_mark", "fsmark", Job::none, {"fs_mark", "-d", "{root}/fs_mark"}, false, parse_fs_mark},
+       parse_dbench,
+       usual_dbench_job,
+       {},
+       {"-t", "20", "2"}},
+      {"fs_mark",
+       "fs_mark",
+       "fsmark",
+       Job::none,
+       {"fs_mark", "-d", "{root}/fs_mark"},
+       false,
+       parse_fs_mark,
+       nullptr,
+       {},
+       {"-n", "200", "-s", "10240"}},
       {"sqlite",
        "sqlite3",
        "sqlite3",
@@ -239,7 +236,7 @@ const std::vector<KnownTool>& known_tools() {
         "SELECT 'rows changed', total_changes();", "PRAGMA integrity_check;"},
        false,
        parse_sqlite,
-       sqlite_job},
+       usual_sqlite_job},
       {"compile",
        "tcc",
        "tcc",
@@ -247,7 +244,7 @@ const std::vector<KnownTool>& known_tools() {
        {"busybox", "sh", "{job}", "build", "{root}"},
        false,
        parse_compile,
-       compile_job,
+       usual_compile_job,
        {"busybox", "sh", "{job}", "prepare", "{root}"}},
   };
   return kAll;
@@ -319,10 +316,6 @@ Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesyste
   auto text = take_job(table, beside);
   if (!text) return pass_on(text);
   job.job = std::move(*text);
-  if (tool->job == Job::wanted && job.job.empty())
-    return fail(
-        table.subject("job"), "is missing",
-        fmt::format("write what {0} is to do: job = \"\"\"...\"\"\", or job-file = \"mine.{0}\"", job.tool));
   if ((tool->job == Job::none || tool->job == Job::ours) && !job.job.empty())
     return fail(table.subject("job"), fmt::format("{} takes none", job.tool), "use options = [\"...\"]");
   if (job.job.size() > kJobMost)
@@ -331,6 +324,7 @@ Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesyste
     if (const auto good = check_dbench_load(job.job, table.subject("job")); !good) return pass_on(good);
   }
   if (job.job.empty() && tool->own_job != nullptr) job.job = tool->own_job();
+  if (job.options.empty()) job.options = tool->usual_options;
   return job;
 }
 

@@ -93,7 +93,7 @@ TEST(Tool, ApplicationsTellWhatTheyDid) {
 
 ToolJob taken(const std::string& text) {
   const auto table = config::StrictTable::parse(text, "mine.toml");
-  EXPECT_TRUE(table);
+  EXPECT_TRUE(table) << table.error().message();
   const auto job = take_tool(*table, "");
   if (job) return *job;
   return {.tool = "", .job = job.error().message()};
@@ -107,7 +107,14 @@ TEST(Tool, JobsAreOursTheUsersOrAnError) {
   EXPECT_EQ(compile.prepare.back(), "20");
   EXPECT_EQ(compile.argv.back(), "20");
   EXPECT_NE(taken("tool = \"compile\"\njob = \"x\"").job.find("takes none"), std::string::npos);
-  EXPECT_NE(taken("tool = \"fio\"").job.find("job-file"), std::string::npos);
+  EXPECT_NE(taken("tool = \"fio\"").job.find("verify="), std::string::npos);
+  EXPECT_NE(taken("tool = \"postmark\"").job.find("set location {root}"), std::string::npos);
+  const ToolJob dbench = taken("tool = \"dbench\"");
+  EXPECT_NE(dbench.job.find("Rename \"\\clients\\client1\\d"), std::string::npos);
+  EXPECT_LE(dbench.job.size(), 256U << 10) << "what may be written in its place";
+  EXPECT_EQ(taken("tool = \"dbench\"\njob = '''" + dbench.job + "'''").job, dbench.job);
+  EXPECT_EQ(dbench.options.back(), "2");
+  EXPECT_EQ(taken("tool = \"fs_mark\"\noptions = [\"-n\", \"7\"]").options.back(), "7");
   EXPECT_NE(taken("tool = \"fio\"\njob-file = \"not-there.fio\"").job.find("not-there.fio"),
             std::string::npos);
   EXPECT_NE(taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is no line"),

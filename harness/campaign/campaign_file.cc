@@ -15,6 +15,7 @@
 #include "plugin/config/strict_table.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/store.h"
+#include "plugin/profiles/clock_text.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/profiles/stack.h"
 
@@ -113,9 +114,8 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   }
   for (const auto& [key, clock] : {std::pair<const char*, std::string&>{"clock", campaign.clock},
                                    {"setup-clock", campaign.setup_clock}}) {
-    if (clock != "off" && clock != "real" && !clock.starts_with("real:")) {
-      return fail(device.subject(key), fmt::format("unknown clock \"{}\"", clock), "use real, real:K or off");
-    }
+    if (const auto parsed = profiles::parse_clock(clock, device.subject(key)); !parsed)
+      return pass_on(parsed);
   }
   return {};
 }
@@ -378,6 +378,15 @@ std::string campaign_digest(const Campaign& campaign) {
          {&filesystem->mkfs, &filesystem->replay, &filesystem->check, &filesystem->repair}) {
       shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
     }
+  }
+  if (!campaign.explore) return fmt::format("{:016x}", hash_text(shape, campaign.seed));
+  for (const ExploredCell& cell : campaign.explore->cells) {
+    if (!cell.application) continue;
+    const workload::Application& app = *cell.application;
+    shape += fmt::format("\n{} {}", app.name, app.each_command_persists);
+    for (const auto* lines : {&app.tools, &app.prepare, &app.run, &app.verify})
+      shape += fmt::format("\n{}", fmt::join(*lines, "\n"));
+    for (const auto& [name, content] : app.files) shape += fmt::format("\n{}\n{}", name, content);
   }
   return fmt::format("{:016x}", hash_text(shape, campaign.seed));
 }

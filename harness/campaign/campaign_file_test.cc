@@ -65,6 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4', 'ext4']\n[device]\nprofiles = ['hp-c2447']", "twice"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'fast'",
                     "device.clock"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'real:abc'",
+                    "device.clock"},
         BadCampaign{"filesystems = ['ext4']\ntrials = 0\n[device]\nprofiles = ['hp-c2447']", "trials"},
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\nafter-persistence-ms = [9, 1]",

@@ -129,6 +129,15 @@ TEST(Exploration, TheDigestKnowsTheControls) {
   EXPECT_NE(campaign_digest(campaign), before);
 }
 
+TEST(Exploration, TheDigestKnowsTheApplicationsText) {
+  Campaign campaign = campaign_of(
+      "filesystems = ['ext4']\ntrials = 1\n[explore]\nbudget = 5\n[workload]\napplication = 'sqlite-off'");
+  ASSERT_TRUE(campaign.explore->cells[0].application);
+  const std::string before = campaign_digest(campaign);
+  campaign.explore->cells[0].application->verify.emplace_back("true");
+  EXPECT_NE(campaign_digest(campaign), before);
+}
+
 struct BadText {
   const char* text;
   const char* word;  ///< must stand in the message

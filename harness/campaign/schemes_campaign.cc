@@ -4,39 +4,24 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 
-#include "harness/lab/in_process/exploration.h"
+#include "harness/lab/in_process/confirm.h"
 #include "harness/process/scratch_folder.h"
 #include "harness/process/stopwatch.h"
-#include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 
 namespace headcrash::campaign {
 namespace {
 
 namespace fs = std::filesystem;
-using in_process::SchemeUnderTest;
 
 constexpr std::string_view kName = "ufs-schemes";
+constexpr std::size_t kToldEvery = 500;  // trials
+constexpr std::size_t kFailuresKept = 20;
+constexpr std::size_t kFailuresOfControls = 3;  // one would do
 
-struct SchemeTrial {
-  const SchemeUnderTest* scheme = nullptr;
-  std::string workload;  ///< with its number
-  std::string key() const { return fmt::format("ufs-{}/{}", scheme->name, workload); }
-};
-
-std::vector<std::string> workloads_of(const SchemesCampaign& campaign) {
-  if (!campaign.workload.empty()) return {campaign.workload};
-  std::vector<std::string> names;
-  const std::uint64_t short_ones = workload::Ace(1).count();
-  for (std::uint64_t i = 0; i < short_ones; ++i) names.push_back(fmt::format("ace-seq1/{}", i));
-  for (const std::uint64_t i :
-       workload::sample_numbers(workload::Ace(2).count(), campaign.seq2_workloads, campaign.seed))
-    names.push_back(fmt::format("ace-seq2/{}", i));
-  return names;
-}
+using SchemeTrial = SchemesPlan::Trial;
 
 class SchemesRun {
  public:
@@ -46,6 +31,7 @@ class SchemesRun {
         options_(options),
         database_(database),
         run_(run),
+        formatted_(formatted),
         bench_(formatted),
         scratch_(scratch) {}
 
@@ -53,12 +39,20 @@ class SchemesRun {
     const process::Stopwatch watch;
     const auto operations = workload::make_workload({.name = trial.workload});
     if (!operations) return pass_on(operations);
-    const auto explored = bench_.explore(
-        *trial.scheme, *operations,
-        {.budget = campaign_.budget, .run = {.seed = campaign_.seed}, .interrupted = options_.interrupted},
-        scratch_ / "run.hcrec");
+    const in_process::ExplorationOptions how{
+        .budget = campaign_.budget,
+        .run = {.seed = campaign_.seed},
+        .failures_kept = trial.scheme->control ? kFailuresOfControls : kFailuresKept,
+        .interrupted = options_.interrupted};
+    auto explored = bench_.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
+    const process::Stopwatch again;
+    if (const auto confirmed = in_process::confirm_failures(formatted_, *trial.scheme, *operations, how,
+                                                            scratch_ / "again.hcrec", *explored);
+        !confirmed)
+      return pass_on(confirmed);
+    confirm_ms_ = again.ms();
     db::TrialRecord record = row(trial, *explored);
     record.operations = static_cast<std::int64_t>(operations->size());
     record.wall_ms = watch.ms();
@@ -67,8 +61,8 @@ class SchemesRun {
     ++progress.done;
     progress.running = record.key;
     progress.trial = &record;
-    if (options_.on_progress && (!crash::keeps_promises(worst_) || progress.done % 500 == 0))
-      options_.on_progress(progress);
+    const bool told = !trial.scheme->control && !crash::keeps_promises(worst_);
+    if (options_.on_progress && (told || progress.done % kToldEvery == 0)) options_.on_progress(progress);
     progress.trial = nullptr;
     return {};
   }
@@ -86,22 +80,31 @@ class SchemesRun {
     if (trial.scheme->control) record.control = "damage";
     record.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     judge(explored, record);
-    for (const states::Coverage& part : explored.coverage)
-      record.coverage.push_back({.strategy = std::string(states::name(part.strategy)),
-                                 .space = part.space,
-                                 .generated = static_cast<std::int64_t>(part.generated),
-                                 .distinct_states = static_cast<std::int64_t>(part.distinct),
-                                 .checked = static_cast<std::int64_t>(part.distinct),
-                                 .bound = part.bound});
+    for (const in_process::StrategyCoverage& part : explored.coverage)
+      record.coverage.push_back({.strategy = std::string(states::name(part.found.strategy)),
+                                 .space = part.found.space,
+                                 .generated = static_cast<std::int64_t>(part.found.generated),
+                                 .distinct_states = static_cast<std::int64_t>(part.found.distinct),
+                                 .checked = static_cast<std::int64_t>(part.checked),
+                                 .bound = bound_of(part)});
     const auto checked = static_cast<std::int64_t>(explored.checked);
     record.steps.push_back({"record", 1, explored.record_ms});
     record.steps.push_back({"load", 1, explored.load_ms});
+    if (!explored.failures.empty())
+      record.steps.push_back({"confirm", static_cast<std::int64_t>(explored.failures.size()), confirm_ms_});
     for (std::size_t i = 0; i < in_process::kStepKinds; ++i)
       record.steps.push_back({std::string(in_process::name(static_cast<in_process::StepKind>(i))), checked,
                               explored.step_ms.at(i)});
     for (const in_process::ExploredState& failure : explored.failures)
       record.states.push_back(state(trial, failure));
     return record;
+  }
+
+  /// The driver's rules narrow the space itself, and only what was generated has been put to them.
+  static std::string bound_of(const in_process::StrategyCoverage& part) {
+    if (part.forbidden == 0) return part.found.bound;
+    return fmt::format("{}{}the driver's rules forbid {}", part.found.bound,
+                       part.found.bound.empty() ? "" : "; ", part.forbidden);
   }
 
   void judge(const in_process::ExplorationResult& explored, db::TrialRecord& record) {
@@ -132,9 +135,11 @@ class SchemesRun {
                                  std::string(crash::name(finding.tier)), finding.path, finding.expected,
                                  finding.found});
     record.failure = db::FailureRecord{
-        .confirmed = true,
+        .confirmed = failure.confirmed,
+        .disagreement = failure.disagreement,
         .tier = std::string(
             crash::name(outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier)),
+        .minimised_state = failure.minimised_state,
         .account = outcome.judgement.summary,
         .replay = fmt::format("headcrash campaign {}/{}/{}", kName, trial.scheme->name, trial.workload)};
     return record;
@@ -144,39 +149,19 @@ class SchemesRun {
   const CampaignOptions& options_;
   db::Database& database_;
   const KeptRun& run_;
+  const in_process::FormattedDisk& formatted_;
   in_process::Bench bench_;
   fs::path scratch_;
+  double confirm_ms_ = 0;
   crash::Verdict worst_ = crash::Verdict::clean;
 };
 
 }  // namespace
 
-std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
-  if (!name.starts_with(kName)) return {};
-  name.remove_prefix(kName.size());
-  if (!name.empty() && name.front() != '/') return {};
-  SchemesCampaign campaign;
-  if (name.empty()) return campaign;
-  name.remove_prefix(1);
-  const std::size_t slash = std::min(name.find('/'), name.size());
-  campaign.scheme = name.substr(0, slash);
-  if (slash < name.size()) campaign.workload = name.substr(slash + 1);
-  return campaign;
-}
-
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
-  std::vector<SchemeUnderTest> schemes = in_process::schemes_under_test();
-  if (!campaign.scheme.empty()) {
-    const auto one = in_process::find_scheme(campaign.scheme);
-    if (!one) return pass_on(one);
-    schemes = {*one};
-  }
-  std::vector<SchemeTrial> trials;
-  std::size_t number = 0;
-  for (const SchemeUnderTest& scheme : schemes)
-    for (const std::string& workload : workloads_of(campaign))
-      if (number++ % options.shard.count == options.shard.index) trials.push_back({&scheme, workload});
+  const auto plan = SchemesPlan::create(campaign, options.shard);
+  if (!plan) return pass_on(plan);
   auto database = db::Database::open(options.database, db::Database::Access::read_write);
   if (!database) return pass_on(database);
   const std::string configuration =
@@ -188,7 +173,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                         .seed = campaign.seed,
                                         .digest = configuration,
                                         .shard = options.shard,
-                                        .trials = trials.size(),
+                                        .trials = plan->size(),
                                         .resume = options.resume});
   if (!run) return pass_on(run);
   const auto scratch = process::ScratchFolder::make();
@@ -197,9 +182,10 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
       in_process::format_disk(campaign.disk_bytes, {}, scratch->path() / "formatted.hcrec");
   if (!formatted) return pass_on(formatted);
   SchemesRun runner(campaign, options, *database, *run, *formatted, scratch->path());
-  CampaignOutcome outcome{.run = run->id, .planned = trials.size()};
-  CampaignProgress progress{.planned = trials.size()};
-  for (const SchemeTrial& trial : trials) {
+  CampaignOutcome outcome{.run = run->id, .planned = plan->size()};
+  CampaignProgress progress{.planned = plan->size()};
+  for (std::uint64_t number = 0; number < plan->size(); ++number) {
+    const SchemeTrial trial = plan->at(number);
     if (run->finished.contains(trial.key())) {
       ++outcome.done_before;
       ++progress.done;

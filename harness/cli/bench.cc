@@ -41,9 +41,10 @@ json describe(const bench::BenchForecast& forecast) {
 }
 
 void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast) {
-  fmt::print(
-      "{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), one at a time, clock {}\n",
-      bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100, bench.clock);
+  fmt::print("{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), one at a time\n",
+             bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100);
+  for (const bench::BenchDevice& device : bench.devices)
+    fmt::print("  {}: clock {}\n", device.name, device.clock);
   std::size_t width = 0;
   for (const auto& cell : forecast.each) width = std::max(width, cell.key.size());
   for (const auto& cell : forecast.each) {

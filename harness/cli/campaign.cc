@@ -10,6 +10,7 @@
 #include "harness/campaign/schemes_campaign.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
+#include "harness/process/stopwatch.h"
 #include "results/report/report.h"
 
 namespace headcrash::cli {
@@ -21,11 +22,24 @@ struct CampaignArguments {
   bool resume = false, as_json = false;
 };
 
+/// States that were checked are rows of their own when guests checked them; without guests only those that
+/// failed are.
+enum class Guests : std::uint8_t { none, some };
+
+double states_checked(const nlohmann::json& exploration, Guests guests) {
+  double states = 0;
+  if (guests == Guests::none)
+    for (const nlohmann::json& part : exploration.at("coverage")) states += part.value("checked", 0.0);
+  else
+    for (const nlohmann::json& cell : exploration.at("cells")) states += cell.value("states", 0.0);
+  return states;
+}
+
 /// How fast states were checked and made, and which steps took the time: over all guests.
-void print_speed(const nlohmann::json& exploration) {
+void print_speed(const nlohmann::json& exploration, Guests guests) {
   constexpr double kShareTold = 0.01;
   std::map<std::string, double> steps_ms;
-  double all_ms = 0, generate_ms = 0, states = 0, generated = 0;
+  double all_ms = 0, generate_ms = 0, generated = 0;
   for (const nlohmann::json& step : exploration.at("steps")) {
     const double ms = step.value("total_ms", 0.0);
     steps_ms[step.value("step", "")] += ms;
@@ -34,11 +48,14 @@ void print_speed(const nlohmann::json& exploration) {
     generate_ms += ms;
     generated += step.value("count", 0.0);
   }
-  for (const nlohmann::json& cell : exploration.at("cells")) states += cell.value("states", 0.0);
+  const double states = states_checked(exploration, guests);
   if (all_ms <= 0) return;
-  fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states, all_ms / 1000,
-             states / all_ms * 1000);
-  if (generate_ms > 0)
+  if (guests == Guests::none)
+    fmt::print("{:.0f} states in {:.0f} s: {:.0f} states/s", states, all_ms / 1000, states / all_ms * 1000);
+  else
+    fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states, all_ms / 1000,
+               states / all_ms * 1000);
+  if (generate_ms > 0 && guests == Guests::some)
     fmt::print("; generated and told apart at {:.0f} states/s", generated / generate_ms * 1000);
   std::vector<std::pair<double, std::string>> shares;
   shares.reserve(steps_ms.size());
@@ -52,10 +69,50 @@ void print_speed(const nlohmann::json& exploration) {
   fmt::print("\ntime: {}\n", text);
 }
 
+/// Each scheme, and what came of its states.
+void print_schemes(const nlohmann::json& exploration) {
+  struct Scheme {
+    double trials = 0, states = 0, shown = 0, unconfirmed = 0;
+    bool control = false;
+    std::map<std::string, double> worst;
+  };
+  std::map<std::string, Scheme> schemes;
+  for (const nlohmann::json& part : exploration.at("coverage"))
+    schemes[part.value("filesystem", "")].states += part.value("checked", 0.0);
+  for (const nlohmann::json& cell : exploration.at("cells")) {
+    Scheme& scheme = schemes[cell.value("filesystem", "")];
+    scheme.trials += cell.value("trials", 0.0);
+    scheme.shown += cell.value("states", 0.0);
+    scheme.unconfirmed += cell.value("unconfirmed", 0.0);
+    scheme.control |= !cell.at("control").is_null();
+    for (const char* kind : {"repaired", "lost", "other"})
+      if (const double count = cell.value(kind, 0.0); count > 0) scheme.worst[kind] += count;
+  }
+  for (const auto& [name, scheme] : schemes) {
+    std::string verdict = scheme.control ? "NOT CAUGHT" : "keeps its rules";
+    if (scheme.shown > 0) {
+      verdict = scheme.control ? "caught, as it must be:" : "BREAKS ITS RULES:";
+      for (const auto& [kind, count] : scheme.worst)
+        verdict += fmt::format(" {:.0f} {}", count, kind == "repaired" ? "damaged" : kind);
+      verdict += " among the states kept";
+    }
+    if (scheme.unconfirmed > 0) verdict += fmt::format(", {:.0f} not confirmed", scheme.unconfirmed);
+    fmt::print("  {:24} {:6.0f} workloads {:9.0f} states  {}\n", name, scheme.trials, scheme.states, verdict);
+  }
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  return fmt::format("{} min {} s", whole / 60, whole % 60);
+}
+
 void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::json& summary,
-                   const CampaignArguments& arguments) {
+                   const CampaignArguments& arguments, double seconds) {
+  const bool schemes = campaign::parse_schemes_campaign(arguments.campaign).has_value();
   if (arguments.as_json) {
     nlohmann::json whole = summary;
+    whole["seconds"] = seconds;
     whole["run"] = outcome.run;
     whole["trials_planned"] = outcome.planned;
     whole["trials_done_before"] = outcome.done_before;
@@ -64,22 +121,24 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
     print(whole);
     return;
   }
-  fmt::print("run {}: {} of {} trials{}\n", outcome.run, outcome.done_before + outcome.done_now,
+  fmt::print("run {}: {} of {} trials{}, {}\n", outcome.run, outcome.done_before + outcome.done_now,
              outcome.planned,
-             outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "");
+             outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
+             seconds_text(seconds));
   for (const nlohmann::json& control : summary.value("failed_controls", nlohmann::json::array()))
     fmt::print("INVALID: {}\n", control.get<std::string>());
   if (const std::string controls = summary.value("controls", ""); !controls.empty())
     fmt::print("{}\n", controls);
   fmt::print("{}\n", summary.value("answer", ""));
   if (!summary.contains("exploration")) return;
+  if (schemes) print_schemes(summary["exploration"]);
   for (const nlohmann::json& failure : summary["exploration"]["failures"]) {
     const nlohmann::json& control = failure["control"];
     if (control == "lose" || control == "damage" || !failure.value("confirmed", false)) continue;
     fmt::print("  {}: {}; see it with: {} --db {}\n", failure.value("key", ""), failure.value("verdict", ""),
                failure.value("replay", ""), arguments.database);
   }
-  print_speed(summary["exploration"]);
+  print_speed(summary["exploration"], schemes ? Guests::none : Guests::some);
 }
 
 Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
@@ -104,13 +163,15 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
 int run(const CampaignArguments& arguments) {
   const Result<campaign::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return tell(shard.error(), arguments.as_json);
+  const process::Stopwatch watch;
   const auto outcome = run_trials(arguments, *shard);
+  const double seconds = watch.ms() / 1000;
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return tell(database.error(), arguments.as_json);
   const Result<nlohmann::json> summary = report::report_summary(*database, outcome->run);
   if (!summary) return tell(summary.error(), arguments.as_json);
-  print_outcome(*outcome, *summary, arguments);
+  print_outcome(*outcome, *summary, arguments, seconds);
   if (outcome->interrupted) {
     fmt::print(stderr, "headcrash: interrupted; go on with: headcrash campaign {} --db {} --resume\n",
                arguments.campaign, arguments.database);
@@ -138,11 +199,14 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--resume", arguments->resume,
                     "Go on with the newest unfinished run of this campaign, if there is one");
-  command->add_option("--shard", arguments->shard, "i/n: only every n-th trial, beginning with the i-th");
+  command->add_option("--shard", arguments->shard,
+                      "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash campaign demo --db demo.db\n  headcrash campaign demo --db demo.db --resume\n"
-      "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n\n"
+      "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
+      "  headcrash campaign ufs-schemes --db ufs.db\n"
+      "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n\n"
       "Exit code 1: a file system lost what it promises to keep, or a control did not lose what it must.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

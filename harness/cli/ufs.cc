@@ -18,7 +18,7 @@ using nlohmann::json;
 using Store = std::unique_ptr<media::SparseFileStore>;
 
 struct UfsArguments {
-  std::string image, size, path;
+  std::string image, size, path, journal_size;
   ufs::MkfsOptions mkfs;
   bool repair = false, as_json = false;
 };
@@ -41,7 +41,13 @@ int run_mkfs(const UfsArguments& arguments) {
   const bool new_image = !std::filesystem::exists(arguments.image);
   const auto store = make_image(arguments);
   if (!store) return tell(store.error(), arguments.as_json);
-  const auto made = ufs::mkfs(**store, arguments.mkfs);
+  ufs::MkfsOptions options = arguments.mkfs;
+  if (!arguments.journal_size.empty()) {
+    const auto bytes = config::parse_size(arguments.journal_size, "--journal-size");
+    if (!bytes) return tell(bytes.error(), arguments.as_json);
+    options.journal_bytes = *bytes;
+  }
+  const auto made = ufs::mkfs(**store, options);
   if (!made) {
     std::error_code ignored;
     if (new_image) std::filesystem::remove(arguments.image, ignored);
@@ -74,12 +80,16 @@ void print_report(const UfsArguments& arguments, const ufs::FsckReport& report) 
            {"more_findings", report.more_findings},
            {"was_clean", report.was_clean},
            {"unrepaired", report.unrepaired},
+           {"replayed", report.replayed},
            {"files", report.files},
            {"directories", report.directories}});
     return;
   }
   for (const ufs::Finding& f : report.findings)
     fmt::print("{}: {}{}\n", ufs::name_of(f.kind), f.text, f.repaired ? " (repaired)" : "");
+  if (report.replayed > 0)
+    fmt::print("journal: {} transactions {}\n", report.replayed,
+               arguments.repair ? "replayed" : "to be replayed");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
              report.nothing_found() ? "clean"
@@ -170,6 +180,7 @@ void add_ufs(CLI::App& app, int& exit_code) {
   mkfs->add_option("--group-size", arguments->mkfs.group_bytes, "bytes; 0: as few groups as can be")
       ->capture_default_str();
   mkfs->add_option("--reserve", arguments->mkfs.reserve_percent, "percent kept free")->capture_default_str();
+  mkfs->add_option("--journal-size", arguments->journal_size, "makes a journal, so long (1M); 0: as fits");
   mkfs->add_flag("--json", arguments->as_json, "for programs");
   mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
   auto* const fsck = add("fsck", "Checks a file system; 0: clean or repaired, 1: not");

@@ -34,7 +34,8 @@ struct Permitted {
   std::vector<Held> pending;  ///< what may have replaced it since
   std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
   bool covered = false;
-  bool beyond_end = false;  ///< of the file as it was covered, where it may be longer than it ever was
+  bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
+  bool beyond_end = false;      ///< of the file as it was covered, where it may be longer than it ever was
   Tier tier = Tier::posix;
 
   bool any(auto&& fits) const {
@@ -94,6 +95,18 @@ void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
   if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
 }
 
+bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                    std::optional<std::size_t> cover) {
+  const std::uint64_t first = block / terms.allocation_blocks * terms.allocation_blocks;
+  const std::uint64_t end = first + terms.allocation_blocks;
+  const auto touches = [&](const auto& event) {
+    return event.first < end && first < event.end && terms.horizon.may_have_run(event.operation) &&
+           (!cover || event.operation > *cover);
+  };
+  return std::any_of(object.blocks.begin(), object.blocks.end(), touches) ||
+         std::any_of(object.allocations.begin(), object.allocations.end(), touches);
+}
+
 Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                        Covers covers) {
   Permitted permitted;
@@ -113,6 +126,7 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
     if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
     apply(event, permitted, cover && event.operation <= *cover);
   }
+  if (terms.exposes_stale_data) permitted.unit_in_flight = unit_in_flight(object, block, terms, cover);
   return permitted;
 }
 
@@ -177,7 +191,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
     return BlockFault{kind, tier, describe(permitted), std::move(found)};
   };
   // Newly allocated blocks show what they held before.
-  const bool in_flight = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
+  const bool in_flight = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end ||
+                         (permitted.unit_in_flight && permitted.persistent.zero);
   const bool may_be_stale = terms.exposes_stale_data && in_flight;
   switch (run.kind) {
     case ContentRun::Kind::zero:
@@ -194,6 +209,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
       const auto& old = permitted.overwritten;
       if (std::find(old.begin(), old.end(), run.version) == old.end())
         return fault(Verdict::wrong_data, Tier::integrity, found);
+      // A block that the file has got back, for what it had no block for.
+      if (may_be_stale && permitted.persistent.zero) return std::nullopt;
       // An older version where a newer one was synced is a lost write; where a hole was, a removed one is
       // back.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,

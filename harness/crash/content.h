@@ -16,7 +16,8 @@ struct ContentTerms {
   /// The operation that renamed the file over another one, where the file system promises its content then.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
-  bool ends_anywhere = false;  ///< while it grows, the file may be as long as fsck finds blocks
+  std::uint64_t allocation_blocks = 1;  ///< of 512 bytes that come together (Promises::allocation_bytes)
+  bool ends_anywhere = false;           ///< while it grows, the file may be as long as fsck finds blocks
 };
 
 /// At most one finding of each kind; each names the first block and how many there are.

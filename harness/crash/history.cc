@@ -148,6 +148,9 @@ Result<void> Follower::reshape(const Operation& operation) {
     file.blocks.push_back(
         {index_, BlockEvent::Kind::zero, operation.offset / kStampBytes, end / kStampBytes});
   }
+  if (operation.kind != Kind::punch)
+    file.allocations.push_back(
+        {index_, operation.offset / kStampBytes, (end + kStampBytes - 1) / kStampBytes});
   if (operation.kind == Kind::allocate || operation.kind == Kind::zero)
     resize(file, std::max(size(file), end));
   return {};

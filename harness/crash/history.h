@@ -24,6 +24,10 @@
 
 namespace headcrash::crash {
 
+/// Of a name that is judged by itself (lone_names.h).
+using LoneName = std::uint32_t;
+inline constexpr LoneName kNotLone = std::numeric_limits<LoneName>::max();
+
 using ObjectId = std::size_t;  ///< index into WorkloadHistory::objects
 using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
@@ -48,6 +52,7 @@ struct SlotHistory {
   std::string path;               ///< when it was first used
   std::vector<Binding> bindings;  ///< before the first: the name does not exist
   std::vector<Cover> covers;
+  LoneName lone = kNotLone;
 };
 
 /// From an operation on, blocks hold something else.
@@ -62,6 +67,11 @@ struct BlockEvent {
   std::uint64_t first = 0, end = 0;  ///< blocks
   std::uint32_t version = 0;
   std::uint32_t bytes = 0;  ///< 1 to 512
+};
+/// Room was made, without a write: blocks for what had none.
+struct AllocationEvent {
+  std::size_t operation;
+  std::uint64_t first = 0, end = 0;  ///< blocks
 };
 /// fsync, fdatasync and sync cover everything, a write with O_SYNC what it wrote.
 struct DataCover {
@@ -78,6 +88,7 @@ struct ObjectHistory {
   std::string link_target;  ///< of a symbolic link
   std::vector<TokenId> tokens;
   std::vector<BlockEvent> blocks;
+  std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
@@ -92,6 +103,7 @@ struct TokenHistory {
   ObjectId object;
   std::optional<std::size_t> removed_by;
   std::vector<std::pair<ObjectId, std::string>> slots;  ///< where it has been: directory and name
+  LoneName lone = kNotLone;                             ///< of its one name
 };
 
 struct WorkloadHistory {

@@ -69,16 +69,17 @@ bool Choices::next() {
   return true;
 }
 
-Judge::Judge(const WorkloadHistory& history, const adapters::Promises& promises, const Horizon& horizon,
-             const std::vector<ObservedObject>& tree)
-    : history_(history),
-      promises_(promises),
-      horizon_(horizon),
-      promised_(promised_tokens(history, horizon, promises)) {
-  for (const ObservedObject& object : tree) {
+Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
+    : history_(terms.history),
+      promises_(terms.promises),
+      horizon_(terms.horizon),
+      promised_(terms.promised),
+      left_out_(terms.left_out) {
+  for (const ObservedObject* const each : tree) {
+    const ObservedObject& object = *each;
     if (object.inode != 0) ++names_of_inode_[object.inode];
     const std::string top = object.path.substr(0, object.path.find('/'));
-    const auto& own = promises.own_names;
+    const auto& own = promises_.own_names;
     if (in_lost_and_found(object.path) || std::find(own.begin(), own.end(), top) != own.end()) continue;
     const auto [directory, name] = split_path(object.path);
     if (!children_[directory].try_emplace(name, &object).second) twice_.insert(object.path);
@@ -114,6 +115,7 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
   const auto& entries = history_.objects[directory].entries;
   const auto full = [&](const std::string& name) { return path.empty() ? name : path + "/" + name; };
   for (const auto& [name, slot] : entries) {
+    if (left_out_.contains(slot.lone)) continue;
     const auto child = children.find(name);
     judge_name(slot, full(name), child == children.end() ? nullptr : child->second);
   }
@@ -192,6 +194,7 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
                                           const ObservedObject& observed) const {
   ContentTerms terms{.horizon = horizon_,
                      .exposes_stale_data = promises_.exposes_stale_data,
+                     .allocation_blocks = std::max(1U, promises_.allocation_bytes / 512),
                      .ends_anywhere = !promises_.names_are_atomic};
   for (const Binding& binding : allowed.bindings) {
     if (promises_.replace_keeps_content && binding.replaced && binding.token == token)
@@ -286,7 +289,10 @@ void Judge::judge_tokens() {
   std::vector<ShownName> names;
   names.reserve(shown_.size());
   for (const Shown& each : shown_) names.push_back(each.name);
-  const Assignment assignment = assign(names, promised_);
+  std::vector<TokenId> promised;
+  std::copy_if(promised_.begin(), promised_.end(), std::back_inserter(promised),
+               [&](TokenId token) { return !left_out_.contains(history_.tokens[token].lone); });
+  const Assignment assignment = assign(names, promised);
   for (const TokenId token : assignment.unseen) report_unseen(token);
   if (!promises_.names_are_atomic) return;
   for (const std::size_t i : assignment.surplus) {

@@ -1,11 +1,15 @@
 #pragma once
 // One observed tree against one history (oracle.h).
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/crash/content.h"
@@ -26,11 +30,32 @@ class Choices {
   std::size_t met_ = 0, walks_ = 1;
 };
 
+/// Lone names (lone_names.h) that have been judged already and are neither in the tree nor to be missed.
+class LeftOut {
+ public:
+  bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
+  /// False: it is left out already.
+  bool add(LoneName name) {
+    if (name >= flags_.size()) flags_.resize(std::size_t{name} + 1, 0);
+    return std::exchange(flags_[name], 1) == 0;
+  }
+  void clear() { std::fill(flags_.begin(), flags_.end(), 0); }
+
+ private:
+  std::vector<std::uint8_t> flags_;
+};
+
 class Judge {
  public:
+  struct Terms {
+    const WorkloadHistory& history;
+    const adapters::Promises& promises;
+    const Horizon& horizon;
+    const std::set<TokenId>& promised;  ///< promised_tokens() of these
+    const LeftOut& left_out;
+  };
   /// All must outlive this.
-  Judge(const WorkloadHistory& history, const adapters::Promises& promises, const Horizon& horizon,
-        const std::vector<ObservedObject>& tree);
+  Judge(const Terms& terms, std::span<const ObservedObject* const> tree);
 
   /// The findings of the reading of the tree that has the fewest.
   std::vector<Finding> judge();
@@ -71,10 +96,11 @@ class Judge {
   const WorkloadHistory& history_;
   const adapters::Promises& promises_;
   const Horizon& horizon_;
+  const std::set<TokenId>& promised_;
+  const LeftOut& left_out_;
   std::map<std::string, std::map<std::string, const ObservedObject*>> children_;  // by directory and name
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
-  std::set<TokenId> promised_;
 
   // Of the walk at hand.
   Choices choices_;

@@ -103,7 +103,8 @@ class Promised {
   }
 
  private:
-  /// Directories whose own names were once persistent, all the way up, and can be relied on.
+  /// Directories whose own names were once persistent, all the way up, and can be relied on. One that may be
+  /// lost, as it was renamed since, is not looked for, nor is what was in it.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
@@ -113,7 +114,8 @@ class Promised {
         const auto token = token_at(slot, cover.operation);
         if (!token) continue;
         const ObjectId object = history_.tokens[*token].object;
-        if (history_.objects[object].type == FileType::directory) find_reachable(object);
+        if (history_.objects[object].type != FileType::directory) continue;
+        if (!may_be_lost({&slot, cover.operation}, *token)) find_reachable(object);
       }
     }
   }
@@ -190,7 +192,7 @@ std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon&
   return Promised(history, horizon, promises).find();
 }
 
-Assignment assign(const std::vector<ShownName>& shown, const std::set<TokenId>& promised) {
+Assignment assign(const std::vector<ShownName>& shown, const std::vector<TokenId>& promised) {
   Matching matching(shown);
   Assignment assignment;
   for (const TokenId token : promised) {

@@ -46,6 +46,6 @@ struct Assignment {
   std::vector<TokenId> unseen;       ///< promised tokens that no name can stand for
   std::vector<std::size_t> surplus;  ///< names left without a token of their own: one link shows twice
 };
-Assignment assign(const std::vector<ShownName>& shown, const std::set<TokenId>& promised);
+Assignment assign(const std::vector<ShownName>& shown, const std::vector<TokenId>& promised);
 
 }  // namespace headcrash::crash

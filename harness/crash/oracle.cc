@@ -1,15 +1,10 @@
 // The oracle's face: history, horizon, judge (oracle.h).
 #include "harness/crash/oracle.h"
 
-#include "harness/crash/history.h"
 #include "harness/crash/judge.h"
+#include "harness/crash/oracle_history.h"
 
 namespace headcrash::crash {
-
-struct Oracle::History {
-  WorkloadHistory workload;
-  adapters::Promises promises;
-};
 
 Oracle::Oracle(std::unique_ptr<History> history) : history_(std::move(history)) {}
 Oracle::Oracle(Oracle&&) noexcept = default;
@@ -19,14 +14,21 @@ Oracle::~Oracle() = default;
 Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations, const OracleOptions& options) {
   Result<WorkloadHistory> history = follow_operations(operations, options.promises, options.mishaps);
   if (!history) return pass_on(history);
-  return Oracle(std::make_unique<History>(History{std::move(*history), options.promises}));
+  LoneNames lone_names = mark_lone_names(*history);
+  return Oracle(
+      std::make_unique<History>(History{std::move(*history), options.promises, std::move(lone_names)}));
 }
 
 std::vector<Finding> Oracle::judge(std::optional<std::size_t> persisted,
                                    const std::vector<ObservedObject>& tree) const {
   const WorkloadHistory& workload = history_->workload;
   const Horizon horizon = workload.timeline.at(persisted);
-  return Judge(workload, history_->promises, horizon, tree).judge();
+  const std::set<TokenId> promised = promised_tokens(workload, horizon, history_->promises);
+  const LeftOut nothing;
+  std::vector<const ObservedObject*> all;
+  all.reserve(tree.size());
+  for (const ObservedObject& object : tree) all.push_back(&object);
+  return Judge({workload, history_->promises, horizon, promised, nothing}, all).judge();
 }
 
 }  // namespace headcrash::crash

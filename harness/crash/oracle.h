@@ -52,6 +52,7 @@ class Oracle {
                              const std::vector<ObservedObject>& tree) const;
 
  private:
+  friend class RepeatedJudge;
   struct History;
   explicit Oracle(std::unique_ptr<History> history);
   std::unique_ptr<History> history_;

@@ -149,6 +149,38 @@ TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
   EXPECT_NE(done.judge({found}, ext2), kNothing) << "its length was synced";
 }
 
+TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadNone) {
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  const Case cut_off{{"create a", "write a 0 512 1 1", "truncate a 0", "sync", "write a 0 512 1 2"}, 3};
+  const Tree first_version{file("a", 1, 1, 1, 1)};
+  EXPECT_EQ(cut_off.judge(first_version, kPlain), (Found{{Verdict::stale_data, Tier::documented}}));
+  EXPECT_EQ(cut_off.judge(first_version, writeback), kNothing);
+  const Case in_place{{"create a", "write a 0 512 1 1", "write a 0 512 1 2", "sync", "write a 0 512 1 3"}, 3};
+  EXPECT_EQ(in_place.judge(first_version, writeback), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
+  const Case hole{{"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
+  ObservedObject found = file("a", 16, 1, 1, 1);
+  found.runs = {{.first_block = 0, .blocks = 7},
+                {ContentRun::Kind::stamp, 7, 2, 1, 1},
+                {.first_block = 9, .blocks = 7}};
+  EXPECT_EQ(hole.judge({found}, {.exposes_stale_data = true, .allocation_bytes = 8192}), kNothing);
+  EXPECT_NE(hole.judge({found}, {.exposes_stale_data = true}), kNothing);
+  EXPECT_NE(hole.judge({found}, {.allocation_bytes = 8192}), kNothing);
+}
+
+TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
+  const adapters::Promises ordered{.fsync_keeps_name = true, .names_are_atomic = false};
+  const Case exchanged{{"mkdir A", "create A/foo", "mkdir B", "sync", "rename-exchange B A", "fsyncdir A"},
+                       5};
+  const Tree done{directory("A", 3), directory("B", 2), file("B/foo", 0, 0, 0, 4)};
+  EXPECT_EQ(exchanged.judge(done, ordered), kNothing);
+  EXPECT_EQ(exchanged.judge(done, kNames), kNothing);
+  const Case stays{{"mkdir A", "create A/foo", "sync", "create b", "fsync b"}, 4};
+  EXPECT_NE(stays.judge({directory("A", 3), file("b", 0, 0, 0, 5)}, ordered), kNothing);
+}
+
 TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
   const Case writes{{"create a", "sync", "write a 0 512 1 1", "fsync a", "write a 512 512 1 2"}, 3};
   const adapters::Promises writeback{.exposes_stale_data = true};

@@ -1,5 +1,6 @@
 // The oracle against a file system that keeps exactly its promises (loose_file_system.h): whatever it leaves
-// after a cut must be accepted, and every class of damage done to it must be found.
+// after a cut must be accepted, and every class of damage done to it must be found. The judge of many trees
+// (repeated_judge.h) must say the same, word for word.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "harness/crash/loose_file_system.h"
 #include "harness/crash/oracle.h"
+#include "harness/crash/repeated_judge.h"
 #include "harness/workload/random_operations.h"
 
 namespace headcrash::crash {
@@ -15,12 +17,39 @@ namespace {
 using workload::Operation;
 using Tree = std::vector<ObservedObject>;
 
+std::string told(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& f : findings)
+    text +=
+        std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " + f.found + "\n";
+  return text;
+}
+
+/// A folder of files that nothing happens to any more, and much that happens elsewhere.
+std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
+  using Kind = Operation::Kind;
+  constexpr std::uint32_t kFirstFile = 900;
+  std::vector<Operation> operations{{.kind = Kind::mkdir, .path = "quiet"}};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::string path = "quiet/f" + std::to_string(i);
+    operations.push_back({.kind = Kind::create, .path = path});
+    operations.push_back(
+        {.kind = Kind::write, .path = path, .length = 700 + 512 * i, .file = kFirstFile + i, .version = 1});
+  }
+  operations.push_back({.kind = Kind::symlink, .path = "quiet/link", .target = "f0"});
+  operations.push_back({.kind = Kind::sync});
+  for (Operation& operation : workload::random_operations(
+           {.seed = seed, .rounds = 40, .directories = 2, .names = 3, .largest_blocks = 6}))
+    operations.push_back(std::move(operation));
+  return operations;
+}
+
 struct Laboratory {
   Laboratory(std::uint64_t seed, const adapters::Promises& promises)
-      : operations(workload::random_operations(
-            {.seed = seed, .rounds = 40, .directories = 2, .names = 3, .largest_blocks = 6})),
+      : operations(quiet_and_busy(seed)),
         files(operations, promises),
         oracle(Oracle::follow(operations, {.promises = promises}).value()),
+        repeated(oracle),
         random(seed * 7919) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (workload::is_persistence_point(operations[i])) points.push_back(i);
@@ -34,20 +63,22 @@ struct Laboratory {
     return cut;
   }
 
+  std::vector<Finding> judge(const LooseFileSystem::Cut& cut, const Tree& tree) {
+    std::vector<SeenObject> seen;
+    for (const ObservedObject& object : tree)
+      seen.push_back({&object, digest_of(object), repeated.lone_name(object.path)});
+    std::vector<Finding> findings = oracle.judge(cut.persisted, tree);
+    EXPECT_EQ(told(findings), told(repeated.judge(cut.persisted, seen)));
+    return findings;
+  }
+
   std::vector<Operation> operations;
   LooseFileSystem files;
   Oracle oracle;
+  RepeatedJudge repeated;
   std::mt19937_64 random;
   std::vector<std::size_t> points;
 };
-
-std::string told(const std::vector<Finding>& findings) {
-  std::string text;
-  for (const Finding& f : findings)
-    text +=
-        std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " + f.found + "\n";
-  return text;
-}
 
 std::string shown(const Laboratory& lab, const LooseFileSystem::Cut& cut, const Tree& tree) {
   std::string text;
@@ -77,7 +108,7 @@ TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
       for (int i = 0; i < 20; ++i) {
         const LooseFileSystem::Cut cut = lab.draw_cut();
         const Tree tree = lab.files.tree_after(cut, lab.random);
-        const std::vector<Finding> findings = lab.oracle.judge(cut.persisted, tree);
+        const std::vector<Finding> findings = lab.judge(cut, tree);
         ASSERT_TRUE(findings.empty())
             << "seed " << seed << " name " << promises.fsync_keeps_name << " cut " << i << "\n"
             << told(findings) << shown(lab, cut, tree);
@@ -286,10 +317,12 @@ TEST_P(SimulatedDamage, IsFound) {
     for (int i = 0; i < 20; ++i) {
       const LooseFileSystem::Cut cut = lab.draw_cut();
       Tree tree = lab.files.tree_after(cut, lab.random);
+      const Tree whole = tree;
       if (!GetParam().damage(lab, cut, tree)) continue;
       ++done;
-      ASSERT_FALSE(lab.oracle.judge(cut.persisted, tree).empty()) << "seed " << seed << " cut " << i << "\n"
-                                                                  << shown(lab, cut, tree);
+      lab.judge(cut, whole);
+      ASSERT_FALSE(lab.judge(cut, tree).empty()) << "seed " << seed << " cut " << i << "\n"
+                                                 << shown(lab, cut, tree);
     }
   }
   EXPECT_GT(done, 10) << "the damage was hardly ever possible";

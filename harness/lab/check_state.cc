@@ -106,6 +106,7 @@ class StateCheck {
     if (outcome_.log.size() < kLogBytes) outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
+  bool has_log() const;
   /// A journal, a log or copy-on-write; else the replay is an fsck.
   bool mount_replays() const { return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic; }
   /// By the command and, from the state as it was cut, by the kernel.
@@ -224,6 +225,17 @@ Step<GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepK
   return end;
 }
 
+/// By the disk's own sign, for kernels that do not always say so.
+bool StateCheck::has_log() const {
+  if (filesystem_.replay_sign_at == 0) return false;
+  const auto image = checker_.run_->image(state_, state_.device);
+  std::array<std::byte, 2 * model::kSectorBytes> sectors{};
+  const std::uint64_t lba = filesystem_.replay_sign_at / model::kSectorBytes;
+  if (!image || !image->read(lba, sectors)) return false;
+  const auto sign = std::span(sectors).subspan(filesystem_.replay_sign_at % model::kSectorBytes, 8);
+  return std::ranges::any_of(sign, [](std::byte each) { return each != std::byte{0}; });
+}
+
 Step<void> StateCheck::replay_in_guest() {
   if (!filesystem_.replay_by_mount) {
     if (filesystem_.replay.argv.empty()) return {};
@@ -238,7 +250,7 @@ Step<void> StateCheck::replay_in_guest() {
   if (!seen) return tl::unexpected(seen.error());
   ms(StepKind::load) += seen->verify_ms;
   ms(StepKind::replay) += watch.ms() - seen->verify_ms;
-  outcome_.recovery.replayed = filesystem_.shows_replay(seen->log);
+  outcome_.recovery.replayed = filesystem_.shows_replay(seen->log) || has_log();
   log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
                   seen->log));
   if (seen->first.mounted) first_tree_ = std::move(seen->tree);

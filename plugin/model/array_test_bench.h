@@ -14,6 +14,14 @@
 
 namespace headcrash::model::bench {
 
+/// Bytes that tell the places and seeds of sectors apart.
+inline std::vector<std::byte> counted(std::uint32_t sectors, int seed) {
+  std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = std::byte((i * 11 + i / 512 * 17 + static_cast<std::size_t>(seed) * 37) & 0xff);
+  return bytes;
+}
+
 struct MemberTraits {
   bool volatile_cache = false;
   bool trim = false;
@@ -312,6 +320,13 @@ struct ArrayBench {
       wrong += stripe_is_right(l, columns) ? 0 : 1;
     }
     return wrong;
+  }
+
+  /// Until nothing is left to do in the background.
+  void power_on_and_resync() {
+    array->power_on();
+    run_for(10 * kMillisecondNs);
+    finish_background();
   }
 
   /// Each of eight bytes times x in GF(2^8).

@@ -1,12 +1,10 @@
 #pragma once
-// Which clock drives model time: the host's monotonic clock, slowed down by K, or none.
+// Model time beside the host's monotonic clock, which may run K times faster.
 
 #include <ctime>
-#include <string>
-#include <string_view>
 
-#include "plugin/model/result.h"
 #include "plugin/model/simulation.h"
+#include "plugin/profiles/clock_text.h"
 
 namespace headcrash::nbd {
 
@@ -18,16 +16,9 @@ inline WallNs wall_now() {
   return WallNs{now.tv_sec} * model::kSecondNs + now.tv_nsec;
 }
 
-struct Clock {
-  enum class Kind : std::uint8_t { real, off };
-  Kind kind = Kind::real;
-  double slowdown = 1;  ///< K: wall time that passes for one unit of model time
-  bool operator==(const Clock&) const = default;
-};
-
-/// "off", "real" or "real:K" with K from 0.001 to 1000000.
-Result<Clock> parse_clock(std::string_view text);
-std::string clock_text(const Clock& clock);  ///< "off" or "real:K"
+using profiles::Clock;
+using profiles::clock_text;
+using profiles::parse_clock;
 
 /// The line that ties model time to wall time from one change of the clock to the next.
 struct ClockAnchor {

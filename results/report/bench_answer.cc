@@ -205,6 +205,18 @@ class Cautions {
       say("The shards of this run were made with different {}.", named(mixed));
     if (run.accelerator == "tcg")
       say("The guests ran under software emulation: their CPU times say nothing about real machines.");
+    for (const auto& [device, clock] : slowed_devices())
+      say("{} ran with clock={}: so many times slower than life, and all times divided by that. It is "
+          "measured "
+          "against a processor that is so many times as fast as the guest's.",
+          device, clock);
+  }
+
+  std::map<std::string, std::string> slowed_devices() const {
+    std::map<std::string, std::string> slowed;
+    for (const BenchTrial& trial : bench_.trials)
+      if (trial.clock != "real" && trial.clock != "real:1") slowed[trial.device] = trial.clock;
+    return slowed;
   }
 
   void about_marked_trials() {

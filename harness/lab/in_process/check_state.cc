@@ -10,39 +10,7 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::size_t kFindingsMax = 200;
-constexpr std::size_t kJudgedMax = 4096;  // trees remembered
-
-/// Everything that the oracle looks at, as bytes: equal trees have equal ones.
-std::string fingerprint(std::optional<std::size_t> persisted,
-                        const std::vector<crash::ObservedObject>& tree) {
-  std::string bytes;
-  bytes.reserve(64 * tree.size());
-  const auto number = [&](std::uint64_t value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-  };
-  const auto text = [&](const std::string& value) {
-    number(value.size());
-    bytes += value;
-  };
-  number(persisted ? *persisted + 1 : 0);
-  for (const crash::ObservedObject& object : tree) {
-    text(object.path);
-    text(object.link_target);
-    number(static_cast<std::uint64_t>(object.type) | static_cast<std::uint64_t>(object.error) << 8U |
-           std::uint64_t{object.links} << 40U);
-    number(object.inode);
-    number(object.size_bytes);
-    number(object.runs.size());
-    for (const crash::ContentRun& run : object.runs) {
-      number(static_cast<std::uint64_t>(run.kind) | run.blocks << 8U);
-      number(std::uint64_t{run.file} << 32U | run.version);
-      number(run.stamped_block);
-      bytes.append(reinterpret_cast<const char*>(run.head.data()), run.head.size());
-    }
-  }
-  return bytes;
-}
+constexpr std::size_t kFindingsMax = 2000;  // a forbidden one must not be beyond it
 
 std::string place_of(const ufs::Finding& finding) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
@@ -56,15 +24,30 @@ std::string counts(const std::map<ufs::FindingKind, std::uint32_t>& found) {
   return text;
 }
 
+std::string all_of(const StateOutcome& outcome) {
+  std::string text = fmt::format("{} ({}), fsck: {}", crash::name(outcome.judgement.verdict),
+                                 outcome.judgement.summary, counts(outcome.found));
+  for (const crash::Finding& f : outcome.findings)
+    text += fmt::format("; {} {} {}: expected {}, found {}", crash::name(f.kind), crash::name(f.tier), f.path,
+                        f.expected, f.found);
+  return text + fmt::format("; {} names of exchanges", outcome.names_of_exchanges);
+}
+
 }  // namespace
 
 std::string_view name(StepKind step) {
-  constexpr std::array<std::string_view, kStepKinds> kNames{"generate", "rules",        "show", "check",
-                                                            "repair",   "second check", "tree", "judge"};
+  constexpr std::array<std::string_view, kStepKinds> kNames{
+      "generate", "rules", "show", "check", "repair", "second check", "tree", "judge", "verify"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
-Result<StateChecker> StateChecker::create(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck,
+std::string difference(const StateOutcome& one, const StateOutcome& other) {
+  const std::string says = all_of(one);
+  const std::string other_says = all_of(other);
+  return says == other_says ? std::string() : says + ", not " + other_says;
+}
+
+Result<StateChecker> StateChecker::create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
                                           std::span<const workload::Operation> operations,
                                           const std::vector<workload::Mishap>& mishaps) {
   auto oracle = crash::Oracle::follow(operations, {.promises = promises_of(scheme), .mishaps = mishaps});
@@ -72,15 +55,49 @@ Result<StateChecker> StateChecker::create(const SchemeUnderTest& scheme, StateDi
   return StateChecker(scheme, disk, fsck, std::move(*oracle));
 }
 
-const std::vector<crash::Finding>& StateChecker::judge(std::optional<std::size_t> persisted,
-                                                       const std::vector<crash::ObservedObject>& tree) {
-  std::string key = fingerprint(persisted, tree);
-  if (const auto known = judged_.find(key); known != judged_.end()) return known->second;
-  if (judged_.size() >= kJudgedMax) judged_.clear();
-  return judged_.emplace(std::move(key), oracle_.judge(persisted, tree)).first->second;
+Result<std::vector<crash::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted, Way way,
+                                                             StepTimes& times) {
+  process::Stopwatch watch;
+  const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
+  if (way == Way::quick) {
+    const auto tree = judging_->tree.observe();
+    step(StepKind::tree);
+    if (!tree) return pass_on(tree);
+    auto findings = judging_->judge.judge(persisted, *tree);
+    step(StepKind::judge);
+    return findings;
+  }
+  const auto tree = judging_->observer.observe();
+  step(StepKind::tree);
+  if (!tree) return pass_on(tree);
+  auto findings = judging_->oracle.judge(persisted, *tree);
+  step(StepKind::judge);
+  return findings;
 }
 
-StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes& times) {
+/// One verdict of what the first check said and what the oracle says.
+void StateChecker::judge_findings(const ufs::FsckReport& first, StateOutcome& outcome) const {
+  crash::Recovery recovery;
+  std::string forbidden;
+  for (const ufs::Finding& finding : first.findings) {
+    if (permitted(*scheme_, finding.kind)) continue;
+    recovery.check_found_damage = true;
+    if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
+  }
+  outcome.names_of_exchanges = std::erase_if(outcome.findings, [](const crash::Finding& finding) {
+    return finding.kind == crash::Verdict::wrong_data && finding.expected == "no such name" &&
+           ufs::is_name_of_exchange(finding.path);
+  });
+  outcome.judgement = crash::judge_trial(recovery, outcome.findings);
+  if (recovery.check_found_damage && outcome.findings.empty()) {
+    outcome.judgement.summary = fmt::format("fsck found what {} may not leave ({}); first: {}", scheme_->name,
+                                            counts(outcome.found), forbidden);
+  } else if (outcome.judgement.verdict == crash::Verdict::clean && !outcome.found.empty()) {
+    outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
+  }
+}
+
+StateOutcome StateChecker::check(std::optional<std::size_t> persisted, Way way, StepTimes& times) {
   StateOutcome outcome{.persisted = persisted};
   process::Stopwatch watch;
   const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
@@ -88,24 +105,18 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
     outcome.judgement = {verdict, std::move(why)};
     return outcome;
   };
-  const auto first = fsck_->check(*disk_, kFindingsMax);
+  const auto contents = way == Way::quick ? disk_->digests() : std::span<const std::uint64_t>();
+  const auto first = fsck_->check(*disk_, kFindingsMax, contents);
   step(StepKind::check);
   if (!first)
     return end(crash::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
-  crash::Recovery recovery;
-  std::string forbidden;
-  for (const ufs::Finding& finding : first->findings) {
-    ++outcome.found[finding.kind];
-    if (permitted(*scheme_, finding.kind)) continue;
-    recovery.check_found_damage = true;
-    if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
-  }
+  for (const ufs::Finding& finding : first->findings) ++outcome.found[finding.kind];
   if (!first->nothing_found() || !first->was_clean) {
-    const auto repaired = fsck_->run(*disk_, {.repair = true, .findings_max = 0});
+    const auto repaired = fsck_->run(*disk_, {.repair = true, .findings_max = 0, .contents = contents});
     step(StepKind::repair);
     if (!repaired)
       return end(crash::Verdict::not_repairable, "the repair ended: " + repaired.error().message());
-    const auto second = fsck_->check(*disk_, kFindingsMax);
+    const auto second = fsck_->check(*disk_, kFindingsMax, contents);
     step(StepKind::second_check);
     if (!second || !second->nothing_found())
       return end(
@@ -114,24 +125,12 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, StepTimes
                                             : second->findings.empty() ? "more"
                                                                        : second->findings.front().text));
   }
-  const auto tree = observer_.observe();
-  step(StepKind::tree);
-  if (!tree)
+  auto findings = judge_tree(persisted, way, times);
+  if (!findings)
     return end(crash::Verdict::not_repairable,
-               "fsck finds nothing, and the tree cannot be read: " + tree.error().message());
-  outcome.findings = judge(persisted, *tree);
-  outcome.names_of_exchanges = std::erase_if(outcome.findings, [](const crash::Finding& finding) {
-    return finding.kind == crash::Verdict::wrong_data && finding.expected == "no such name" &&
-           is_name_of_exchange(finding.path);
-  });
-  step(StepKind::judge);
-  outcome.judgement = crash::judge_trial(recovery, outcome.findings);
-  if (recovery.check_found_damage && outcome.findings.empty()) {
-    outcome.judgement.summary = fmt::format("fsck found what {} may not leave ({}); first: {}", scheme_->name,
-                                            counts(outcome.found), forbidden);
-  } else if (outcome.judgement.verdict == crash::Verdict::clean && !outcome.found.empty()) {
-    outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
-  }
+               "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
+  outcome.findings = *std::move(findings);
+  judge_findings(*first, outcome);
   return outcome;
 }
 

@@ -5,28 +5,44 @@
 //        -> repair     -> second check: nothing left
 //        -> tree       -> oracle: synced data is there, nothing that may not be
 //
-// A scheme may leave residue for fsck to clear (schemes.h); the verdict is then `clean`, and says what fsck
-// found. Whatever is worse is `repaired-by-fsck` at best.
+// A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
+// `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best.
+//
+// There are two ways through it. The plain one looks at everything: three times the whole image, the whole
+// tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
+// is several times as fast; who uses it has a share of the states and all that failed checked the plain way,
+// too, and does not accept any difference (exploration.h).
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/crash/oracle.h"
 #include "harness/crash/verdict.h"
+#include "harness/lab/in_process/kept_tree.h"
 #include "harness/lab/in_process/observed_image.h"
-#include "harness/lab/in_process/schemes.h"
 #include "harness/lab/in_process/state_disk.h"
 
 namespace headcrash::in_process {
 
-enum class StepKind : std::uint8_t { generate, rules, show, check, repair, second_check, tree, judge };
-inline constexpr std::size_t kStepKinds = 8;
+enum class StepKind : std::uint8_t {
+  generate,
+  rules,
+  show,
+  check,
+  repair,
+  second_check,
+  tree,
+  judge,
+  verify
+};
+inline constexpr std::size_t kStepKinds = 9;
 std::string_view name(StepKind step);
 using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
@@ -34,7 +50,7 @@ struct StateOutcome {
   crash::Judgement judgement;
   std::vector<crash::Finding> findings;             ///< the oracle's, and of fsck what is not permitted
   std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
-  std::size_t names_of_exchanges = 0;               ///< left behind, and permitted (schemes.h)
+  std::size_t names_of_exchanges = 0;               ///< left behind, and permitted (scheme_variants.h)
   std::optional<std::size_t> persisted;
 };
 
@@ -43,28 +59,44 @@ inline bool keeps_rules(const StateOutcome& outcome) {
   return crash::keeps_promises(outcome.judgement.verdict);
 }
 
+/// What one says and the other does not, in a line; empty: they say the same.
+std::string difference(const StateOutcome& one, const StateOutcome& other);
+
+enum class Way : std::uint8_t { plain, quick };
+
 class StateChecker {
  public:
   /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
-  static Result<StateChecker> create(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck,
+  static Result<StateChecker> create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
                                      std::span<const workload::Operation> operations,
                                      const std::vector<workload::Mishap>& mishaps);
 
   /// What the disk shows now. It is changed by the repair.
-  StateOutcome check(std::optional<std::size_t> persisted, StepTimes& times);
+  StateOutcome check(std::optional<std::size_t> persisted, Way way, StepTimes& times);
 
  private:
-  StateChecker(const SchemeUnderTest& scheme, StateDisk& disk, ufs::Fsck& fsck, crash::Oracle oracle)
-      : scheme_(&scheme), disk_(&disk), fsck_(&fsck), oracle_(std::move(oracle)), observer_(disk) {}
-  const std::vector<crash::Finding>& judge(std::optional<std::size_t> persisted,
-                                           const std::vector<crash::ObservedObject>& tree);
+  /// Refers to its own parts: it stays where it is.
+  struct Judging {
+    Judging(const StateDisk& disk, crash::Oracle its_oracle)
+        : oracle(std::move(its_oracle)), observer(disk), judge(oracle), tree(disk, observer, judge) {}
+    crash::Oracle oracle;
+    Observer observer;
+    crash::RepeatedJudge judge;
+    KeptTree tree;
+  };
+  StateChecker(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck, crash::Oracle oracle)
+      : scheme_(&scheme),
+        disk_(&disk),
+        fsck_(&fsck),
+        judging_(std::make_unique<Judging>(disk, std::move(oracle))) {}
+  Result<std::vector<crash::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
+                                                 StepTimes& times);
+  void judge_findings(const ufs::FsckReport& first, StateOutcome& outcome) const;
 
-  const SchemeUnderTest* scheme_;
+  const ufs::SchemeVariant* scheme_;
   StateDisk* disk_;
   ufs::Fsck* fsck_;
-  crash::Oracle oracle_;
-  Observer observer_;
-  std::unordered_map<std::string, std::vector<crash::Finding>> judged_;  ///< by horizon and tree
+  std::unique_ptr<Judging> judging_;
 };
 
 }  // namespace headcrash::in_process

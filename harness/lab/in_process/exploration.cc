@@ -1,40 +1,15 @@
 // Takes states one by one (exploration.h).
 #include "harness/lab/in_process/exploration.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "harness/lab/in_process/persistence_points.h"
 #include "harness/process/stopwatch.h"
 
 namespace headcrash::in_process {
 namespace {
-
-/// The persistence points of a run, by event.
-class Points {
- public:
-  explicit Points(const states::RunHistory& run) {
-    for (const states::RecordedMark& mark : run.marks())
-      if (const auto operation = workload::parse_persisted_mark(mark.text))
-        points_.emplace_back(mark.event, *operation);
-  }
-  /// The last one before a cut.
-  std::optional<std::size_t> before(std::uint64_t cut) const {
-    const auto next =
-        std::ranges::lower_bound(points_, cut, {}, &std::pair<std::uint64_t, std::size_t>::first);
-    if (next == points_.begin()) return {};
-    return std::prev(next)->second;
-  }
-  /// After the mark of the first point from this operation on.
-  std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
-    const auto found =
-        std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });
-    if (found == points_.end()) return {};
-    return found->first + 1;
-  }
-
- private:
-  std::vector<std::pair<std::uint64_t, std::size_t>> points_;
-};
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
@@ -43,9 +18,48 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
   for (const auto& [kind, many] : outcome.found) ++result.found[kind];
 }
 
+/// Gives the states of one run their outcomes.
+class Examination {
+ public:
+  Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
+              const ExplorationOptions& options, ExplorationResult& result)
+      : disk_(disk), checker_(checker), points_(points), options_(options), result_(result) {}
+
+  /// The quick way, and of failures and a share of all states the plain way as well. An Error: they differ.
+  Result<StateOutcome> examine(const states::FoundState& found) {
+    process::Stopwatch watch;
+    const auto step = [&](StepKind kind) {
+      result_.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap();
+    };
+    const auto persisted = points_.before(found.state.event);
+    disk_.show(found.state);
+    step(StepKind::show);
+    StateOutcome outcome = checker_.check(persisted, Way::quick, result_.step_ms);
+    watch.lap();  // the checker has told its steps itself
+    if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
+    StepTimes none = {};
+    disk_.show(found.state);
+    StateOutcome plain = checker_.check(persisted, Way::plain, none);
+    ++result_.verified;
+    step(StepKind::verify);
+    const std::string differs = difference(plain, outcome);
+    if (differs.empty()) return plain;
+    return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
+                "the plain way and the quick way of checking it differ: " + differs,
+                "this is a bug of the in-process lab: trust neither");
+  }
+
+ private:
+  StateDisk& disk_;
+  StateChecker& checker_;
+  const PersistencePoints& points_;
+  const ExplorationOptions& options_;
+  ExplorationResult& result_;
+};
+
 }  // namespace
 
-Result<ExplorationResult> Bench::explore(const SchemeUnderTest& scheme,
+Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
                                          std::span<const workload::Operation> operations,
                                          const ExplorationOptions& options,
                                          const std::filesystem::path& recording) {
@@ -62,7 +76,7 @@ Result<ExplorationResult> Bench::explore(const SchemeUnderTest& scheme,
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
   auto checker = StateChecker::create(scheme, disk_, fsck_, operations, result.run.mishaps);
   if (!checker) return pass_on(checker);
-  const Points points(**run);
+  const PersistencePoints points(**run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,
                                  .budget = options.budget,
@@ -74,41 +88,46 @@ Result<ExplorationResult> Bench::explore(const SchemeUnderTest& scheme,
   auto explorer = states::Explorer::create(*run, explore);
   if (!explorer) return pass_on(explorer);
   result.load_ms = watch.lap();
-  const auto step = [&](StepKind kind) {
-    const double ms = watch.lap();
-    result.step_ms.at(static_cast<std::size_t>(kind)) += ms;
-    return ms;
-  };
+  const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
+  Examination examination(disk_, *checker, points, options, result);
+  std::map<states::Strategy, StrategyCoverage> by_strategy;
   while (options.interrupted == nullptr || !*options.interrupted) {
     auto found = explorer->next();
     if (!found) return pass_on(found);
     step(StepKind::generate);
     if (!*found) break;
     ++result.generated;
+    StrategyCoverage& coverage = by_strategy[(*found)->strategy];
     const bool allowed = result.run.rules.allow(**run, (*found)->state);
     step(StepKind::rules);
     if (!allowed) {
       ++result.forbidden;
+      ++coverage.forbidden;
       continue;
     }
-    disk_.show((*found)->state);
-    const double show_ms = step(StepKind::show);
-    StateOutcome outcome = checker->check(points.before((*found)->state.event), result.step_ms);
-    count(result, outcome);
-    const double check_ms = watch.lap();  // the checker has told its steps itself
-    if (!keeps_rules(outcome) && result.failures.size() < options.failures_kept)
+    ++coverage.checked;
+    const process::Stopwatch state_watch;
+    auto outcome = examination.examine(**found);
+    if (!outcome) return pass_on(outcome);
+    count(result, *outcome);
+    if (!keeps_rules(*outcome) && result.failures.size() < options.failures_kept)
       result.failures.push_back({.state = (*found)->name,
                                  .strategy = (*found)->strategy,
                                  .digest = (*found)->digest,
-                                 .wall_ms = show_ms + check_ms,
-                                 .outcome = std::move(outcome)});
+                                 .wall_ms = state_watch.ms(),
+                                 .outcome = *std::move(outcome)});
+    watch.lap();  // the examination has told its steps itself
   }
-  result.coverage = explorer->coverage();
+  for (states::Coverage& one : explorer->coverage()) {
+    StrategyCoverage& coverage = by_strategy[one.strategy];
+    coverage.found = std::move(one);
+    result.coverage.push_back(std::move(coverage));
+  }
   result.wall_ms = all.ms();
   return result;
 }
 
-Result<ExploredState> Bench::check(const SchemeUnderTest& scheme,
+Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
                                    std::span<const workload::Operation> operations,
                                    const std::vector<workload::Mishap>& mishaps,
                                    const std::filesystem::path& recording, const std::string& state) {
@@ -128,7 +147,7 @@ Result<ExploredState> Bench::check(const SchemeUnderTest& scheme,
   StepTimes times = {};
   const process::Stopwatch watch;
   ExploredState explored{.state = state};
-  explored.outcome = checker->check(Points(**run).before(parsed->event), times);
+  explored.outcome = checker->check(PersistencePoints(**run).before(parsed->event), Way::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

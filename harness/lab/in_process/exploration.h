@@ -3,8 +3,10 @@
 //
 //   record_run -> states::Explorer -> OrderRules -> StateDisk -> StateChecker, one state after the other
 //
-// States that the driver's rules do not allow are counted and left out. One Bench for each thread: it has the
-// one flat image, and everything on it is of this thread.
+// States that the driver's rules do not allow are counted and left out. States are checked the quick way
+// (check_state.h); one in twenty, drawn by its digest, and every one that fails, the plain way, too, and a
+// difference between the two ends the exploration with an error. One Bench for each thread: it has the one
+// flat image, and everything on it is of this thread.
 
 #include <atomic>
 #include <functional>
@@ -23,6 +25,8 @@ struct ExplorationOptions {
   RunOptions run;
   std::uint64_t from_operation = 0;  ///< cuts before it is persistent are left out: a workload's set-up
   std::size_t failures_kept = 20;    ///< with all that is known; more are counted
+  std::uint64_t verify_one_in =
+      20;  ///< states that keep the rules and are checked the plain way, too; 1: all
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -32,14 +36,25 @@ struct ExploredState {
   std::uint64_t digest = 0;
   double wall_ms = 0;
   StateOutcome outcome;
+  // confirm.h
+  bool confirmed = false;
+  std::string disagreement;     ///< what the run that was made anew said
+  std::string minimised_state;  ///< with the fewest lost writes; empty: not tried
+};
+
+/// What became of a strategy's states.
+struct StrategyCoverage {
+  states::Coverage found;
+  std::uint64_t checked = 0, forbidden = 0;  ///< of the distinct ones; the rest was left when interrupted
 };
 
 struct ExplorationResult {
   RecordedRun run;
-  std::vector<states::Coverage> coverage;
+  std::vector<StrategyCoverage> coverage;
   std::uint64_t generated = 0;  ///< distinct states
   std::uint64_t forbidden = 0;  ///< of these, by the driver's rules
   std::uint64_t checked = 0, clean = 0;
+  std::uint64_t verified = 0;                       ///< of the checked ones, the plain way
   std::map<ufs::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
   std::map<crash::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
@@ -54,13 +69,14 @@ class Bench {
 
   /// Records into `recording`, replacing it. Errors: what record_run() says; a list that the oracle cannot
   /// follow.
-  Result<ExplorationResult> explore(const SchemeUnderTest& scheme,
+  Result<ExplorationResult> explore(const ufs::SchemeVariant& scheme,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
   /// One state of a recording that explore() or record_run() made of these operations.
-  Result<ExploredState> check(const SchemeUnderTest& scheme, std::span<const workload::Operation> operations,
+  Result<ExploredState> check(const ufs::SchemeVariant& scheme,
+                              std::span<const workload::Operation> operations,
                               const std::vector<workload::Mishap>& mishaps,
                               const std::filesystem::path& recording, const std::string& state);
 

@@ -77,7 +77,7 @@ class Workload {
   std::uint32_t version_ = 0;
 };
 
-void measure(Bench& bench, const SchemeUnderTest& scheme, const Workload& workload, std::uint64_t states,
+void measure(Bench& bench, const ufs::SchemeVariant& scheme, const Workload& workload, std::uint64_t states,
              const std::filesystem::path& folder) {
   const ExplorationOptions options{
       .budget = states, .reorder_per_cut = 256, .from_operation = workload.setup(), .failures_kept = 1};
@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
   const auto formatted = must(format_disk(kDiskBytes, {}, folder / "in_process_bench_formatted.hcrec"));
   Bench bench(formatted);
   const Workload workload(files);
-  for (const SchemeUnderTest& scheme : schemes_under_test())
+  for (const ufs::SchemeVariant& scheme : ufs::scheme_variants())
     if (argc < 5 || scheme.name == argv[4]) measure(bench, scheme, workload, states, folder);
   return 0;
 }

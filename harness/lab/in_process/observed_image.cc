@@ -16,8 +16,8 @@ using workload::kStampBytes;
 constexpr std::size_t kForeignBytes = 32;
 constexpr std::size_t kRunsMax = 8192;
 
-ContentRun describe(const workload::BlockContent& content, std::span<const std::byte> block,
-                    std::uint64_t number) {
+ContentRun run_of(const workload::BlockContent& content, std::span<const std::byte> block,
+                  std::uint64_t number) {
   ContentRun run{.first_block = number, .blocks = 1};
   if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
     run.kind = stamp->block == number ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
@@ -55,7 +55,7 @@ workload::BlockContent Observer::content_at(std::uint64_t sector, std::size_t by
 }
 
 void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& inode,
-                            crash::ObservedObject& object) {
+                            crash::ObservedObject& object, std::vector<std::uint32_t>* data) {
   if (inode.size_bytes > workload::kLargestFileBytes) {
     object.error = EFBIG;
     return;
@@ -74,8 +74,9 @@ void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& in
         static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
     const std::uint64_t sector = geometry.lba_of(at) + number % sectors_per_block;
     ContentRun run{.first_block = number, .blocks = 1};
+    if (at != 0 && data != nullptr) data->push_back(static_cast<std::uint32_t>(sector));
     if (at != 0)
-      run = describe(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
+      run = run_of(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
     if (!object.runs.empty() && joins(object.runs.back(), run)) {
       ++object.runs.back().blocks;
     } else if (object.runs.size() < kRunsMax) {
@@ -87,26 +88,31 @@ void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& in
   }
 }
 
+crash::ObservedObject Observer::describe(const ufs::ImageReader& reader, const ufs::ImageReader::Found& found,
+                                         std::vector<std::uint32_t>* data) {
+  crash::ObservedObject object;
+  object.path = found.path;
+  object.type = type_of(found.inode);
+  object.inode = found.number;
+  object.links = found.inode.links;
+  object.size_bytes = found.inode.size_bytes;
+  if (object.type == FileType::symlink) {
+    if (auto target = reader.readlink(found.number)) {
+      object.link_target = std::move(*target);
+    } else {
+      object.error = EIO;
+    }
+  }
+  if (object.type == FileType::regular) read_content(reader, found.inode, object, data);
+  return object;
+}
+
 Result<std::vector<crash::ObservedObject>> Observer::observe() {
   const auto reader = ufs::ImageReader::open(*disk_);
   if (!reader) return pass_on(reader);
   std::vector<crash::ObservedObject> tree;
-  const auto walked = reader->walk([&](const ufs::ImageReader::Found& found) {
-    crash::ObservedObject& object = tree.emplace_back();
-    object.path = found.path;
-    object.type = type_of(found.inode);
-    object.inode = found.number;
-    object.links = found.inode.links;
-    object.size_bytes = found.inode.size_bytes;
-    if (object.type == FileType::symlink) {
-      if (auto target = reader->readlink(found.number)) {
-        object.link_target = std::move(*target);
-      } else {
-        object.error = EIO;
-      }
-    }
-    if (object.type == FileType::regular) read_content(*reader, found.inode, object);
-  });
+  const auto walked =
+      reader->walk([&](const ufs::ImageReader::Found& found) { tree.push_back(describe(*reader, found)); });
   if (!walked) return pass_on(walked);
   return tree;
 }

@@ -20,9 +20,14 @@ class Observer {
 
   /// Everything but the root. Errors: an image that makes no sense, after a check that found nothing.
   Result<std::vector<crash::ObservedObject>> observe();
+  /// One object. `data`, if there is one, is given the sectors of its content, which the reader does not
+  /// read.
+  crash::ObservedObject describe(const ufs::ImageReader& reader, const ufs::ImageReader::Found& found,
+                                 std::vector<std::uint32_t>* data = nullptr);
 
  private:
-  void read_content(const ufs::ImageReader& reader, const ufs::Inode& inode, crash::ObservedObject& object);
+  void read_content(const ufs::ImageReader& reader, const ufs::Inode& inode, crash::ObservedObject& object,
+                    std::vector<std::uint32_t>* data);
   workload::BlockContent content_at(std::uint64_t sector, std::size_t bytes);
 
   const StateDisk* disk_;

@@ -6,8 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "fs-adapters/os/memory_disk.h"
-#include "fs-adapters/os/syncer.h"
+#include "fs-adapters/os/memory_machine.h"
 #include "harness/workload/open_files.h"
 #include "plugin/model/random.h"
 #include "plugin/record/recording.h"
@@ -63,24 +62,23 @@ class QueueRecorder final : public os::DiskTracer {
 
 class Run {
  public:
-  Run(StateDisk& store, const SchemeUnderTest& scheme, std::span<const workload::Operation> operations,
+  Run(StateDisk& store, const ufs::SchemeVariant& scheme, std::span<const workload::Operation> operations,
       const RunOptions& options, record::RecordingWriter& writer)
       : scheme_(scheme),
         operations_(operations),
         options_(options),
         random_(options.seed),
-        memory_(simulation_, store, kDiskLatency),
-        cpu_(executor_, {}),
-        queue_(executor_, cpu_, memory_, scheme.queue),
-        cache_(executor_, cpu_, queue_,
-               {.bytes = options.cache_bytes, .block_copy = scheme.block_copy, .lock_data = true}),
-        syncer_(executor_, cache_, {}),
+        machine_(
+            store,
+            {.latency_ns = kDiskLatency,
+             .queue = scheme.queue,
+             .cache = {.bytes = options.cache_bytes, .block_copy = scheme.block_copy, .lock_data = true}}),
         recorded_{.rules = OrderRules(scheme.queue.flag, scheme.queue.reads_bypass)},
-        recorder_(writer, executor_, recorded_.rules) {}
+        recorder_(writer, machine_.executor, recorded_.rules) {}
 
   Result<RecordedRun> run() {
-    queue_.trace(&recorder_);
-    syncer_.start();
+    machine_.queue.trace(&recorder_);
+    machine_.syncer.start();
     executor_.spawn(os::Executor::Kind::user, account_, [this] { user(); });
     executor_.run();
     executor_.halt();
@@ -90,7 +88,8 @@ class Run {
 
  private:
   void user() {
-    auto mounted = ufs::FileSystem::mount({executor_, cpu_, queue_, cache_, syncer_}, scheme_.mount);
+    auto mounted = ufs::FileSystem::mount(
+        {executor_, machine_.cpu, machine_.queue, machine_.cache, machine_.syncer}, scheme_.mount);
     if (!mounted) {
       error_ = mounted.error();
       return;
@@ -107,9 +106,9 @@ class Run {
     executor_.sleep_until(executor_.now() + kDaemonsRest);
     recorded_.to_event = recorder_.events();
     // The power goes: nothing of what follows is seen.
-    queue_.trace(nullptr);
+    machine_.queue.trace(nullptr);
     filesystem_->abandon();
-    memory_.power_cut();
+    machine_.disk.power_cut();
     open_files_.reset();
     filesystem_.reset();
   }
@@ -137,18 +136,12 @@ class Run {
     executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
   }
 
-  const SchemeUnderTest& scheme_;
+  const ufs::SchemeVariant& scheme_;
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   model::Random random_;
-  model::Simulation simulation_;
-  os::VirtualClock clock_{simulation_};
-  os::Executor executor_{clock_};
-  os::MemoryDisk memory_;
-  os::Cpu cpu_;
-  os::DiskQueue queue_;
-  os::BufferCache cache_;
-  os::Syncer syncer_;
+  os::MemoryMachine machine_;
+  os::Executor& executor_ = machine_.executor;
   os::Account account_{.name = "user"};
   RecordedRun recorded_;
   QueueRecorder recorder_;
@@ -159,7 +152,8 @@ class Run {
 
 }  // namespace
 
-Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk, const SchemeUnderTest& scheme,
+Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
+                               const ufs::SchemeVariant& scheme,
                                std::span<const workload::Operation> operations, const RunOptions& options,
                                const std::filesystem::path& recording) {
   if (workload::threads_of(operations) > 1)

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/lab/in_process/formatted_disk.h"
 #include "harness/lab/in_process/order_rules.h"
-#include "harness/lab/in_process/schemes.h"
 #include "harness/lab/in_process/state_disk.h"
 #include "harness/workload/operation.h"
 
@@ -40,7 +40,8 @@ struct RecordedRun {
 
 /// Replaces the recording. `disk` is left changed. Errors: a scheme that does not mount, threads, a folder
 /// that cannot be written.
-Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk, const SchemeUnderTest& scheme,
+Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
+                               const ufs::SchemeVariant& scheme,
                                std::span<const workload::Operation> operations, const RunOptions& options,
                                const std::filesystem::path& recording);
 

@@ -7,48 +7,61 @@
 #include <cstring>
 
 #include "plugin/model/invariant.h"
+#include "plugin/states/digest.h"
 
 namespace headcrash::in_process {
 namespace {
 
 using model::kSectorBytes;
 
+void digest_sectors(std::uint64_t lba, std::span<const std::byte> bytes, std::uint64_t* into) {
+  for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes)
+    *into++ = states::digest_sum(lba++, bytes.subspan(at, kSectorBytes));
+}
+
 }  // namespace
 
 StateDisk::StateDisk(std::span<const std::byte> base)
     : base_(base),
       current_(base.begin(), base.end()),
+      base_digests_(base.size() / kSectorBytes),
       source_(base.size() / kSectorBytes, kBase),
-      wanted_(base.size() / kSectorBytes, kBase) {}
+      wanted_(base.size() / kSectorBytes, kBase) {
+  digest_sectors(0, base, base_digests_.data());
+  digests_ = base_digests_;
+}
+
+Result<void> StateDisk::check(std::uint64_t lba, std::uint64_t count) const {
+  if (lba <= sectors() && count <= sectors() - lba) return {};
+  return fail("state", fmt::format("sectors {} to {} are beyond its end", lba, lba + count));
+}
 
 Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
-  const std::uint64_t count = into.size() / kSectorBytes;
-  if (lba > sectors() || count > sectors() - lba)
-    return fail("state", fmt::format("sectors {} to {} are beyond its end", lba, lba + count));
+  if (auto inside = check(lba, into.size() / kSectorBytes); !inside) return inside;
   std::memcpy(into.data(), current_.data() + lba * kSectorBytes, into.size());
   return {};
 }
 
-Result<void> StateDisk::touch(std::uint64_t lba, std::uint64_t count) {
-  if (lba > sectors() || count > sectors() - lba)
-    return fail("state", fmt::format("sectors {} to {} are beyond its end", lba, lba + count));
+void StateDisk::changed(std::uint64_t lba, std::uint64_t count) {
+  digest_sectors(lba, bytes().subspan(lba * kSectorBytes, count * kSectorBytes), digests_.data() + lba);
   for (std::uint64_t sector = lba; sector < lba + count; ++sector) {
     if (source_[sector] == kChanged) continue;
     source_[sector] = kChanged;
     changed_.push_back(static_cast<std::uint32_t>(sector));
   }
-  return {};
 }
 
 Result<void> StateDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto touched = touch(lba, data.size() / kSectorBytes); !touched) return touched;
+  if (auto inside = check(lba, data.size() / kSectorBytes); !inside) return inside;
   std::memcpy(current_.data() + lba * kSectorBytes, data.data(), data.size());
+  changed(lba, data.size() / kSectorBytes);
   return {};
 }
 
 Result<void> StateDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto touched = touch(lba, count); !touched) return touched;
+  if (auto inside = check(lba, count); !inside) return inside;
   std::memset(current_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
+  changed(lba, count);
   return {};
 }
 
@@ -56,9 +69,12 @@ void StateDisk::put(std::uint64_t sector, std::uint32_t source) {
   if (source_[sector] == source) return;
   source_[sector] = source;
   const std::byte* from = base_.data() + sector * kSectorBytes;
+  digests_[sector] = base_digests_[sector];
   if (source != kBase) {
-    const states::RecordedWrite& write = run_->writes(0)[source - 1];
-    from = payloads_.data() + payload_at_[source - 1] + (sector - write.lba) * kSectorBytes;
+    const std::size_t at =
+        payload_at_[source - 1] + (sector - run_->writes(0)[source - 1].lba) * kSectorBytes;
+    from = payloads_.data() + at;
+    digests_[sector] = payload_digests_[at / kSectorBytes];
   }
   std::memcpy(current_.data() + sector * kSectorBytes, from, kSectorBytes);
 }
@@ -82,12 +98,14 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
     bytes += std::size_t{write.sectors} * kSectorBytes;
   }
   payloads_.resize(bytes);
+  payload_digests_.resize(bytes / kSectorBytes);
   for (std::size_t i = 0; i < writes.size(); ++i) {
     model::invariant(writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= sectors(),
                      "the lab's recordings consist of writes inside the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
     if (auto read = run_->read_payload(writes[i], 0, into); !read) return read;
+    digest_sectors(writes[i].lba, into, payload_digests_.data() + payload_at_[i] / kSectorBytes);
     for (std::uint64_t sector = writes[i].lba; sector < writes[i].lba + writes[i].sectors; ++sector) {
       if (std::exchange(wanted_[sector], 1U) == kBase) touched_.push_back(static_cast<std::uint32_t>(sector));
     }

@@ -9,7 +9,8 @@
 // Showing another state copies only sectors that come from somewhere else than they do now; neighbouring
 // states of a run share nearly all of them. Reads are one memcpy, so that a checker that reads a megabyte of
 // inode tables does so at the speed of memory. What a state is made of is the same as in
-// states::RunHistory::image, only that nothing is read from the recording again.
+// states::RunHistory::image, only that nothing is read from the recording again. A digest of each sector goes
+// with it: who knows what a digest stood for need not look at the bytes.
 
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,8 @@ class StateDisk final : public model::SectorStore {
   void show(const states::CrashState& state);
 
   std::span<const std::byte> bytes() const { return current_; }
+  /// Of each sector as it is now: equal ones mean equal bytes, in all runs; 0: zeroes.
+  std::span<const std::uint64_t> digests() const { return digests_; }
   /// Which of the sectors that the run wrote is there, numbered over all its writes: what is known of that
   /// one is known of this. Nothing: it is none of them.
   std::optional<std::size_t> written_sector(std::uint64_t sector) const {
@@ -50,20 +53,23 @@ class StateDisk final : public model::SectorStore {
 
  private:
   static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;  // else 1 + index of the write
-  Result<void> touch(std::uint64_t lba, std::uint64_t count);
+  Result<void> check(std::uint64_t lba, std::uint64_t count) const;
+  void changed(std::uint64_t lba, std::uint64_t count);
   void put(std::uint64_t sector, std::uint32_t source);
   void want(std::size_t write, std::uint32_t first, std::uint32_t count);
 
   std::span<const std::byte> base_;
   std::vector<std::byte> current_;
-  std::vector<std::uint32_t> source_;   ///< by sector
-  std::vector<std::uint32_t> changed_;  ///< sectors with kChanged
+  std::vector<std::uint64_t> base_digests_, digests_;  ///< by sector
+  std::vector<std::uint32_t> source_;                  ///< by sector
+  std::vector<std::uint32_t> changed_;                 ///< sectors with kChanged
   std::shared_ptr<const states::RunHistory> run_;
   std::vector<std::byte> payloads_;
-  std::vector<std::size_t> payload_at_;  ///< by write
-  std::vector<std::uint32_t> touched_;   ///< sectors that any write of the run has
-  std::vector<std::uint32_t> wanted_;    ///< by sector; kBase but while a state is put together
-  std::vector<std::uint8_t> fates_;      ///< of loose writes
+  std::vector<std::uint64_t> payload_digests_;  ///< by sector of the payloads
+  std::vector<std::size_t> payload_at_;         ///< by write
+  std::vector<std::uint32_t> touched_;          ///< sectors that any write of the run has
+  std::vector<std::uint32_t> wanted_;           ///< by sector; kBase but while a state is put together
+  std::vector<std::uint8_t> fates_;             ///< of loose writes
 };
 
 }  // namespace headcrash::in_process

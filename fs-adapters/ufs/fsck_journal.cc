@@ -1,0 +1,62 @@
+// Between phase 0 and phase 1 (fsck.h): the file system is what its journal says that it is. A repair replays
+// it and empties it; a check that may change nothing looks at the disk through what a replay would write. All
+// phases follow either way.
+
+#include <array>
+
+#include "fs-adapters/ufs/fsck_state.h"
+
+namespace headcrash::ufs {
+
+void Fsck::State::look_into_journal() {
+  if (superblock.journal.fragments == 0 || stopped()) return;
+  std::array<std::byte, kSectorBytes> sector = {};
+  if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) return;
+  if (const auto decoded = decode_journal_superblock(sector, superblock); !decoded) {
+    find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
+         "the journal: " + decoded.error().problem + "; an empty one is made");
+    if (!repairing()) return;
+    if (auto done = remake_journal(*target, superblock); !done) failure = done.error();
+    return;
+  }
+  if (report.was_clean) return;  // a replica's flag is mkfs's
+  if (repairing())
+    replay_in_place();
+  else
+    replay_in_memory();
+}
+
+void Fsck::State::replay_in_place() {
+  const auto replayed = replay_journal(*target, superblock, ReplayFor::repair);
+  if (!replayed) {
+    failure = replayed.error();
+    return;
+  }
+  report.replayed = replayed->transactions;
+  if (!replayed->damage.empty())
+    find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
+         replayed->damage + "; what comes before it is replayed");
+}
+
+void Fsck::State::replay_in_memory() {
+  auto read = read_journal(*source, superblock);
+  if (!read) {
+    failure = read.error();
+    return;
+  }
+  if (!read->super.in_use) return;
+  journal = std::move(*read);
+  report.replayed = journal.transactions.size();
+  if (!journal.damage.empty())
+    find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
+         journal.damage + "; what comes before it is replayed");
+  redo.emplace(*source, superblock);
+  options.contents = {};  // of the disk as it is
+  redo->add(journal.transactions);
+  // What makes no sense here is met again, and named, by the phases.
+  if (const auto orphans = orphans_of(journal, superblock, *redo))
+    for (const InodeNumber orphan : *orphans) (void)redo->release(orphan);
+  (void)redo->count(superblock);
+}
+
+}  // namespace headcrash::ufs

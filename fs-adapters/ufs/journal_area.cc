@@ -1,0 +1,138 @@
+// Room for a journal in a file system (journal_replay.h): whole blocks in a row, in the group in the middle
+// or the next one that has them, used in the group's map as the summary area is, and named by the superblock
+// and its replicas. The superblock says "not clean" until all of that agrees.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "fs-adapters/ufs/journal_replay.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr std::uint32_t kBlocksOfAnOperation = 16;  // a rename: names, directories that grow, inodes, ".."
+constexpr std::uint64_t kShareOfTheDevice = 32;
+constexpr std::uint64_t kBytesMax = 16 << 20;
+
+std::uint32_t whole_blocks(const Superblock& superblock, std::uint64_t fragments) {
+  const std::uint32_t width = superblock.fragments_per_block();
+  return static_cast<std::uint32_t>((fragments + width - 1) / width * width);
+}
+
+std::uint32_t default_fragments(const Superblock& superblock) {
+  const std::uint64_t most = std::min<std::uint64_t>(superblock.size_fragments / kShareOfTheDevice,
+                                                     kBytesMax / superblock.fragment_bytes);
+  return whole_blocks(superblock, std::max<std::uint64_t>(most, journal_fragments_min(superblock)));
+}
+
+/// The first whole blocks in a row that are free; in fragments of the group.
+std::optional<std::uint32_t> find_row(const CylinderGroup& group, const Geometry& geometry,
+                                      std::uint32_t fragments) {
+  const std::uint32_t width = geometry.fragments_per_block();
+  const std::uint32_t start = geometry.data_start(group.group()) - geometry.group_base(group.group());
+  std::uint32_t row = 0;
+  for (std::uint32_t f = (start + width - 1) / width * width; f + width <= group.fragments(); f += width) {
+    row = group.block_free(f) ? row + width : 0;
+    if (row == fragments) return f + width - fragments;
+  }
+  return std::nullopt;
+}
+
+Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
+  const std::uint64_t sectors = superblock.fragment_bytes / kSectorBytes;
+  return store.write_zeroes(superblock.journal.at * sectors, superblock.journal.fragments * sectors);
+}
+
+/// Takes the row in that group; false: it has none.
+Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32_t number,
+                  std::uint32_t fragments) {
+  const Geometry geometry(superblock);
+  std::vector<std::byte> header(geometry.block_bytes());
+  if (auto done = store.read(geometry.lba_of(geometry.header(number)), header); !done) return pass_on(done);
+  if (std::string problem = CylinderGroup::problem_of(geometry, header, number); !problem.empty())
+    return fail("ufs", fmt::format("group {}: its header {}", number, problem), "run fsck on it");
+  CylinderGroup group(geometry, header, number);
+  const auto row = find_row(group, geometry, fragments);
+  if (!row) return false;
+  for (std::uint32_t f = 0; f < fragments; f += geometry.fragments_per_block())
+    group.use(*row + f, geometry.fragments_per_block());
+  superblock.journal = {.at = geometry.group_base(number) + *row, .fragments = fragments};
+  if (auto done = zero(store, superblock); !done) return pass_on(done);
+  const JournalSuperblock empty{.fragments = fragments};
+  if (auto done = write_journal_superblock(store, superblock, empty); !done) return pass_on(done);
+  Superblock unclean = superblock;
+  unclean.clean = false;
+  if (auto done = write_superblock(store, unclean, kSuperblockByte); !done) return pass_on(done);
+  if (auto done = store.write(geometry.lba_of(geometry.header(number)), header); !done) return pass_on(done);
+  return true;
+}
+
+}  // namespace
+
+Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte) {
+  std::array<std::byte, 3 * kSectorBytes> bytes = {};
+  static_assert(bytes.size() >= kSuperblockUsedBytes);
+  if (auto done = store.read(byte / kSectorBytes, bytes); !done) return done;
+  encode_superblock(superblock, bytes);
+  return store.write(byte / kSectorBytes, bytes);
+}
+
+std::uint32_t operation_blocks_max(std::uint32_t groups) {
+  return kBlocksOfAnOperation + groups;
+}
+
+std::uint32_t journal_fragments_min(const Superblock& superblock) {
+  // Half of the ring is one transaction's, and has room for two operations.
+  return (4 * operation_blocks_max(superblock.groups) + 1) * superblock.fragments_per_block();
+}
+
+Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
+  const std::uint32_t least = journal_fragments_min(superblock);
+  const std::uint64_t wanted = bytes / superblock.fragment_bytes;
+  if (bytes != 0 && (wanted < least || wanted > superblock.size_fragments))
+    return fail("journal-size",
+                fmt::format("{} bytes for {} groups with blocks of {}", bytes, superblock.groups,
+                            superblock.block_bytes),
+                fmt::format("give {} or more, and less than a group has",
+                            std::uint64_t{least} * superblock.fragment_bytes));
+  const std::uint32_t fragments =
+      bytes != 0 ? whole_blocks(superblock, wanted) : default_fragments(superblock);
+  for (std::uint32_t i = 0; i < superblock.groups; ++i) {
+    const auto taken = take(store, superblock, (superblock.groups / 2 + i) % superblock.groups, fragments);
+    if (!taken) return pass_on(taken);
+    if (!*taken) continue;
+    Redo counts(store, superblock);
+    if (auto done = counts.count(superblock); !done) return done;
+    superblock.data_fragments -= std::min(superblock.data_fragments, fragments);
+    superblock.clean = true;
+    const Geometry geometry(superblock);
+    for (const JournalImage& image : counts.images())
+      if (auto done = store.write(geometry.lba_of(image.home), image.bytes); !done) return done;
+    for (std::uint32_t group = superblock.groups; group-- > 0;)
+      if (auto done = write_superblock(store, superblock, geometry.byte_of(geometry.replica(group))); !done)
+        return done;
+    return write_superblock(store, superblock, kSuperblockByte);
+  }
+  return fail(
+      "journal-size",
+      fmt::format("no group has {} bytes in a row", std::uint64_t{fragments} * superblock.fragment_bytes),
+      "give less, or a larger device");
+}
+
+Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
+  // By writes: who repairs may have nothing else.
+  const std::vector<std::byte> zeroes(superblock.block_bytes);
+  const std::uint64_t sectors = superblock.fragment_bytes / kSectorBytes;
+  const std::uint32_t width = superblock.fragments_per_block();
+  for (std::uint32_t f = 0; f < superblock.journal.fragments; f += width) {
+    const std::uint32_t count = std::min(width, superblock.journal.fragments - f);
+    const auto part = std::span(zeroes).first(std::size_t{count} * superblock.fragment_bytes);
+    if (auto done = store.write((superblock.journal.at + f) * sectors, part); !done) return done;
+  }
+  return write_journal_superblock(store, superblock, {.fragments = superblock.journal.fragments});
+}
+
+}  // namespace headcrash::ufs

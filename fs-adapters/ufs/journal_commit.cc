@@ -1,0 +1,269 @@
+// One transaction from the closing of the doors to its commit record (journal.h).
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/journal.h"
+#include "fs-adapters/ufs/journal_write.h"
+#include "fs-adapters/ufs/volume.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr int kCopyRoundsMax = 100;            // removing an inode changes others
+constexpr std::uint32_t kShareOfData = 8;      // of the ring: data among a transaction's images
+constexpr std::uint32_t kShareOfOrphans = 16;  // ... the list of inodes without names
+
+}  // namespace
+
+void Journal::commit() {
+  committing_ = true;
+  const std::uint64_t number = running_;
+  Transaction transaction;
+  bool fine = close_and_copy(transaction);
+  if (fine && !transaction.empty()) fine = write(transaction);
+  if (!fine) failed_ = true;
+  committed_ = number;
+  done_.wake_all();
+  // Nobody waits for this but who wants the next commit.
+  if (!failed_ && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2)) failed_ = true;
+  committing_ = false;
+  done_.wake_all();
+}
+
+/// False: the disk has gone.
+bool Journal::close_and_copy(Transaction& transaction) {
+  committer_ = volume_.executor.current();
+  closed_ = true;
+  while (active_ > 0) idle_.wait();
+  const os::TimeNs now = volume_.executor.now();
+  const bool fine = copy_inodes();
+  if (fine) {
+    copy_blocks(transaction);
+    order_data(transaction);
+    transaction.frees = std::exchange(frees_, {});
+    free_in_images(transaction);
+    revoke(transaction);
+    list_orphans(transaction);
+  }
+  copied_at_ = now;
+  ++running_;
+  blocks_ = indirect_ = 0;
+  committer_ = nullptr;
+  closed_ = false;
+  doors_.wake_all();
+  return fine;
+}
+
+bool Journal::copy_inodes() {
+  for (int round = 0; volume_.inodes.changed() > 0; ++round)
+    if (round == kCopyRoundsMax || !volume_.inodes.write_all_delayed()) return false;
+  return true;
+}
+
+void Journal::copy_blocks(Transaction& transaction) {
+  for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty()) {
+    if (dirty.modified_at < copied_at_) continue;  // the transaction before has it
+    os::HeldBuffer buffer = volume_.cache.cached(dirty.key);
+    if (!buffer || !buffer.dirty()) continue;
+    const FragmentAddress home = home_of(buffer.lba());
+    if (!journalled(buffer.content(), buffer.key(), home) || committed(home, buffer.bytes()) != nullptr)
+      continue;
+    const bool data = buffer.content() == os::Content::data;
+    const std::size_t fragments = buffer.bytes().size() / ring_.fragment_bytes();
+    if (data && transaction.fragments + fragments > ring_.fragments() / kShareOfData)
+      send_in_place(transaction, std::move(buffer));
+    else
+      copy_block(transaction, buffer);
+  }
+}
+
+void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer) {
+  const std::span<const std::byte> bytes = buffer.bytes();
+  const FragmentAddress home = home_of(buffer.lba());
+  transaction.image_at[home] = transaction.record.images.size();
+  transaction.record.images.push_back({.home = home, .bytes = {bytes.begin(), bytes.end()}});
+  transaction.keys.push_back(buffer.key());
+  transaction.fragments += bytes.size() / ring_.fragment_bytes();
+  volume_.cpu.use(static_cast<os::TimeNs>(bytes.size()) * volume_.cpu.costs().copy_per_kib / 1024);
+}
+
+/// Data for which the transaction has no room: ordered. An older image of them must not come back.
+void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
+  const os::BufferKey key = buffer.key();
+  transaction.written_in_place.push_back(
+      {.at = home_of(buffer.lba()),
+       .fragments = static_cast<std::uint32_t>(buffer.bytes().size() / ring_.fragment_bytes())});
+  let_through_ = &key;
+  transaction.data.push_back(volume_.cache.write_async(std::move(buffer)));
+  let_through_ = nullptr;
+  ++counters_.ordered_writes;
+}
+
+/// Data of new blocks are on their way before the commit record is, which waits for them.
+void Journal::order_data(Transaction& transaction) {
+  const auto keys = std::exchange(new_data_, {});
+  if (options_.journal.contents == JournalOptions::Contents::data) return;
+  for (const os::BufferKey& key : keys) {
+    os::HeldBuffer buffer = volume_.cache.cached(key);
+    if (!buffer) continue;
+    os::RequestId id = buffer.being_written();
+    if (buffer.dirty()) {
+      id = volume_.cache.write_async(std::move(buffer));
+      ++counters_.ordered_writes;
+    }
+    if (id != 0) transaction.data.push_back(id);
+  }
+}
+
+std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32_t group) {
+  const FragmentAddress home = volume_.geometry.header(group);
+  auto known = transaction.image_at.find(home);
+  if (known == transaction.image_at.end()) {
+    const auto buffer = volume_.read_block(home);
+    if (!buffer) return {};
+    copy_block(transaction, *buffer);
+    known = transaction.image_at.find(home);
+  }
+  const std::span<std::byte> bytes = transaction.record.images[known->second].bytes;
+  return CylinderGroup::problem_of(volume_.geometry, bytes, group).empty() ? bytes : std::span<std::byte>();
+}
+
+/// On the disk with the transaction; in memory only when it has been committed (release()).
+void Journal::free_in_images(Transaction& transaction) {
+  const Geometry& geometry = volume_.geometry;
+  for (const Extent& extent : transaction.frees.extents) {
+    if (!geometry.is_data(extent.at)) continue;  // a damaged pointer
+    const std::uint32_t group = geometry.group_of_fragment(extent.at);
+    const auto header = header_image(transaction, group);
+    if (header.empty()) continue;
+    CylinderGroup map(geometry, header, group);
+    (void)free_in_map(map, geometry, extent);
+  }
+  for (const FreedInode& inode : transaction.frees.inodes) {
+    const std::uint32_t group = geometry.group_of_inode(inode.number);
+    const auto header = header_image(transaction, group);
+    if (header.empty()) continue;
+    CylinderGroup map(geometry, header, group);
+    (void)free_inode_in_map(map, geometry.inode_index_in_group(inode.number), inode.directory);
+  }
+}
+
+void Journal::release(const Frees& frees) {
+  (void)volume_.free_extents(frees.extents);  // what is damaged stays taken
+  for (const FreedInode& inode : frees.inodes) (void)volume_.free_inode(inode.number, inode.directory);
+}
+
+void Journal::revoke(Transaction& transaction) {
+  for (const Extent& extent : transaction.frees.extents) revoke(transaction, extent);
+  for (const Extent& extent : transaction.written_in_place) revoke(transaction, extent);
+}
+
+/// Those of its fragments that a replay would write.
+void Journal::revoke(Transaction& transaction, const Extent& extent) {
+  std::vector<Extent>& revoked = transaction.record.revoked;
+  for (FragmentAddress at = extent.at; at < extent.at + extent.fragments; ++at) {
+    const auto logged = logged_.find(at);
+    if (logged == logged_.end() || logged->second < super_.tail_sequence) continue;
+    ++counters_.revoked;
+    if (!revoked.empty() && revoked.back().at + revoked.back().fragments == at)
+      ++revoked.back().fragments;
+    else
+      revoked.push_back({.at = at, .fragments = 1});
+  }
+}
+
+void Journal::list_orphans(Transaction& transaction) {
+  std::vector<InodeNumber> orphans = volume_.inodes.without_links();
+  const std::size_t most =
+      std::size_t{ring_.fragments()} / kShareOfOrphans * ring_.fragment_bytes() / sizeof(InodeNumber);
+  transaction.record.too_many_orphans = orphans.size() > most;
+  if (transaction.record.too_many_orphans) orphans.clear();
+  transaction.record.orphans = std::move(orphans);
+}
+
+// --- onto the disk
+
+bool Journal::flush() {
+  if (!options_.journal.flushes) return true;
+  os::BlockRequest request;
+  request.op = model::Op::flush;
+  return volume_.disk.transfer(request) == model::Status::ok;
+}
+
+void Journal::send(Writes& writes, std::uint32_t position, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto left = static_cast<std::uint32_t>(bytes.size() / ring_.fragment_bytes());
+    const Extent run = ring_.run(position, std::min(left, LogWrite::kBytesMax / ring_.fragment_bytes()));
+    const auto part = bytes.first(std::size_t{run.fragments} * ring_.fragment_bytes());
+    writes.push_back(std::make_unique<LogWrite>(volume_, volume_.lba(run.at), part));
+    position = ring_.after(position, run.fragments);
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+bool Journal::all_written(const Writes& writes) {
+  bool fine = true;
+  for (const auto& write : writes) fine = write->wait() && fine;
+  return fine;
+}
+
+bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<os::RequestId>& data) {
+  const std::vector<std::byte> bytes = encode_transaction(record, ring_.fragment_bytes());
+  const std::size_t body = bytes.size() - ring_.fragment_bytes();
+  const auto commit_at = ring_.after(head_, static_cast<std::uint32_t>(body / ring_.fragment_bytes()));
+  const auto all = std::span<const std::byte>(bytes);
+  Writes writes;
+  send(writes, head_, all.first(body));
+  if (options_.journal.record == JournalOptions::CommitRecord::last) {
+    for (const os::RequestId id : data) volume_.disk.wait_for(id);
+    if (!all_written(writes) || !flush()) return false;
+  }
+  send(writes, commit_at, all.subspan(body));
+  if (!all_written(writes) || !flush()) return false;
+  counters_.log_fragments += bytes.size() / ring_.fragment_bytes();
+  return true;
+}
+
+bool Journal::write(Transaction& transaction) {
+  const std::uint32_t fragments = fragments_of(transaction.record, ring_.fragment_bytes());
+  if (!make_room(fragments)) return false;
+  transaction.record.epoch = super_.epoch;
+  transaction.record.sequence = sequence_;
+  if (!put_into_ring(transaction.record, transaction.data)) return false;
+  ++counters_.commits;
+  counters_.images += transaction.record.images.size();
+  logged(transaction, fragments);
+  release(transaction.frees);
+  return true;
+}
+
+/// It is in the ring: its images are the newest.
+void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
+  JournalTransaction& record = transaction.record;
+  orphans_ = record.orphans;
+  too_many_orphans_ = record.too_many_orphans;
+  log_.push_back({.sequence = record.sequence,
+                  .start = head_,
+                  .fragments = fragments,
+                  .images = record.images.size(),
+                  .orphans = too_many_orphans_ || !orphans_.empty()});
+  head_ = ring_.after(head_, fragments);
+  used_ += fragments;
+  ++sequence_;
+  for (std::size_t i = 0; i < record.images.size(); ++i) {
+    JournalImage& image = record.images[i];
+    if (const auto older = images_.find(image.home); older != images_.end()) drop(older);
+    const auto count = static_cast<FragmentAddress>(image.bytes.size() / ring_.fragment_bytes());
+    for (FragmentAddress at = image.home; at < image.home + count; ++at) logged_[at] = record.sequence;
+    images_[image.home] = {
+        .key = transaction.keys[i], .sequence = record.sequence, .bytes = std::move(image.bytes)};
+  }
+  for (const Extent& extent : transaction.frees.extents) forget_overlapping(extent, record.sequence);
+  for (const Extent& extent : transaction.written_in_place) forget_overlapping(extent, record.sequence);
+}
+
+}  // namespace headcrash::ufs

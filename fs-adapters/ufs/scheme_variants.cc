@@ -1,0 +1,138 @@
+// The table (scheme_variants.h).
+#include "fs-adapters/ufs/scheme_variants.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "fs-adapters/ufs/exchange_name.h"
+#include "fs-adapters/ufs/mkfs.h"
+
+namespace headcrash::ufs {
+namespace {
+
+using os::FlagMeaning;
+
+enum class Init : std::uint8_t { off, on };
+enum class Bypass : std::uint8_t { off, on };
+enum class Copy : std::uint8_t { off, on };
+
+SchemeVariant scheme(std::string name, std::string title, SchemeKind kind, Init init = Init::off) {
+  SchemeVariant made{.name = std::move(name), .title = std::move(title)};
+  made.mount.scheme = kind;
+  made.mount.options.allocation_initialization = init == Init::on;
+  return made;
+}
+
+SchemeVariant flag(std::string name, std::string title, FlagMeaning meaning, Bypass bypass, Copy copy) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_flag);
+  made.queue.flag = meaning;
+  made.queue.reads_bypass = bypass == Bypass::on;
+  made.block_copy = copy == Copy::on;
+  made.control = meaning == FlagMeaning::ignore;
+  return made;
+}
+
+SchemeVariant chains(std::string name, std::string title, Deallocation deallocation, Copy copy) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_chains);
+  made.mount.options.deallocation = deallocation;
+  made.block_copy = copy == Copy::on;
+  return made;
+}
+
+/// Nothing is left behind after a replay: neither residue nor maps that lag.
+SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
+  made.mount.options.journal = options;
+  made.may_leave = Weight::stale;
+  made.maps_lag = false;
+  made.control = options.record == JournalOptions::CommitRecord::unordered;
+  return made;
+}
+
+std::vector<SchemeVariant> whole_table() {
+  std::vector<SchemeVariant> table;
+  table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
+  table.back().control = true;
+  table.push_back(flag("ignore", "Scheduler Flag, and a driver that ignores it", FlagMeaning::ignore,
+                       Bypass::on, Copy::on));
+  table.push_back(scheme("conventional", "Conventional, the last write delayed", SchemeKind::conventional));
+  table.push_back(scheme("conventional-init", "Conventional with allocation initialization",
+                         SchemeKind::conventional, Init::on));
+  table.push_back(scheme("conventional-bsd", "Conventional, the last write synchronous as in 4.4BSD",
+                         SchemeKind::conventional));
+  table.back().mount.options.last_write = LastWrite::synchronous;
+  table.push_back(flag("full", "Scheduler Flag, Full", FlagMeaning::full, Bypass::off, Copy::off));
+  table.push_back(flag("back", "Scheduler Flag, Back", FlagMeaning::back, Bypass::off, Copy::off));
+  table.push_back(flag("part", "Scheduler Flag, Part", FlagMeaning::part, Bypass::off, Copy::off));
+  table.push_back(flag("part-nr", "Scheduler Flag, Part-NR", FlagMeaning::part, Bypass::on, Copy::off));
+  table.push_back(flag("part-nr-cb", "Scheduler Flag, Part-NR-CB", FlagMeaning::part, Bypass::on, Copy::on));
+  table.push_back(flag("part-nr-cb-init", "Scheduler Flag, Part-NR-CB with allocation initialization",
+                       FlagMeaning::part, Bypass::on, Copy::on));
+  table.back().mount.options.allocation_initialization = true;
+  table.push_back(chains("chains", "Scheduler Chains", Deallocation::tracked, Copy::off));
+  table.push_back(chains("chains-cb", "Scheduler Chains, -CB", Deallocation::tracked, Copy::on));
+  table.push_back(chains("chains-cb-init", "Scheduler Chains, -CB, with allocation initialization",
+                         Deallocation::tracked, Copy::on));
+  table.back().mount.options.allocation_initialization = true;
+  table.push_back(chains("chains-barrier-cb", "Scheduler Chains, -CB, de-allocation as barriers",
+                         Deallocation::barrier, Copy::on));
+  table.push_back(scheme("soft-updates", "Soft Updates", SchemeKind::soft_updates));
+  table.push_back(scheme("soft-updates-init", "Soft Updates with allocation initialization",
+                         SchemeKind::soft_updates, Init::on));
+  table.push_back(scheme("soft-updates-init-cb", "Soft Updates, -CB, with allocation initialization",
+                         SchemeKind::soft_updates, Init::on));
+  table.back().block_copy = true;
+  using Journal = JournalOptions;
+  table.push_back(journal("journal", "Journal, ordered, commits in groups", {}));
+  table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
+                          {.commit = Journal::Commit::synchronous}));
+  table.push_back(
+      journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
+  table.push_back(
+      journal("journal-unordered", "Journal whose commit record waits for nothing",
+              {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
+  return table;
+}
+
+}  // namespace
+
+std::vector<SchemeVariant> scheme_variants() {
+  return whole_table();
+}
+
+Result<SchemeVariant> find_scheme_variant(std::string_view name) {
+  const auto table = scheme_variants();
+  const auto found = std::ranges::find(table, name, &SchemeVariant::name);
+  if (found != table.end()) return *found;
+  std::string names;
+  for (const SchemeVariant& one : table) names += (names.empty() ? "" : ", ") + one.name;
+  return fail("scheme", "there is none called '" + std::string(name) + "'", "there are " + names);
+}
+
+adapters::Promises promises_of(const SchemeVariant& scheme) {
+  return {.fsync_keeps_name = true,
+          .renamed_file_survives = true,
+          .names_are_atomic = scheme.mount.scheme == SchemeKind::journal,
+          .exposes_stale_data = !scheme.mount.options.allocation_initialization,
+          .allocation_bytes = MkfsOptions{}.block_bytes};
+}
+
+bool is_name_of_exchange(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with(kExchangeNameStart);
+}
+
+void PrintTo(const SchemeVariant& scheme, std::ostream* out) {
+  *out << scheme.name;
+}
+
+bool permitted(const SchemeVariant& scheme, FindingKind kind) {
+  if (weight_of(kind) <= scheme.may_leave) return true;
+  if (scheme.may_leave < Weight::residue) return false;
+  if (kind == FindingKind::bad_sectors) return true;
+  if (kind == FindingKind::directory_second_name || kind == FindingKind::dot_dot_elsewhere)
+    return !scheme.control;
+  return scheme.maps_lag &&
+         (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,66 @@
+// Names of the campaign, and its trials by number.
+#include "harness/campaign/schemes_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/workload/ace.h"
+
+namespace headcrash::campaign {
+namespace {
+
+SchemesPlan plan_of(std::string_view name, const Shard& shard = {}) {
+  const auto campaign = parse_schemes_campaign(name);
+  EXPECT_TRUE(campaign) << name;
+  auto plan = SchemesPlan::create(*campaign, shard);
+  EXPECT_TRUE(plan) << plan.error().message();
+  return *std::move(plan);
+}
+
+TEST(SchemesPlan, KnowsItsNames) {
+  EXPECT_FALSE(parse_schemes_campaign("demo"));
+  EXPECT_FALSE(parse_schemes_campaign("ufs-schemesque"));
+  const auto one = parse_schemes_campaign("ufs-schemes/part-nr/ace-seq2/133787");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->scheme, "part-nr");
+  EXPECT_EQ(one->workload, "ace-seq2/133787");
+  const SchemesPlan plan = plan_of("ufs-schemes/part-nr/ace-seq2/133787");
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan.at(0).key(), "ufs-part-nr/ace-seq2/133787");
+  const auto unknown = SchemesPlan::create({.scheme = "part-rn"});
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("part-nr"), std::string::npos);
+}
+
+TEST(SchemesPlan, EverySchemeHasAllOfSeqOneAndItsShareOfFiveThousand) {
+  const std::uint64_t schemes = ufs::scheme_variants().size();
+  const SchemesPlan plan = plan_of("ufs-schemes");
+  std::set<std::string> keys;
+  std::uint64_t seq1 = 0, seq2 = 0;
+  for (std::uint64_t i = 0; i < plan.size(); ++i) {
+    const SchemesPlan::Trial trial = plan.at(i);
+    EXPECT_TRUE(keys.insert(trial.key()).second) << trial.key();
+    ++(trial.workload.starts_with("ace-seq1/") ? seq1 : seq2);
+  }
+  EXPECT_EQ(seq1, schemes * workload::Ace(1).count());
+  EXPECT_GE(seq2, 5000U);
+  EXPECT_LT(seq2, 5000U + schemes);
+}
+
+TEST(SchemesPlan, ShardsShareTheTrials) {
+  const SchemesPlan whole = plan_of("ufs-schemes/chains");
+  std::set<std::string> keys;
+  for (std::uint64_t i = 0; i < whole.size(); ++i) keys.insert(whole.at(i).key());
+  for (std::size_t index = 0; index < 7; ++index) {
+    const SchemesPlan part = plan_of("ufs-schemes/chains", {.index = index, .count = 7});
+    for (std::uint64_t i = 0; i < part.size(); ++i) EXPECT_EQ(keys.erase(part.at(i).key()), 1U);
+  }
+  EXPECT_TRUE(keys.empty()) << *keys.begin();
+  const SchemesPlan complete = plan_of("ufs-schemes/all/ace-seq2", {.index = 999, .count = 1000});
+  EXPECT_EQ(complete.at(complete.size() - 1).scheme->name, ufs::scheme_variants().back().name);
+  EXPECT_EQ(plan_of("ufs-schemes/all/ace-seq1/3", {.index = 1, .count = 2}).size(), 0U);
+}
+
+}  // namespace
+}  // namespace headcrash::campaign

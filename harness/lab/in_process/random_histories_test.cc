@@ -1,0 +1,63 @@
+// Everything the operation language can say, drawn from seeds, under schemes that keep their rules: no
+// operation fails, all crash states are what they may be, and what is there after the last sync is what a
+// file system without a flaw would show (the oracle then permits nothing else). HEADCRASH_HISTORIES=600 in
+// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "harness/lab/in_process/exploration.h"
+#include "harness/workload/random_operations.h"
+#include "plugin/model/temporary_folder.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::uint64_t kDiskBytes = 16 << 20;
+constexpr std::uint64_t kHistories = 6;
+constexpr std::uint64_t kStates = 150;
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* const asked = std::getenv(name);
+  return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
+}
+
+std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
+  std::vector<ufs::SchemeVariant> schemes = ufs::scheme_variants();
+  std::erase_if(schemes, [](const ufs::SchemeVariant& scheme) { return scheme.control; });
+  return schemes;
+}
+
+/// Odd seeds have a small cache.
+void expect_without_a_flaw(Bench& bench, const ufs::SchemeVariant& scheme, std::uint64_t seed,
+                           const std::filesystem::path& recording) {
+  SCOPED_TRACE(fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({})", seed, scheme.name));
+  const auto operations = workload::random_operations({.seed = seed, .rounds = 80});
+  const auto result = bench.explore(
+      scheme, operations,
+      {.budget = kStates, .run = {.seed = seed, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 512U << 10}},
+      recording);
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_FALSE(result->run.failure) << *result->run.failure;
+  EXPECT_GT(result->checked, 0U);
+  EXPECT_EQ(result->clean, result->checked);
+  for (const ExploredState& failure : result->failures)
+    ADD_FAILURE() << failure.state << " " << crash::name(failure.outcome.judgement.verdict) << ": "
+                  << failure.outcome.judgement.summary;
+}
+
+TEST(RandomHistories, ComeOutAsTheyMust) {
+  const model::TemporaryFolder folder;
+  const auto formatted = format_disk(kDiskBytes, {}, folder.path() / "formatted.hcrec");
+  ASSERT_TRUE(formatted) << formatted.error().message();
+  Bench bench(*formatted);
+  const auto schemes = schemes_that_keep_rules();
+  const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
+  const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", kHistories);
+  for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed)
+    expect_without_a_flaw(bench, schemes.at(seed % schemes.size()), seed, folder.path() / "run.hcrec");
+}
+
+}  // namespace
+}  // namespace headcrash::in_process
