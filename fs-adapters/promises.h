@@ -13,6 +13,9 @@ struct Promises {
   // Documented tier. POSIX asks for fsync of the directory.
   bool fsync_keeps_name = false;   ///< fsync of a file or directory keeps the path it was opened by
   bool fsync_keeps_links = false;  ///< and every other change of that file's names: links, renames, removals
+  /// sync() and syncfs() return when everything is on the disk, as Linux says. A FUSE file system does not
+  /// hear of them (fs-adapters/fuse/server.h).
+  bool sync_waits = true;
   /// fsync keeps the path of what has been made since the last sync and was neither renamed nor linked (ext4
   /// without a journal writes the new parents too).
   bool fsync_keeps_new_name = false;

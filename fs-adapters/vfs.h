@@ -6,9 +6,17 @@
 // reference (harness/crash). Calls block; in virtual time it is the calling fiber that waits. Paths are
 // relative to the root of the file system, components separated by '/', without "." and "..". Errors are
 // POSIX error numbers, success is the value.
+//
+// Where a kernel asks (fs-adapters/fuse), it knows inodes, not paths: a path may begin with an inode
+// (InodeName) that stat() has told, in file systems that support it. Such a path follows renames, reaches
+// files that are open and have no name any more, and never another file that has got the number since
+// (ESTALE).
 
+#include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,11 +57,43 @@ struct FileStatus {
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
   std::int64_t modified_ns = 0;  ///< since the epoch
+  // What only some know; workloads do not look at it.
+  std::int64_t accessed_ns = 0, changed_ns = 0;
+  std::uint32_t user = 0, group = 0;
+  std::uint64_t generation = 0;  ///< of the inode's number
+};
+
+/// What set_attributes() changes: all of it at once.
+struct AttributeChanges {
+  std::optional<std::uint32_t> mode, user, group;
+  std::optional<std::int64_t> accessed_ns, modified_ns;
+};
+
+/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with the number 12 and the
+/// generation 3.
+struct InodeName {
+  std::uint64_t inode = 0, generation = 0;
+
+  std::string path() const { return "//" + std::to_string(inode) + "." + std::to_string(generation); }
+  /// Takes it off the front of `path`; nothing where there is none.
+  static std::optional<InodeName> take(std::string_view& path) {
+    if (!path.starts_with("//")) return std::nullopt;
+    InodeName name;
+    const char* const end = path.data() + path.size();
+    const auto number = std::from_chars(path.data() + 2, end, name.inode);
+    if (number.ec != std::errc{} || number.ptr == end || *number.ptr != '.') return std::nullopt;
+    const auto generation = std::from_chars(number.ptr + 1, end, name.generation);
+    if (generation.ec != std::errc{} || (generation.ptr != end && *generation.ptr != '/'))
+      return std::nullopt;
+    path.remove_prefix(static_cast<std::size_t>(generation.ptr - path.data()));
+    return name;
+  }
 };
 
 struct DirectoryEntry {
   std::string name;  ///< "." and ".." are left out
   FileType type = FileType::regular;
+  std::uint64_t inode = 0;  ///< 0: not known
 };
 
 struct SpaceStatus {
@@ -104,6 +144,14 @@ class Vfs {
   virtual VfsResult<FileStatus> stat(std::string_view path) = 0;
   virtual VfsResult<void> chmod(std::string_view path, std::uint32_t mode) = 0;
   virtual VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) = 0;
+  /// One after the other, and no owners, where a file system has not its own.
+  virtual VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) {
+    if (changes.user || changes.group || changes.accessed_ns) return refuse(ENOTSUP);
+    if (changes.mode)
+      if (auto done = chmod(path, *changes.mode); !done) return done;
+    if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
+    return {};
+  }
   virtual VfsResult<void> setxattr(std::string_view path, std::string_view name,
                                    std::span<const std::byte> value) = 0;
   virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) = 0;

@@ -16,6 +16,7 @@ namespace headcrash::adapters {
 namespace {
 
 constexpr int kDeepestBase = 4;
+constexpr std::string_view kOwnTools = "{bin}/";
 
 using config::StrictTable;
 
@@ -65,7 +66,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   if (const auto known =
           (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
                           "fsync-keeps-new-name", "replace-keeps-content", "renamed-file-survives",
-                          "names-are-atomic", "exposes-stale-data", "own-names"});
+                          "names-are-atomic", "exposes-stale-data", "sync-waits", "own-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
@@ -74,6 +75,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("reason", adapter.expected_reason),
         (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
         (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
+        (*table)->take("sync-waits", promises.sync_waits),
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
         (*table)->take("renamed-file-survives", promises.renamed_file_survives),
@@ -102,7 +104,8 @@ Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
   return (*table)->take_size("size", adapter.log_size_bytes);
 }
 
-/// Paths are relative to the adapter's own file; `from` is its folder.
+/// Paths are relative to the adapter's own file; `from` is its folder. What comes with headcrash lies beside
+/// it, or is missed when a guest is made: tests of a library are built without it.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from, LinuxAdapter& adapter) {
   const auto table = root.table("guest");
   if (!table) return pass_on(table);
@@ -115,6 +118,10 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
   }
   const auto settle = [&](const char* key, std::string& path) -> Result<void> {
     std::error_code error;
+    if (path.starts_with(kOwnTools)) {
+      path = beside_headcrash(path.substr(kOwnTools.size()));
+      return {};
+    }
     const std::filesystem::path whole = std::filesystem::absolute(from / path, error);
     if (!std::filesystem::exists(whole, error)) {
       return fail((*table)->subject(key), fmt::format("there is no {}", whole.string()),
@@ -253,6 +260,11 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
 }
 
 }  // namespace
+
+std::string beside_headcrash(const std::string& program) {
+  std::error_code error;
+  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program).string();
+}
 
 bool LinuxAdapter::shows_replay(std::string_view words) const {
   return !replay_sign.empty() && words.find(replay_sign) != std::string_view::npos;

@@ -1,10 +1,10 @@
 #pragma once
 // One kernel file system in one mount mode: how to make, recover, check and mount it, and what it promises.
 //
-// Each adapter is a TOML file in this folder; `base = "NAME"` takes everything from another one first.
-// Commands are lists of words run in the guest, with {device}, {log}, {uuid}, {target} and {options}
-// replaced. The keys are explained in ext4.toml, those of a file system that a user brings in
-// examples/my-ext4.toml.
+// Each adapter is a TOML file in this folder, those of our own file systems in fs-adapters/fuse; `base =
+// "NAME"` takes everything from another one first. Commands are lists of words run in the guest, with
+// {device}, {log}, {uuid}, {target} and {options} replaced. The keys are explained in ext4.toml, those of a
+// file system that a user brings in examples/my-ext4.toml.
 
 #include <cstdint>
 #include <map>
@@ -84,6 +84,9 @@ struct Places {
 std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
                                  std::string_view options = {});
 std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});
+
+/// Where a program is that is built together with this one.
+std::string beside_headcrash(const std::string& program);
 
 /// What to say when a command of this adapter was not found in the guest.
 std::string missing_tool_remedy(const LinuxAdapter& adapter);

@@ -46,6 +46,18 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
   EXPECT_FALSE(weak->promises.fsync_keeps_links);
 }
 
+TEST(Adapter, OursBringTheirToolsAlong) {
+  const Result<LinuxAdapter> ufs = load_adapter("ufs-conventional");
+  ASSERT_TRUE(ufs) << ufs.error().message();
+  EXPECT_EQ(ufs->guest.tools.size(), 3U);
+  EXPECT_EQ(ufs->guest.tools[1], beside_headcrash("mkfs.headcrash-ufs"));
+  EXPECT_EQ(ufs->guest.tools[1].front(), '/');
+  EXPECT_FALSE(ufs->promises.sync_waits);
+  EXPECT_TRUE(ufs->promises.exposes_stale_data);
+  EXPECT_FALSE(load_adapter("ufs-soft-updates")->promises.exposes_stale_data);
+  EXPECT_TRUE(load_adapter("ext4")->promises.sync_waits);
+}
+
 TEST(Adapter, CommandsAreFilledIn) {
   EXPECT_EQ(fill_in({"mkfs", "-U", "{uuid}", "x={uuid},{device}"},
                     {.device = "/dev/vda", .log = {}, .uuid = "U", .target = {}}),

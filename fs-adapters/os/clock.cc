@@ -14,9 +14,15 @@ bool VirtualClock::pass_until(TimeNs until) {
   return true;
 }
 
+WallClock::WallClock(Origin origin) {
+  if (origin == Origin::boot) return;
+  const std::chrono::nanoseconds calendar = std::chrono::system_clock::now().time_since_epoch();
+  origin_ns_ = calendar.count() - now();
+}
+
 TimeNs WallClock::now() const {
   // steady_clock is CLOCK_MONOTONIC in nanoseconds.
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count() + origin_ns_;
 }
 
 bool WallClock::pass_until(TimeNs until) {
@@ -27,7 +33,7 @@ bool WallClock::pass_until(TimeNs until) {
     if (until == model::kNever) {
       posted_.wait(lock, something);
     } else {
-      const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until)};
+      const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until - origin_ns_)};
       posted_.wait_until(lock, end, something);
     }
     happened.swap(happenings_);

@@ -7,6 +7,7 @@
 // the threads that talk to a real block device. Nothing above this file can tell the two apart.
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <vector>
@@ -41,6 +42,10 @@ class VirtualClock : public Clock {
 /// CLOCK_MONOTONIC. Other threads hand in what has happened.
 class WallClock : public Clock {
  public:
+  /// From where it counts: since the machine's start, or since the epoch, as the calendar stood when this was
+  /// made. The calendar may be set later: time goes on evenly all the same.
+  enum class Origin : std::uint8_t { boot, epoch };
+  explicit WallClock(Origin origin = Origin::boot);
   TimeNs now() const override;
   bool pass_until(TimeNs until) override;
 
@@ -51,6 +56,7 @@ class WallClock : public Clock {
   std::mutex mutex_;
   std::condition_variable posted_;
   std::vector<std::function<void()>> happenings_;
+  TimeNs origin_ns_ = 0;  ///< between CLOCK_MONOTONIC and what is told
 };
 
 }  // namespace headcrash::os

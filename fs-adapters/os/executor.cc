@@ -234,6 +234,20 @@ void Executor::run_until(TimeNs until) {
   }
 }
 
+void Executor::run_until(const std::function<bool()>& done) {
+  State& s = *state_;
+  model::invariant(s.current == nullptr, "run_until() was called from within a fiber");
+  s.limit = 0;  // every sleeper comes back here, where `done` is asked
+  while (!done()) {
+    if (s.first == nullptr) {
+      s.let_time_pass(model::kNever);
+    } else {
+      s.run_runnable();
+      s.let_time_pass(s.clock.now());
+    }
+  }
+}
+
 void Executor::halt() {
   State& s = *state_;
   model::invariant(s.current == nullptr, "halt() was called from within a fiber");

@@ -52,6 +52,9 @@ class Executor {
   void run();
   /// Runs until `until`, whoever ends or not: daemons at work, a machine left alone.
   void run_until(TimeNs until);
+  /// Runs until `done`, for as long as it takes: a machine whose users come from outside (a WallClock's
+  /// happenings) and may stay away for days. It is asked between the fibers' turns, and after each happening.
+  void run_until(const std::function<bool()>& done);
   /// From now on sleeps end at once. Runs until every fiber, daemons too, has ended.
   void halt();
   bool halted() const;

@@ -305,5 +305,43 @@ TEST(WallClock, FibersThatNeverWaitDoNotKeepHappeningsAway) {
   other.join();
 }
 
+TEST(WallClock, CountsFromTheEpochWhereThatIsWanted) {
+  WallClock calendar(WallClock::Origin::epoch);
+  WallClock machine;
+  constexpr TimeNs kYear2020 = 1'577'836'800 * model::kSecondNs;
+  EXPECT_GT(calendar.now(), kYear2020);
+  EXPECT_LT(machine.now(), calendar.now());
+  const TimeNs until = calendar.now() + model::kMillisecondNs;
+  EXPECT_TRUE(calendar.pass_until(until));
+  EXPECT_GE(calendar.now(), until);
+}
+
+TEST(WallClock, AMachineWaitsForItsUsersFromOutside) {
+  WallClock clock;
+  Executor executor(clock);
+  Account account{.name = "from outside"};
+  Account ticking{.name = "daemon"};
+  int ticks = 0, served = 0;
+  executor.spawn(Executor::Kind::daemon, ticking, [&] {
+    while (!executor.halted()) {
+      executor.sleep_until(executor.now() + model::kMillisecondNs);
+      ++ticks;
+    }
+  });
+  std::thread outside([&] {
+    for (int i = 0; i < 3; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      clock.post([&] { executor.spawn(Executor::Kind::user, account, [&] { ++served; }); });
+    }
+  });
+  executor.run_until([&] { return served == 3; });
+  EXPECT_GT(ticks, 0);
+  bool said = false;
+  clock.post([&] { said = true; });
+  executor.run_until([&] { return said; });  // which no fiber brings about
+  outside.join();
+  executor.halt();
+}
+
 }  // namespace
 }  // namespace headcrash::os

@@ -5,16 +5,19 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plugin/model/store.h"
@@ -54,6 +57,13 @@ int whole(std::size_t bytes, const Transfer& transfer) {
   return 0;
 }
 
+bool has_volatile_cache(dev_t device) {
+  std::ifstream queue("/sys/dev/block/" + std::to_string(major(device)) + ":" +
+                      std::to_string(minor(device)) + "/queue/write_cache");
+  std::string word;
+  return !std::getline(queue, word) || word != "write through";
+}
+
 model::Status status_of(int error) {
   if (error == 0) return model::Status::ok;
   return error == EIO ? model::Status::medium_error : model::Status::store_error;
@@ -69,7 +79,7 @@ struct RawDisk::State {
   };
 
   ~State() {
-    if (fd >= 0) close(fd);
+    if (fd >= 0) ::close(fd);
   }
   void work(const std::shared_ptr<State>& self);
   int serve(Job& job) const;
@@ -77,6 +87,7 @@ struct RawDisk::State {
 
   WallClock* clock = nullptr;
   int fd = -1;
+  bool volatile_cache = true;
   std::uint64_t sectors = 0;
   std::mutex mutex;
   std::condition_variable asked;
@@ -158,6 +169,7 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
   const AlignedBytes probe = aligned(model::kSectorBytes);
   if (pread(state->fd, probe.get(), model::kSectorBytes, 0) != static_cast<ssize_t>(model::kSectorBytes))
     return fail(path, "cannot be read in sectors of 512 bytes: " + reason(errno));
+  state->volatile_cache = !S_ISBLK(status.st_mode) || has_volatile_cache(status.st_rdev);
   const unsigned threads = std::max(1U, options.threads);
   for (unsigned i = 0; i < threads; ++i) state->threads.emplace_back([state] { state->work(state); });
   return std::unique_ptr<RawDisk>(new RawDisk(std::move(state)));
@@ -167,6 +179,15 @@ RawDisk::RawDisk(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 RawDisk::~RawDisk() {
   state_->disowned = true;
+  end_threads();
+}
+
+void RawDisk::close() {
+  end_threads();
+  ::close(std::exchange(state_->fd, -1));
+}
+
+void RawDisk::end_threads() {
   {
     const std::lock_guard<std::mutex> lock(state_->mutex);
     state_->ending = true;
@@ -174,6 +195,10 @@ RawDisk::~RawDisk() {
   state_->asked.notify_all();
   for (std::thread& thread : state_->threads) thread.join();
   state_->threads.clear();
+}
+
+bool RawDisk::volatile_cache() const {
+  return state_->volatile_cache;
 }
 
 std::uint64_t RawDisk::sectors() const {

@@ -30,11 +30,15 @@ class RawDisk final : public BlockDevice {
   RawDisk& operator=(const RawDisk&) = delete;
 
   std::uint64_t sectors() const override;
-  bool volatile_cache() const override { return true; }
+  /// What the kernel says of a device (queue/write_cache); true where it says nothing.
+  bool volatile_cache() const override;
   void start(const BlockRequest& request, BlockDone& done) override;
+  /// Gives the device back before this goes. Nothing may be on its way, nor be started afterwards.
+  void close();
 
  private:
   struct State;
+  void end_threads();
   explicit RawDisk(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
 };

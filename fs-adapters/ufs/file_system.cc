@@ -14,6 +14,20 @@
 #include "fs-adapters/ufs/soft_updates.h"
 
 namespace headcrash::ufs {
+namespace {
+
+std::int64_t nanoseconds_of(const Timestamp& time) {
+  return time.seconds * kNsPerSecond + time.nanoseconds;
+}
+
+Timestamp timestamp_of(std::int64_t ns) {
+  std::int64_t seconds = ns / kNsPerSecond;
+  if (ns % kNsPerSecond < 0) --seconds;
+  return {.seconds = static_cast<std::int32_t>(seconds),
+          .nanoseconds = static_cast<std::int32_t>(ns - seconds * kNsPerSecond)};
+}
+
+}  // namespace
 
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
   switch (kind) {
@@ -115,34 +129,36 @@ VfsResult<FileStatus> FileSystem::stat(std::string_view path) {
       .links = (*inode)->effective_links(),
       .size_bytes = disk.size_bytes,
       .allocated_bytes = std::uint64_t{disk.sectors} * kSectorBytes,
-      .modified_ns = disk.modified.seconds * kNsPerSecond + disk.modified.nanoseconds,
+      .modified_ns = nanoseconds_of(disk.modified),
+      .accessed_ns = nanoseconds_of(disk.accessed),
+      .changed_ns = nanoseconds_of(disk.changed),
+      .user = disk.user,
+      .group = disk.group,
+      .generation = disk.generation,
   };
 }
 
 VfsResult<void> FileSystem::chmod(std::string_view path, std::uint32_t mode) {
+  return set_attributes(path, {.mode = mode});
+}
+
+VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t modified_ns) {
+  return set_attributes(path, {.modified_ns = modified_ns});
+}
+
+VfsResult<void> FileSystem::set_attributes(std::string_view path, const AttributeChanges& changes) {
   return change<void>([&](Operation& operation) -> VfsResult<void> {
     auto inode = walk(path, LastLink::follow, &operation);
     if (!inode) return pass_on_errno(inode);
     const InodeLock lock(**inode);
     Inode& disk = (*inode)->disk;
-    disk.mode = static_cast<std::uint16_t>((disk.mode & kTypeMask) | (mode & 07777U));
+    if (changes.mode)
+      disk.mode = static_cast<std::uint16_t>((disk.mode & kTypeMask) | (*changes.mode & 07777U));
+    disk.user = changes.user.value_or(disk.user);
+    disk.group = changes.group.value_or(disk.group);
+    if (changes.accessed_ns) disk.accessed = timestamp_of(*changes.accessed_ns);
+    if (changes.modified_ns) disk.modified = timestamp_of(*changes.modified_ns);
     disk.changed = volume_->timestamp();
-    volume_->inodes.mark_changed(**inode);
-    return {};
-  });
-}
-
-VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t modified_ns) {
-  return change<void>([&](Operation& operation) -> VfsResult<void> {
-    auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return pass_on_errno(inode);
-    const InodeLock lock(**inode);
-    std::int64_t seconds = modified_ns / kNsPerSecond;
-    if (modified_ns % kNsPerSecond < 0) --seconds;
-    (*inode)->disk.modified = {
-        .seconds = static_cast<std::int32_t>(seconds),
-        .nanoseconds = static_cast<std::int32_t>(modified_ns - seconds * kNsPerSecond)};
-    (*inode)->disk.changed = volume_->timestamp();
     volume_->inodes.mark_changed(**inode);
     return {};
   });

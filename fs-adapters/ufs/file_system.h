@@ -84,6 +84,7 @@ class FileSystem : public Vfs {
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
+  VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) override;
   VfsResult<void> setxattr(std::string_view path, std::string_view name,
                            std::span<const std::byte> value) override;
   VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;
@@ -116,6 +117,7 @@ class FileSystem : public Vfs {
   void enter() { volume_->cpu.use(volume_->cpu.costs().system_call); }
 
   // path.cc
+  VfsResult<InodeHandle> start_of(std::string_view& path, Operation* operation);
   VfsResult<InodeHandle> walk(std::string_view path, LastLink last, Operation* operation);
   VfsResult<NameInDirectory> walk_to_parent(std::string_view path, Operation* operation);
   VfsResult<std::string> target_of(CoreInode& link);

@@ -53,6 +53,49 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
   bench::expect_clean(*m.store);
 }
 
+TEST_P(EveryScheme, APathMayBeginWithAnInode) {
+  Mounted m(GetParam());
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const auto name_of = [&](const char* path) {
+      const auto status = fs.stat(path);
+      return status ? InodeName{status->inode, status->generation}.path() : std::string("?");
+    };
+    EXPECT_TRUE(fs.mkdir("d", 0755));
+    const std::string d = name_of("d");
+    bench::put_file(fs, d + "/a", "hello");
+    const std::string a = name_of("d/a");
+    EXPECT_TRUE(fs.rename("d", "e", RenameMode::replace));
+    EXPECT_EQ(bench::get_file(fs, d + "/a"), "hello") << "it follows renames";
+    EXPECT_EQ(bench::get_file(fs, name_of("") + "/e/a"), "hello");
+    EXPECT_TRUE(fs.link(a, d + "/b"));
+    EXPECT_TRUE(fs.rename(d + "/b", name_of("") + "/c", RenameMode::no_replace));
+    EXPECT_EQ(fs.stat(a)->links, 2U);
+    EXPECT_TRUE(fs.set_attributes(a, {.mode = 0640, .user = 7, .group = 8, .accessed_ns = -1'500'000'000}));
+    const auto status = fs.stat("c");
+    EXPECT_EQ(status->mode, 0640U);
+    EXPECT_EQ(status->user, 7U);
+    EXPECT_EQ(status->group, 8U);
+    EXPECT_EQ(status->accessed_ns, -1'500'000'000);
+    // A file that is open lives on without a name; its successor in the inode is another file.
+    EXPECT_TRUE(fs.unlink("c"));
+    const auto open = fs.open(a, {});
+    EXPECT_TRUE(fs.unlink(d + "/a"));
+    EXPECT_EQ(fs.stat(a)->links, 0U);
+    EXPECT_TRUE(fs.close(*open));
+    EXPECT_TRUE(fs.sync());
+    EXPECT_EQ(fs.stat(a).error().value, ESTALE);
+    for (int i = 0; i < 50; ++i) bench::put_file(fs, "x" + std::to_string(i), "other");
+    EXPECT_EQ(fs.stat(a).error().value, ESTALE);
+    EXPECT_EQ(fs.stat("//0.0").error().value, ESTALE);
+    EXPECT_EQ(fs.stat("//4294967298.0").error().value, ESTALE) << "2 in its lower half";
+    EXPECT_EQ(fs.stat("//99999999.0").error().value, ESTALE);
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
 TEST_P(EveryScheme, RenamesOfAllKinds) {
   Mounted m(GetParam());
   m.mount();

@@ -171,7 +171,7 @@ VfsResult<std::vector<DirectoryEntry>> FileSystem::list(std::string_view path) {
     if (name.type == entry_type(kTypeRegular)) type = FileType::regular;
     if (name.type == entry_type(kTypeDirectory)) type = FileType::directory;
     if (name.type == entry_type(kTypeSymlink)) type = FileType::symlink;
-    entries.push_back({.name = name.name, .type = type});
+    entries.push_back({.name = name.name, .type = type, .inode = name.inode});
   }
   return entries;
 }

@@ -54,12 +54,26 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
   return inode;
 }
 
+VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* operation) {
+  const auto name = InodeName::take(path);
+  if (!name) return volume_->inodes.get(kRootInode, operation);
+  if (!volume_->geometry.is_inode(static_cast<InodeNumber>(name->inode)) || name->inode >> 32 != 0)
+    return refuse(ESTALE);
+  auto inode = volume_->inodes.get(static_cast<InodeNumber>(name->inode), operation);
+  if (!inode) return inode;
+  // Whoever is just removing it holds the lock until nothing is left.
+  const InodeLock lock(**inode);
+  const Inode& disk = (*inode)->disk;
+  if (!disk.allocated() || disk.generation != name->generation) return refuse(ESTALE);
+  return inode;
+}
+
 VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last, Operation* operation) {
   if (path.size() > kPathBytesMax) return refuse(ENAMETOOLONG);
+  auto at = start_of(path, operation);
+  if (!at) return at;
   std::deque<std::string> components;
   put_in_front(path, components);
-  auto at = volume_->inodes.get(kRootInode, operation);
-  if (!at) return at;
   for (int followed = 0; !components.empty();) {
     const std::string name = std::move(components.front());
     components.pop_front();

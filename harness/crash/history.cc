@@ -219,7 +219,7 @@ Result<void> Follower::act(const Operation& operation) {
       return sync_directory(operation.path);
     case Kind::sync:
     case Kind::syncfs:
-      sync_everything();
+      if (promises_.sync_waits) sync_everything();
       return {};
     case Kind::join:
       owners_.join();

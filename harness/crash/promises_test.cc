@@ -331,6 +331,16 @@ TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
   EXPECT_EQ(list.judge({a}, kPlain), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
+TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
+  const Case synced{{"create a", "write a 0 512 1 1", "sync", "syncfs"}, 3};
+  adapters::Promises deaf = kNames;
+  deaf.sync_waits = false;
+  EXPECT_EQ(synced.judge({}, kNames), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(synced.judge({}, deaf), kNothing);
+  const Case by_fsync{{"create a", "write a 0 512 1 1", "fsync a", "sync"}, 3};
+  EXPECT_NE(by_fsync.judge({}, deaf), kNothing) << "fsync does";
+}
+
 TEST(Promises, EveryShortWorkloadCanBeFollowed) {
   for (int length = 1; length <= workload::Ace::kLongest; ++length) {
     const workload::Ace ace(length);

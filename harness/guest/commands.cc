@@ -337,7 +337,7 @@ Answer counters(const json& request, const Sender&) {
 /// As counters, after everything written so far has reached the disk.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
-  ::sync();
+  sync_everything();
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
   auto answer = counters(request, send);
   if (answer) (*answer)["sync_ns"] = took.count();

@@ -138,10 +138,17 @@ void keep_tail(std::string& text) {
   if (text.size() > kKeptOutputBytes) text.erase(0, text.size() - kKeptOutputBytes);
 }
 
+/// What programs left running (a FUSE file system's process) ends as a child of the guest's first process.
+void bury_orphans() {
+  if (::getpid() != 1) return;
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+}
+
 }  // namespace
 
 VfsResult<ProgramEnd> run_program(const Program& program) {
   if (program.argv.empty()) return tl::unexpected(Errno{.value = EINVAL});
+  bury_orphans();
   const auto start = Clock::now();
   auto child = spawn(program);
   if (!child) return tl::unexpected(child.error());

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <map>
 
+#include "fs-adapters/fuse/ioctls.h"
 #include "harness/process/descriptor.h"
 
 namespace headcrash::guest {
@@ -94,6 +95,17 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
 VfsResult<void> unmount_file_system(const std::string& target) {
   if (::umount2(target.c_str(), UMOUNT_NOFOLLOW) != 0) return refuse(errno);
   return {};
+}
+
+void sync_everything() {
+  ::sync();
+  std::ifstream mounts("/proc/self/mounts");
+  for (std::string source, target, type, rest; mounts >> source >> target >> type;) {
+    std::getline(mounts, rest);
+    if (!type.starts_with("fuseblk.headcrash-")) continue;
+    const process::Descriptor root(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (root.get() >= 0) static_cast<void>(::ioctl(root.get(), fuse::kSyncEverything));
+  }
 }
 
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {

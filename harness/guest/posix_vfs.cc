@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -18,6 +19,8 @@
 #include <limits>
 #include <memory>
 #include <utility>
+
+#include "fs-adapters/fuse/ioctls.h"
 
 namespace headcrash::guest {
 namespace {
@@ -374,6 +377,11 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
+  // Our own file systems have a cache in a process, which the kernel does not know of.
+  const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refuse(errno);
+  static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // ENOTTY: all others
+  ::close(folder);
   return {};
 }
 

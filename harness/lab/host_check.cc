@@ -73,15 +73,28 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const proc
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-bool host_has(const std::string& program) {
+/// Our own programs lie beside this one, perhaps in a folder that nobody may enter.
+bool everybody_may_run(const std::filesystem::path& program) {
+  namespace fs = std::filesystem;
+  if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;  // it runs as who we are
+  std::error_code error;
+  for (fs::path part = program; part != part.root_path(); part = part.parent_path())
+    if ((fs::status(part, error).permissions() & fs::perms::others_exec) == fs::perms::none || error)
+      return false;
+  return true;
+}
+
+/// Where the program is; empty: the host has it not.
+std::string host_path(const std::string& program) {
+  if (const std::string own = adapters::beside_headcrash(program); everybody_may_run(own)) return own;
   for (const char* folder :
        {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
-    if (::access((folder + program).c_str(), X_OK) == 0) return true;
-  return false;
+    if (::access((folder + program).c_str(), X_OK) == 0) return folder + program;
+  return {};
 }
 
 bool can_run(const adapters::GuestCommand& command) {
-  if (!command.host || command.argv.empty() || !host_has(command.argv.front())) return false;
+  if (!command.host || command.argv.empty() || host_path(command.argv.front()).empty()) return false;
   return std::none_of(command.argv.begin(), command.argv.end(), [](const std::string& word) {
     return word.find('{') != std::string::npos && word != "{device}";
   });
@@ -110,7 +123,8 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const pro
   HostCheck found;
   const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
     const process::Stopwatch watch;
-    const auto argv = adapters::fill_in(words, {.device = kCopyPath, .log = {}, .uuid = {}, .target = {}});
+    auto argv = adapters::fill_in(words, {.device = kCopyPath, .log = {}, .uuid = {}, .target = {}});
+    if (const std::string path = host_path(argv.at(0)); !path.empty()) argv.at(0) = path;
     Result<ProgramEnd> end = run_confined(argv, copy, limit);
     ms = watch.ms();
     if (end)

@@ -1,0 +1,36 @@
+#pragma once
+// A device, or a file with an image, as a store for mkfs and fsck: through the page cache, and on the medium
+// once sync() has returned.
+
+#include <memory>
+#include <string>
+
+#include "plugin/model/store.h"
+
+namespace headcrash::fuse {
+
+class DeviceStore final : public model::SectorStore {
+ public:
+  enum class Access : std::uint8_t { read_only, alone };  ///< alone: refused while it is mounted
+  static Result<std::unique_ptr<DeviceStore>> open(const std::string& path, Access access);
+  ~DeviceStore() override;
+  DeviceStore(const DeviceStore&) = delete;
+  DeviceStore& operator=(const DeviceStore&) = delete;
+
+  std::uint64_t sectors() const override { return sectors_; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
+  Result<void> sync();
+  std::uint64_t writes() const { return writes_; }
+
+ private:
+  DeviceStore(std::string path, int file, std::uint64_t sectors)
+      : path_(std::move(path)), file_(file), sectors_(sectors) {}
+  std::string path_;
+  int file_;
+  std::uint64_t sectors_;
+  std::uint64_t writes_ = 0;
+};
+
+}  // namespace headcrash::fuse

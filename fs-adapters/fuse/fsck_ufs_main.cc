@@ -1,0 +1,126 @@
+// fsck.headcrash-ufs: checks and repairs a UFS on a device (fs-adapters/ufs/fsck.h). It asks no questions:
+//
+//   -n  looks only (the default)
+//   -p  repairs what a power cut may leave behind when updates were in the right order, and nothing else:
+//   what
+//       it finds beyond that is damage, for which somebody has to call it with -y (BSD's "preen")
+//   -y  repairs everything
+//
+// Exit codes as fsck(8): 0 nothing to do, 1 repaired, 4 something is left, 8 it could not be done, 16 wrong
+// call.
+#include <fmt/core.h>
+#include <getopt.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+#include "fs-adapters/fuse/device_store.h"
+#include "fs-adapters/ufs/fsck.h"
+
+namespace headcrash::fuse {
+namespace {
+
+constexpr int kFine = 0, kRepaired = 1, kLeft = 4, kNotDone = 8, kWrongCall = 16;
+constexpr std::size_t kFindingsMax = 100'000;
+constexpr const char* kUsage =
+    "Usage: fsck.headcrash-ufs [-n | -p | -y] DEVICE\n"
+    "  -n  looks only (the default)\n"
+    "  -p  repairs what a power cut may leave, and nothing else (also -a)\n"
+    "  -y  repairs everything\n"
+    "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 could not be done, 16 wrong call\n";
+
+enum class Mode : std::uint8_t { look, preen, repair };
+
+int tell(const Error& error, int code) {
+  fmt::print(stderr, "{}\n", error.message());
+  return code;
+}
+
+/// What any ordering scheme may leave: besides what was never given back, maps that lag behind the inodes,
+/// and a directory between the two names of its rename (harness/lab/in_process/schemes.h).
+bool may_be_left(const ufs::Finding& finding) {
+  using Kind = ufs::FindingKind;
+  return ufs::weight_of(finding.kind) <= ufs::Weight::residue || finding.kind == Kind::block_marked_free ||
+         finding.kind == Kind::inode_marked_free || finding.kind == Kind::directory_second_name;
+}
+
+void print(const ufs::FsckReport& report) {
+  for (const ufs::Finding& finding : report.findings)
+    fmt::print("{}: {}{}\n", ufs::name_of(finding.kind), finding.text, finding.repaired ? " (repaired)" : "");
+  if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
+}
+
+int look(DeviceStore& device) {
+  ufs::Fsck fsck;
+  const auto report = fsck.check(device, kFindingsMax);
+  if (!report) return tell(report.error(), kNotDone);
+  print(*report);
+  fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
+             !report->nothing_found() ? "not clean"
+             : report->was_clean      ? "clean"
+                                      : "nothing found, but it was not unmounted");
+  return report->nothing_found() ? kFine : kLeft;
+}
+
+int repair(DeviceStore& device) {
+  ufs::Fsck fsck;
+  const auto report = fsck.run(
+      device,
+      {.repair = true, .findings_max = kFindingsMax, .time = static_cast<std::uint32_t>(std::time(nullptr))});
+  if (!report) return tell(report.error(), kNotDone);
+  if (const auto synced = device.sync(); !synced) return tell(synced.error(), kNotDone);
+  print(*report);
+  if (device.writes() > 0) fmt::print("FILE SYSTEM WAS MODIFIED\n");
+  fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
+             report->unrepaired ? "not all repaired" : "clean");
+  if (report->unrepaired) return kLeft;
+  return device.writes() > 0 ? kRepaired : kFine;
+}
+
+int preen(DeviceStore& device) {
+  ufs::Fsck fsck;
+  const auto report = fsck.check(device, kFindingsMax);
+  if (!report) return tell(report.error(), kNotDone);
+  const bool harmless = report->more_findings == 0 && std::ranges::all_of(report->findings, may_be_left);
+  if (harmless) return repair(device);
+  print(*report);
+  fmt::print("this is damage, not what a power cut leaves: nothing was changed; call it with -y\n");
+  return kLeft;
+}
+
+int run(int argc, char** argv) {
+  Mode mode = Mode::look;
+  for (int option = 0; (option = ::getopt(argc, argv, "hnpay")) != -1;) {
+    if (option == 'h') {
+      fmt::print("{}", kUsage);
+      return kFine;
+    }
+    if (option == '?') return kWrongCall;  // getopt has said why
+    if (option == 'n') mode = Mode::look;
+    if (option == 'p' || option == 'a') mode = Mode::preen;
+    if (option == 'y') mode = Mode::repair;
+  }
+  if (argc - ::optind != 1)
+    return tell({"fsck.headcrash-ufs", "wants one device", "fsck.headcrash-ufs -h tells more"}, kWrongCall);
+  const auto access = mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::alone;
+  const auto device = DeviceStore::open(argv[::optind], access);
+  if (!device) return tell(device.error(), kNotDone);
+  switch (mode) {
+    case Mode::look:
+      return look(**device);
+    case Mode::preen:
+      return preen(**device);
+    case Mode::repair:
+      break;
+  }
+  return repair(**device);
+}
+
+}  // namespace
+}  // namespace headcrash::fuse
+
+int main(int argc, char** argv) {
+  return headcrash::fuse::run(argc, argv);
+}

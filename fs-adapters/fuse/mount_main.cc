@@ -1,0 +1,192 @@
+// mount.headcrash-TYPE: mounts a file system of our own through FUSE. Called by hand, by mount(8)
+// (-t headcrash-ufs), or as the mount command of an adapter. It returns when the file system is there, and
+// leaves a process behind that serves it. A kill of that process is a power cut.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "fs-adapters/fuse/server.h"
+
+namespace headcrash::fuse {
+namespace {
+
+// As mount(8).
+constexpr int kMounted = 0, kWrongCall = 1, kNotMounted = 32;
+constexpr std::uint64_t kCacheBytesMin = 256 << 10;
+
+// Words that the kernel understands, handed on; "ro" is not among them: nothing of ours mounts read-only.
+constexpr std::array<std::string_view, 10> kKernelWords{
+    "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "nodiratime", "dirsync", "sync"};
+constexpr std::array<std::string_view, 5> kWordsWithoutMeaning{"rw", "relatime", "defaults", "async", "auto"};
+
+struct Call {
+  std::string device, target, words;
+  bool help = false;
+};
+
+/// mount(8) puts the options last and adds -n, -s and -v.
+std::optional<Call> read_call(int argc, char** argv) {
+  Call call;
+  std::vector<std::string> places;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "-h" || word == "--help") {
+      call.help = true;
+    } else if (word == "-o") {
+      if (++i == argc) return std::nullopt;
+      call.words += (call.words.empty() ? "" : ",") + std::string(argv[i]);
+    } else if (word == "-n" || word == "-s" || word == "-v") {
+      continue;
+    } else if (word.starts_with("-")) {
+      return std::nullopt;
+    } else {
+      places.push_back(word);
+    }
+  }
+  if (!call.help && places.size() != 2) return std::nullopt;
+  if (!call.help) call.device = places[0], call.target = places[1];
+  return call;
+}
+
+void print_help(const KnownFileSystem& known) {
+  const std::string type(known.type);
+  std::printf(
+      "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
+      "%s"
+      "  cache=SIZE       of the buffer cache (16M)\n"
+      "  flush=WHEN       auto: when the device has a volatile cache; always; never\n"
+      "  buffered         through the page cache: for images on file systems without direct I/O\n"
+      "  writeback        the kernel may keep what was written until fsync or its own time\n"
+      "  foreground       stay, and tell errors here\n"
+      "  noatime, nosuid, nodev, noexec, sync, dirsync: as ever\n"
+      "Example: mount.headcrash-%s -o cache=8M /dev/vda /mnt\n",
+      type.c_str(), std::string(known.words).c_str(), type.c_str());
+}
+
+struct Wish {
+  MountPlan plan;
+  ServeOptions serve;
+  bool foreground = false;
+};
+
+Result<Wish> read_wish(const KnownFileSystem& known, const Call& call) {
+  auto words = MountOptions::parse(call.words);
+  if (!words) return pass_on(words);
+  auto plan = known.plan(*words);
+  if (!plan) return pass_on(plan);
+  Wish wish{.plan = std::move(*plan), .serve = {.device = call.device, .type = std::string(known.type)}};
+  MachineOptions& machine = wish.plan.machine;
+  machine.cache.bytes = 16 << 20;
+  const std::array<std::string, 3> flushes{"auto", "always", "never"};
+  std::size_t flush = 0;
+  for (const auto& taken :
+       {words->take_size("cache", machine.cache.bytes), words->take_choice("flush", flushes, flush),
+        words->take_flag("buffered", machine.buffered),
+        words->take_flag("writeback", wish.serve.write_back_cache),
+        words->take_flag("foreground", wish.foreground)}) {
+    if (!taken) return pass_on(taken);
+  }
+  machine.flushes = static_cast<Flushes>(flush);
+  if (machine.cache.bytes < kCacheBytesMin) return fail("-o cache", "is too small", "give 256K or more");
+  for (const std::string_view word : kKernelWords) {
+    bool given = false;
+    if (auto taken = words->take_flag(std::string(word), given); !taken) return pass_on(taken);
+    if (given) wish.serve.kernel_words += (wish.serve.kernel_words.empty() ? "" : ",") + std::string(word);
+  }
+  for (const std::string_view word : kWordsWithoutMeaning) {
+    bool ignored = false;
+    if (auto taken = words->take_flag(std::string(word), ignored); !taken) return pass_on(taken);
+  }
+  if (auto left = words->nothing_left(); !left) return pass_on(left);
+  std::error_code error;
+  wish.serve.target = std::filesystem::canonical(call.target, error).string();
+  if (error) return fail(call.target, error.message(), "give an existing folder");
+  return wish;
+}
+
+int tell(const Error& error, int code) {
+  std::fprintf(stderr, "%s\n", error.message().c_str());
+  return code;
+}
+
+/// Mounts and serves; `mounted` is called in between.
+template <typename Mounted>
+int mount_and_serve(const Wish& wish, const Mounted& mounted) {
+  auto server = Server::mount(wish.plan, wish.serve);
+  if (!server) return tell(server.error(), kNotMounted);
+  mounted();
+  if (const auto served = (*server)->serve(); !served) return tell(served.error(), kNotMounted);
+  return kMounted;
+}
+
+/// Where a daemon's words go: the kernel's log, where there is one.
+void leave_terminal() {
+  const int nothing = ::open("/dev/null", O_RDWR);
+  const int log = ::open("/dev/kmsg", O_WRONLY);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(log >= 0 ? log : nothing, STDOUT_FILENO);
+  ::dup2(log >= 0 ? log : nothing, STDERR_FILENO);
+  for (const int file : {nothing, log})
+    if (file > STDERR_FILENO) ::close(file);
+  if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
+}
+
+/// The parent's answer is the child's first byte; without one it is how the child has ended.
+int mount_in_background(const Wish& wish) {
+  std::array<int, 2> ends = {};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tell({"pipe", "cannot be made", ""}, kNotMounted);
+  const pid_t child = ::fork();
+  if (child < 0) return tell({"fork", "is not possible", "end other programs"}, kNotMounted);
+  if (child != 0) {
+    ::close(ends[1]);
+    char byte = 0;
+    ssize_t got = 0;
+    while ((got = ::read(ends[0], &byte, 1)) < 0 && errno == EINTR) continue;
+    if (got == 1) return kMounted;
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : kNotMounted;
+  }
+  ::close(ends[0]);
+  ::setsid();
+  return mount_and_serve(wish, [&] {
+    leave_terminal();
+    [[maybe_unused]] const ssize_t told = ::write(ends[1], "m", 1);
+    ::close(ends[1]);
+  });
+}
+
+int run(int argc, char** argv) {
+  const auto known = file_system_of_program(argv[0]);
+  if (!known) return tell(known.error(), kWrongCall);
+  const auto call = read_call(argc, argv);
+  if (!call) {
+    const std::string program = "mount.headcrash-" + std::string((*known)->type);
+    return tell({program, "wants a device and a folder", program + " --help tells more"}, kWrongCall);
+  }
+  if (call->help) {
+    print_help(**known);
+    return kMounted;
+  }
+  auto wish = read_wish(**known, *call);
+  if (!wish) return tell(wish.error(), kWrongCall);
+  wish->serve.program = argv[0];
+  return wish->foreground ? mount_and_serve(*wish, [] {}) : mount_in_background(*wish);
+}
+
+}  // namespace
+}  // namespace headcrash::fuse
+
+int main(int argc, char** argv) {
+  return headcrash::fuse::run(argc, argv);
+}

@@ -1,0 +1,62 @@
+#pragma once
+// The small operating system of fs-adapters/os on a real device, in real time: what a file system of our own
+// lives on in a guest.
+
+#include <memory>
+#include <string>
+
+#include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/os/cpu.h"
+#include "fs-adapters/os/disk_queue.h"
+#include "fs-adapters/os/executor.h"
+#include "fs-adapters/os/raw_disk.h"
+#include "fs-adapters/os/syncer.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::fuse {
+
+enum class Flushes : std::uint8_t {
+  where_needed,  ///< when the device has a volatile cache
+  always,
+  never,  ///< completion is believed to be durable
+};
+
+struct MachineOptions {
+  os::DiskQueueOptions queue;  ///< flush_for_order is decided by `flushes`
+  os::BufferCacheOptions cache;
+  os::SyncerOptions syncer;
+  Flushes flushes = Flushes::where_needed;
+  bool buffered = false;  ///< os::RawDiskOptions
+};
+
+/// The clock outlives everything, the device its queue: members in this order.
+class RealMachine {
+ public:
+  static Result<std::unique_ptr<RealMachine>> open(const std::string& device, const MachineOptions& options);
+  ~RealMachine();
+  RealMachine(const RealMachine&) = delete;
+  RealMachine& operator=(const RealMachine&) = delete;
+
+  /// The calling fiber waits until the device says that all it has taken is durable, and the device is given
+  /// back: nothing may be asked of it any more.
+  model::Status flush_and_close();
+
+ private:
+  std::unique_ptr<os::WallClock> clock_;
+  std::unique_ptr<os::RawDisk> disk_;
+
+ public:
+  os::Executor executor;
+  os::Cpu cpu;
+  os::DiskQueue queue;
+  os::BufferCache cache;
+  os::Syncer syncer;
+
+  os::WallClock& clock() { return *clock_; }
+
+ private:
+  RealMachine(std::unique_ptr<os::WallClock> clock, std::unique_ptr<os::RawDisk> disk,
+              const MachineOptions& options);
+};
+
+}  // namespace headcrash::fuse

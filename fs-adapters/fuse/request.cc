@@ -1,0 +1,69 @@
+// From results to answers (request.h).
+#include "fs-adapters/fuse/request.h"
+
+namespace headcrash::fuse {
+namespace {
+
+constexpr double kKeptSeconds = 24.0 * 3600;  // nobody but the kernel changes anything
+constexpr std::uint32_t kBlockBytes = 4096;
+constexpr std::uint32_t kStatUnitBytes = 512;
+
+mode_t type_bits(FileType type) {
+  switch (type) {
+    case FileType::regular:
+      return S_IFREG;
+    case FileType::directory:
+      return S_IFDIR;
+    case FileType::symlink:
+      return S_IFLNK;
+    case FileType::other:
+      break;
+  }
+  return S_IFSOCK;  // nothing that could be opened
+}
+
+timespec timespec_of(std::int64_t ns) {
+  std::int64_t seconds = ns / kNsPerSecond;
+  if (ns % kNsPerSecond < 0) --seconds;
+  return {.tv_sec = seconds, .tv_nsec = ns - seconds * kNsPerSecond};
+}
+
+}  // namespace
+
+std::int64_t nanoseconds_of(const timespec& time) {
+  return time.tv_sec * kNsPerSecond + time.tv_nsec;
+}
+
+struct stat stat_of(const FileStatus& status) {
+  struct stat told = {};
+  told.st_ino = status.inode;
+  told.st_mode = type_bits(status.type) | status.mode;
+  told.st_nlink = status.links;
+  told.st_uid = status.user;
+  told.st_gid = status.group;
+  told.st_size = static_cast<off_t>(status.size_bytes);
+  told.st_blksize = kBlockBytes;
+  told.st_blocks = static_cast<blkcnt_t>(status.allocated_bytes / kStatUnitBytes);
+  told.st_atim = timespec_of(status.accessed_ns);
+  told.st_mtim = timespec_of(status.modified_ns);
+  told.st_ctim = timespec_of(status.changed_ns);
+  return told;
+}
+
+VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path) {
+  const auto status = service.vfs.stat(path);
+  if (!status) return refuse(status.error().value);
+  fuse_entry_param entry = {};
+  entry.ino = service.nodes.remember({.inode = status->inode, .generation = status->generation});
+  entry.attr = stat_of(*status);
+  entry.attr_timeout = entry.entry_timeout = kKeptSeconds;
+  return entry;
+}
+
+VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path) {
+  const fuse_ctx* const caller = fuse_req_ctx(request);
+  if (caller->uid == 0 && caller->gid == 0) return {};
+  return service_of(request).vfs.set_attributes(path, {.user = caller->uid, .group = caller->gid});
+}
+
+}  // namespace headcrash::fuse
