@@ -21,7 +21,9 @@ class LoneNameMarker {
       TokenHistory& token = history_.tokens[*first.token];
       const ObjectHistory& object = history_.objects[token.object];
       if (token.slots.size() != 1 || object.tokens.size() != 1) continue;
-      const std::string full = path.empty() ? name : path + "/" + name;
+      std::string full = path;
+      if (!full.empty()) full += '/';
+      full += name;
       const bool removed = slot.bindings.size() == 2;
       if (removed && (slot.bindings[1].token || slot.bindings[1].by_rename)) continue;
       if (object.type != FileType::directory) {
