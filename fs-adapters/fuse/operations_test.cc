@@ -166,7 +166,7 @@ class Kernel : public Service {
 
 class Operations : public testing::Test {
  protected:
-  Operations() : machine({.name = "soft_updates", .scheme = ufs::SchemeKind::soft_updates}) {
+  Operations() : machine(ufs::bench::setup_named("soft-updates")) {
     machine.mount();
     kernel.emplace(machine);
   }
