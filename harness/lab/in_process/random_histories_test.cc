@@ -14,7 +14,7 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kDiskBytes = 16 << 20;
+constexpr std::uint64_t kHistoryDiskBytes = 16 << 20;
 constexpr std::uint64_t kHistories = 6;
 constexpr std::uint64_t kStates = 150;
 
@@ -49,7 +49,7 @@ void expect_without_a_flaw(Bench& bench, const ufs::SchemeVariant& scheme, std::
 
 TEST(RandomHistories, ComeOutAsTheyMust) {
   const model::TemporaryFolder folder;
-  const auto formatted = format_disk(kDiskBytes, {}, folder.path() / "formatted.hcrec");
+  const auto formatted = format_disk(kHistoryDiskBytes, {}, folder.path() / "formatted.hcrec");
   ASSERT_TRUE(formatted) << formatted.error().message();
   Bench bench(*formatted);
   const auto schemes = schemes_that_keep_rules();
