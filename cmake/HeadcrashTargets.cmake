@@ -12,8 +12,8 @@
 # from the top of the repository, so an #include line shows which floor it reaches down to.
 set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
 
-# The check preset leaves them out: the sanitizer presets build and run them. A test that cannot run under a sanitizer
-# has the label `plain` and is always there.
+# The check preset leaves them out: the sanitizer presets build and run them. A test that cannot run under a sanitizer,
+# or not in a sensible time, has the label `plain` and is always there.
 option(HEADCRASH_UNIT_TESTS "build unit tests and fuzzers with everything else" ON)
 option(HEADCRASH_WARNINGS_ARE_ERRORS "stop at warnings: for those who work on it, not for those who use it" ON)
 
