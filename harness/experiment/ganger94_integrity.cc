@@ -196,7 +196,8 @@ std::vector<ClaimAnswer> block_dependencies(Cells& cells) {
       {"create-remove-1k", {{"users", 4}, {"files", cells.options().scaled ? 200 : 2000}}},
       {"sdet", {{"scripts", 4}}}};
   std::vector<Named> cycles, put_off;
-  for (const auto& [workload, arguments] : kWorkloads) {
+  for (const auto& [its_name, arguments] : kWorkloads) {
+    const auto& workload = its_name;  // clang 14 captures no structured binding
     const Drawn drawn = draw_dependencies({.workload = workload,
                                            .replaced = arguments,
                                            .scaled = cells.options().scaled,
