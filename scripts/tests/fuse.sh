@@ -9,7 +9,8 @@ truncate -s 16M image
 "$build/bin/mkfs.headcrash-ufs" image >out || failed "mkfs: $(cat out)"
 "$build/bin/fsck.headcrash-ufs" -p image >out || failed "fsck of a new file system: $(cat out)"
 refuses 1 /nosuchdevice -- "$build/bin/mkfs.headcrash-ufs" /nosuchdevice
-refuses 8 "no UFS1 superblock" -- "$build/bin/fsck.headcrash-ufs" -y "$build/bin/headcrash"
+truncate -s 1M nothing
+refuses 8 "no UFS1 superblock" -- "$build/bin/fsck.headcrash-ufs" -y nothing
 refuses 1 'did you mean "soft-updates"' -- "$build/bin/mount.headcrash-ufs" -o scheme=soft-update image "$scratch"
 refuses 1 "is not known" -- "$build/bin/mount.headcrash-ufs" -o journal image "$scratch"
 refuses 32 nosuchdevice -- "$build/bin/mount.headcrash-ufs" /nosuchdevice "$scratch"
