@@ -317,7 +317,7 @@ class SimulatedDamage : public testing::TestWithParam<NamedDamage> {};
 
 TEST_P(SimulatedDamage, IsFound) {
   int done = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= cut_seeds(); ++seed) {
     const adapters::Promises promises = kKindsOfFileSystem[seed % kKindsOfFileSystem.size()];
     Laboratory lab(seed, promises);
     for (int i = 0; i < 20; ++i) {
