@@ -34,7 +34,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
   ASSERT_TRUE(disk.begin_run(*run));
   auto explorer = states::Explorer::create(
       *run, {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn},
-             .budget = 60});
+             .budget = 24});
   ASSERT_TRUE(explorer) << explorer.error().message();
   std::vector<std::byte> expected(formatted->bytes.size());
   int states = 0;
