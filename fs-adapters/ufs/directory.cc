@@ -172,18 +172,14 @@ VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& di
 }
 
 VfsResult<void> remove_name(Volume& volume, Operation& operation, CoreInode& directory,
-                            const FoundName& found, const DroppedLink& dropped, bool renamed) {
+                            const FoundName& found, const DroppedLink& dropped) {
   auto buffer = read_directory_block(volume, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   remove_entry(buffer->bytes(), found.offset);
   touch_directory(volume, directory);
-  return volume.scheme->link_removed(operation,
-                                     {.directory = directory,
-                                      .block = found.block,
-                                      .offset = found.offset,
-                                      .dropped = dropped,
-                                      .renamed = renamed},
-                                     std::move(*buffer));
+  return volume.scheme->link_removed(
+      operation, {.directory = directory, .block = found.block, .offset = found.offset, .dropped = dropped},
+      std::move(*buffer));
 }
 
 VfsResult<bool> is_empty(Volume& volume, CoreInode& directory) {

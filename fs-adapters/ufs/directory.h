@@ -43,7 +43,7 @@ struct NewName {
 };
 VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
                          const NewName& added);
-/// Lets a name lead elsewhere; the link it was is dropped. The new target's count is raised.
+/// Lets a name lead elsewhere; what it was is dropped. The new target's count is raised.
 struct ChangedName {
   FoundName at;
   DroppedLink replaced;
@@ -52,7 +52,7 @@ struct ChangedName {
 VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
                              const ChangedName& changed);
 VfsResult<void> remove_name(Volume& volume, Operation& operation, CoreInode& directory,
-                            const FoundName& found, const DroppedLink& dropped, bool renamed);
+                            const FoundName& found, const DroppedLink& dropped);
 
 VfsResult<bool> is_empty(Volume& volume, CoreInode& directory);
 

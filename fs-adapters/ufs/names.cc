@@ -111,9 +111,9 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     }
     gone->disk.changed = volume_->timestamp();
     volume_->inodes.mark_changed(*gone);
-    auto removed =
-        remove_name(*volume_, operation, *at->directory, **found,
-                    {.inode = gone.get(), .parent = directory ? at->directory.get() : nullptr}, false);
+    DroppedLink dropped{.inode = gone.get()};
+    if (directory) dropped.parent = at->directory.get(), dropped.links = 2;
+    auto removed = remove_name(*volume_, operation, *at->directory, **found, dropped);
     return removed;
   });
 }

@@ -5,6 +5,9 @@
 //   exchange  both counts +1, a third name for what is at the target, both names changed, third name removed:
 //             at no instant has either of them no name on the disk (R1). Who is cut in between may find it,
 //             if fsck does not take it away (exchange_name.h).
+//
+// A parent's count rises before a directory gets a name in it, the third name of an exchange included, and
+// falls when the directory's name there is gone: never with the "..", which says nothing about names.
 
 #include <algorithm>
 #include <cerrno>
@@ -46,7 +49,12 @@ VfsResult<void> change_parent(Volume& volume, Operation& operation, CoreInode& d
   const auto parent_at = find_parent(volume, directory);
   if (!parent_at) return pass_on_errno(parent_at);
   return replace_name(volume, operation, directory, new_parent,
-                      {.at = *parent_at, .replaced = {&old_parent}});
+                      {.at = *parent_at, .replaced = {.inode = &old_parent, .links = 0}});
+}
+
+/// Of what has another name by now. `leaves`: the parent that it does not count for any more.
+DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
+  return {.inode = &inode, .parent = leaves, .moved = true};
 }
 
 }  // namespace
@@ -89,16 +97,17 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (!room) return pass_on_errno(room);
   raise(*volume_, source);
   if (gets_parent) raise(*volume_, to);
-  auto done = target != nullptr
-                  ? replace_name(*volume_, operation, to, source,
-                                 {.at = *rename.target_at,
-                                  .replaced = {.inode = target, .parent = is_directory ? &to : nullptr},
-                                  .raises_directory = gets_parent})
-                  : add_name(*volume_, operation, to, source,
-                             {.name = rename.to.name,
-                              .block = *room,
-                              .raises_directory = gets_parent,
-                              .others_follow = true});
+  DroppedLink replaced{.inode = target};
+  if (is_directory) replaced.parent = &to, replaced.links = 2;
+  auto done =
+      target != nullptr
+          ? replace_name(*volume_, operation, to, source,
+                         {.at = *rename.target_at, .replaced = replaced, .raises_directory = gets_parent})
+          : add_name(*volume_, operation, to, source,
+                     {.name = rename.to.name,
+                      .block = *room,
+                      .raises_directory = gets_parent,
+                      .others_follow = true});
   if (!done) return done;
   if (gets_parent)
     if (done = change_parent(*volume_, operation, source, from, to); !done) return done;
@@ -107,7 +116,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   const auto old = find_name(*volume_, from, rename.from.name);
   if (!old) return pass_on_errno(old);
   if (!*old) return refuse(EIO);
-  return remove_name(*volume_, operation, from, **old, {.inode = &source}, true);
+  return remove_name(*volume_, operation, from, **old, moved_from(source, gets_parent ? &from : nullptr));
 }
 
 VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
@@ -115,7 +124,11 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   CoreInode& to = *rename.to.directory;
   CoreInode& source = *rename.source;
   CoreInode& target = *rename.target;
+  const bool source_moves = rename.other_parent() && source.disk.is_directory();
+  const bool target_moves = rename.other_parent() && target.disk.is_directory();
   if (std::max(source.disk.links, target.disk.links) + 2 > static_cast<int>(kLinksMax)) return refuse(EMLINK);
+  if ((source_moves && to.disk.links >= kLinksMax) || (target_moves && from.disk.links >= kLinksMax))
+    return refuse(EMLINK);
   std::string third;
   for (int i = 0; third.empty(); ++i) {
     const std::string name = exchange_name(target.number, i);
@@ -126,36 +139,36 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   const auto room = make_room(*volume_, operation, from, third);
   if (!room) return pass_on_errno(room);
   raise(*volume_, target);
+  if (target_moves) raise(*volume_, from);
   auto added =
-      add_name(*volume_, operation, from, target, {.name = third, .block = *room, .others_follow = true});
+      add_name(*volume_, operation, from, target,
+               {.name = third, .block = *room, .raises_directory = target_moves, .others_follow = true});
   if (!added) return added;
   raise(*volume_, source);
   raise(*volume_, target);
-  if (rename.other_parent() && source.disk.is_directory()) raise(*volume_, to);
-  if (rename.other_parent() && target.disk.is_directory()) raise(*volume_, from);
-  const auto change_one = [&](NameInDirectory& at, CoreInode& now, CoreInode& before) -> VfsResult<void> {
+  if (source_moves) raise(*volume_, to);
+  const auto change_one = [&](NameInDirectory& at, CoreInode& now, const DroppedLink& before,
+                              bool raises_directory) -> VfsResult<void> {
     const auto found = find_name(*volume_, *at.directory, at.name);
     if (!found) return pass_on_errno(found);
     if (!*found) return refuse(EIO);
     return replace_name(*volume_, operation, *at.directory, now,
-                        {.at = **found,
-                         .replaced = {&before},
-                         .raises_directory = rename.other_parent() && now.disk.is_directory()});
+                        {.at = **found, .replaced = before, .raises_directory = raises_directory});
   };
   auto done = volume_->scheme->settle_name(operation, target);
-  if (done) done = change_one(rename.to, source, target);
+  if (done)
+    done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr), source_moves);
   if (done) done = volume_->scheme->settle_name(operation, source);
-  if (done) done = change_one(rename.from, target, source);
-  if (done && rename.other_parent() && source.disk.is_directory())
-    done = change_parent(*volume_, operation, source, from, to);
-  if (done && rename.other_parent() && target.disk.is_directory())
-    done = change_parent(*volume_, operation, target, to, from);
+  // Its count here has risen for the third name.
+  if (done) done = change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
+  if (done && source_moves) done = change_parent(*volume_, operation, source, from, to);
+  if (done && target_moves) done = change_parent(*volume_, operation, target, to, from);
   if (done) done = volume_->scheme->settle_name(operation, target);
   if (!done) return done;
   const auto old = find_name(*volume_, from, third);
   if (!old) return pass_on_errno(old);
   if (!*old) return refuse(EIO);
-  return remove_name(*volume_, operation, from, **old, {.inode = &target}, true);
+  return remove_name(*volume_, operation, from, **old, moved_from(target, nullptr));
 }
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {

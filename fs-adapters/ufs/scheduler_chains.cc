@@ -57,10 +57,10 @@ void SchedulerChains::inode_allocated(InodeNumber number) {
 }
 
 void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by) {
+  forget_complete();
   if (!tracked()) return;
   for (const Extent& extent : extents)
     for (std::uint32_t i = 0; i < extent.fragments; ++i) freed_fragments_[extent.at + i] = by;
-  forget_complete();
 }
 
 SchedulerChains::After SchedulerChains::freed_before(const Extent& extent) const {
@@ -74,17 +74,20 @@ SchedulerChains::After SchedulerChains::freed_before(const Extent& extent) const
 
 void SchedulerChains::forget_complete() {
   const auto entries = [&] {
-    return freed_fragments_.size() + freed_inodes_.size() + names_.size() + blocks_.size();
+    return freed_fragments_.size() + freed_inodes_.size() + names_.size() + moved_out_.size() +
+           blocks_.size();
   };
   if (entries() < forget_at_) return;
   const auto complete = [&](const auto& entry) { return !volume_.disk.pending(entry.second); };
   std::erase_if(freed_fragments_, complete);
   std::erase_if(freed_inodes_, complete);
   std::erase_if(names_, complete);
-  std::erase_if(blocks_, [&](const auto& entry) {
+  const auto all_complete = [&](const auto& entry) {
     return std::none_of(entry.second.ids().begin(), entry.second.ids().end(),
                         [&](os::RequestId id) { return volume_.disk.pending(id); });
-  });
+  };
+  std::erase_if(moved_out_, all_complete);
+  std::erase_if(blocks_, all_complete);
   forget_at_ = std::max<std::size_t>(4096, entries() * 2);
 }
 
@@ -132,6 +135,26 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
+/// What must be on the disk before a block in which the entry names something else, or nothing, any more: the
+/// other name of what has moved; of a directory that goes, the other names of what was in it.
+void SchedulerChains::name_goes(const DroppedLink& dropped, const os::BufferKey& block) {
+  const InodeNumber number = dropped.inode->number;
+  if (dropped.moved) {
+    const auto name = names_.find(number);
+    if (name != names_.end()) blocks_[block].add(volume_.disk, name->second);
+  } else if (const auto out = moved_out_.find(number); out != moved_out_.end()) {
+    blocks_[block].add(volume_.disk, out->second);
+    moved_out_.erase(out);
+  }
+}
+
+/// By that write: lower counts come after it.
+void SchedulerChains::name_gone(const CoreInode& directory, const DroppedLink& dropped, os::RequestId by) {
+  if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);
+  if (dropped.parent != nullptr) inodes_[dropped.parent->number].add(volume_.disk, by);
+  if (dropped.moved) moved_out_[directory.number].add(volume_.disk, by);
+}
+
 VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddition& addition,
                                             os::HeldBuffer directory_block) {
   const os::BufferKey key = directory_block.key();
@@ -146,23 +169,19 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
   const bool replaces = addition.replaced.inode != nullptr;
   if (!addition.others_follow && !replaces)
     return volume_.write_last(std::move(directory_block), options_.last_write);
+  if (replaces) name_goes(addition.replaced, key);
   const os::RequestId name = volume_.cache.write_async(std::move(directory_block));
   names_[addition.target.number] = name;
   if (!replaces) return {};
-  inodes_[addition.replaced.inode->number].add(volume_.disk, name);
-  if (addition.replaced.parent != nullptr) inodes_[addition.replaced.parent->number].add(volume_.disk, name);
+  name_gone(addition.directory, addition.replaced, name);
   return volume_.drop_link(operation, addition.replaced);
 }
 
 VfsResult<void> SchedulerChains::link_removed(Operation& operation, const LinkRemoval& removal,
                                               os::HeldBuffer directory_block) {
-  if (removal.renamed) {
-    const auto name = names_.find(removal.dropped.inode->number);
-    if (name != names_.end()) blocks_[directory_block.key()].add(volume_.disk, name->second);
-  }
+  name_goes(removal.dropped, directory_block.key());
   const os::RequestId gone = volume_.cache.write_async(std::move(directory_block));
-  inodes_[removal.dropped.inode->number].add(volume_.disk, gone);
-  if (removal.dropped.parent != nullptr) inodes_[removal.dropped.parent->number].add(volume_.disk, gone);
+  name_gone(removal.directory, removal.dropped, gone);
   return volume_.drop_link(operation, removal.dropped);
 }
 
@@ -173,6 +192,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   freed(removal.extents, *id);
   if (tracked()) freed_inodes_[number] = *id;
   names_.erase(number);
+  moved_out_.erase(number);
   if (auto done = volume_.free_extents(removal.extents); !done) return done;
   return volume_.free_inode(number, removal.directory);
 }

@@ -10,7 +10,8 @@
 //   create    inode -> 1              directory's block after 1
 //   mkdir     its block -> 1          inode after 1 -> 2, parent's inode -> 3, entry after 2 and 3
 //   unlink    directory's block -> 1  inode (lower count, or cleared) after 1 -> 2
-//   rename    new name -> 1           old name after 1 -> 2, inode (lower count) after 2
+//   rmdir     as unlink, 1 after the removal of names that have moved out of it; parent (lower count) after 1
+//   rename    new name -> 1           old name after 1 -> 2, inode and old parent (lower counts) after 2
 //   init      new block -> 1          inode or indirect block after 1
 //   grow      new place -> 1          inode after 1 -> 2, the old place belongs to 2
 //
@@ -63,6 +64,8 @@ class SchedulerChains : public Scheme {
   };
 
   VfsResult<os::RequestId> send_inode(CoreInode& inode, bool barrier = false);
+  void name_goes(const DroppedLink& dropped, const os::BufferKey& block);
+  void name_gone(const CoreInode& directory, const DroppedLink& dropped, os::RequestId by);
   void freed(const std::vector<Extent>& extents, os::RequestId by);
   After freed_before(const Extent& extent) const;
   void forget_complete();
@@ -71,6 +74,7 @@ class SchedulerChains : public Scheme {
   std::map<os::BufferKey, After> blocks_;                 ///< what a block's next write must come after
   std::unordered_map<InodeNumber, After> inodes_;         ///< what an inode's next copy must come after
   std::unordered_map<InodeNumber, os::RequestId> names_;  ///< a renamed inode's new name
+  std::unordered_map<InodeNumber, After> moved_out_;  ///< of a directory: names taken out that are elsewhere
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
   std::size_t forget_at_ = 4096;           ///< entries of the tables at which complete ones are looked for

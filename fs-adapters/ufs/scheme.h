@@ -41,7 +41,7 @@
 //   unlink, rmdir    4, [4b]
 //   rename           [1], 3 with `others_follow` (and `replaced` where the new name was taken),
 //                    [directory to another parent: 3 with `replaced` for its ".."], 4, [4b]
-//   exchange         3 with `replaced` and `others_follow`, [3 for each ".."], 3 with `replaced`
+//   exchange         3 with `others_follow`, twice 3 with `replaced`, [3 for each ".."], 4
 //   close            [4b] when it was the last one of a file without names
 //
 // Who releases, and when:
@@ -114,11 +114,16 @@ struct BlockRemoval {
   FragmentAddress holder = 0;  ///< the indirect block; 0: the inode
 };
 
-/// A link that is to be dropped once its entry is gone from the disk.
+/// A link that is to be dropped once its entry is gone from the disk. A directory counts for the parent in
+/// which it has its name, as fsck counts, and not for the one that its ".." names: while it moves, the two
+/// are written in any order.
 struct DroppedLink {
   CoreInode* inode = nullptr;
-  /// rmdir, or a rename over an empty directory: its "." goes with it, and its ".." counted here.
+  /// Of a directory: in which it had this name and counted.
   CoreInode* parent = nullptr;
+  /// 2: a directory goes, and its "." with it. 0: the entry was a "..", and nothing goes with it.
+  std::uint16_t links = 1;
+  bool moved = false;  ///< it has another name, which was added before and must be first on the disk (R1)
 };
 
 /// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
@@ -127,7 +132,7 @@ struct LinkAddition {
   std::int64_t block = 0;
   std::uint32_t offset = 0;
   CoreInode& target;
-  bool raises_directory = false;       ///< the directory's own count has risen, for the target's ".."
+  bool raises_directory = false;       ///< the directory's own count has risen: the target is one that counts
   bool others_follow = false;          ///< something that comes next must not reach the disk before this
   DroppedLink replaced = {};           ///< what the entry named before
   std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
@@ -139,7 +144,6 @@ struct LinkRemoval {
   std::int64_t block = 0;
   std::uint32_t offset = 0;
   DroppedLink dropped;
-  bool renamed = false;  ///< it has another name, which was added before
 };
 
 /// (4b) An inode without links and users, and what it had.

@@ -158,7 +158,8 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
 std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dropped) {
   auto removal = std::make_shared<Removal>();
   removal->inode = volume_.inodes.share(*dropped.inode, nullptr);
-  dropped.inode->owed_removals += dropped.parent != nullptr ? 2 : 1;
+  removal->links = dropped.links;
+  dropped.inode->owed_removals += dropped.links;
   if (dropped.parent != nullptr) {
     removal->parent = volume_.inodes.share(*dropped.parent, nullptr);
     ++dropped.parent->owed_removals;
@@ -166,20 +167,17 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dr
   return removal;
 }
 
-/// In a work item.
+/// In a work item. One lock at a time: what has moved may have become its old parent's ancestor.
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  {
-    CoreInode& inode = *removal->inode;
-    CoreInode* const parent = removal->parent.get();
-    InodeLock parent_lock;
-    if (parent != nullptr) parent_lock = InodeLock(*parent);
+  const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    inode.owed_removals -= parent != nullptr ? 2 : 1;
-    if (parent != nullptr) --parent->owed_removals;
-    (void)volume_.drop_link(operation, {.inode = &inode, .parent = parent});
-  }
+    inode.owed_removals -= links;
+    volume_.lower_links(inode, links);
+  };
+  if (removal->parent) lower(*removal->parent, 1);
+  lower(*removal->inode, removal->links);
   removal->inode.reset();  // its last user removes it
   removal->parent.reset();
   (void)end(operation);
@@ -227,7 +225,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
       replaced_at_once = true;
     } else {
       if (older != nullptr) older->entry_gone = true;
-      add.replaced.push_back(put_off(addition.replaced));
+      if (addition.replaced.links > 0) add.replaced.push_back(put_off(addition.replaced));
     }
   }
   const bool makes_directory = addition.raises_directory;

@@ -81,6 +81,7 @@ class SoftUpdates : public Scheme {
   /// Links to be dropped by a work item; keeps the inodes in core.
   struct Removal {
     InodeHandle inode, parent;
+    std::uint16_t links = 1;
   };
   struct AllocDirect {
     std::uint32_t slot = 0;

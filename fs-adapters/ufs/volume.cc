@@ -39,17 +39,15 @@ VfsResult<void> Volume::free_inode(InodeNumber number, bool directory) {
   return allocator.free_inode(number, directory);
 }
 
-VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropped) {
-  (void)operation;
-  CoreInode& inode = *dropped.inode;
-  const std::uint16_t links = dropped.parent != nullptr ? 2 : 1;
+void Volume::lower_links(CoreInode& inode, std::uint16_t links) {
   inode.disk.links = static_cast<std::uint16_t>(inode.disk.links - std::min(inode.disk.links, links));
   inodes.mark_changed(inode);
-  if (dropped.parent != nullptr) {
-    CoreInode& parent = *dropped.parent;
-    parent.disk.links = static_cast<std::uint16_t>(parent.disk.links - std::min<int>(parent.disk.links, 1));
-    inodes.mark_changed(parent);
-  }
+}
+
+VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropped) {
+  (void)operation;
+  if (dropped.links > 0) lower_links(*dropped.inode, dropped.links);
+  if (dropped.parent != nullptr) lower_links(*dropped.parent, 1);
   return {};
 }
 
