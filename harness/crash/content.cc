@@ -35,6 +35,7 @@ struct Permitted {
   std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
   bool covered = false;
   bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
+  bool may_be_another = false;  ///< it may have been given up since, and allocated anew
   bool beyond_end = false;      ///< of the file as it was covered, where it may be longer than it ever was
   Tier tier = Tier::posix;
 
@@ -107,6 +108,20 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          std::any_of(object.allocations.begin(), object.allocations.end(), touches);
 }
 
+/// What is given up and allocated anew is another block of the disk, perhaps an older one of the same file.
+bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                    std::optional<std::size_t> cover) {
+  std::optional<std::size_t> given_up;
+  for (const BlockEvent& event : object.blocks) {
+    const bool pending = terms.horizon.may_have_run(event.operation) && (!cover || event.operation > *cover);
+    if (pending && event.kind == BlockEvent::Kind::zero && block >= event.first && block < event.end) {
+      given_up = event.operation;
+      break;
+    }
+  }
+  return given_up && unit_in_flight(object, block, terms, given_up);
+}
+
 Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                        Covers covers) {
   Permitted permitted;
@@ -126,7 +141,10 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
     if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
     apply(event, permitted, cover && event.operation <= *cover);
   }
-  if (terms.exposes_stale_data) permitted.unit_in_flight = unit_in_flight(object, block, terms, cover);
+  if (terms.exposes_stale_data) {
+    permitted.unit_in_flight = unit_in_flight(object, block, terms, cover);
+    permitted.may_be_another = may_be_another(object, block, terms, cover);
+  }
   return permitted;
 }
 
@@ -209,8 +227,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
       const auto& old = permitted.overwritten;
       if (std::find(old.begin(), old.end(), run.version) == old.end())
         return fault(Verdict::wrong_data, Tier::integrity, found);
-      // A block that the file has got back, for what it had no block for.
-      if (may_be_stale && permitted.persistent.zero) return std::nullopt;
+      // A block that the file has got back, for what it had no block for, or had given up its block.
+      if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another)) return std::nullopt;
       // An older version where a newer one was synced is a lost write; where a hole was, a removed one is
       // back.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,

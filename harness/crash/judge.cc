@@ -207,7 +207,7 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 }
 
 /// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none does, the
-/// one with the fewest findings tells why.
+/// one with the fewest findings tells why. Where stale data may be seen the stamps may be those of others.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
                        const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -216,6 +216,10 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, co
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
   const auto unclear = [&](TokenId token) { return object_of(token).unclear; };
   if (std::any_of(candidates.begin(), candidates.end(), unclear)) return show(observed, candidates);
+  const auto fits = [&](TokenId token) { return judge_file_as(token, allowed, observed).empty(); };
+  if (promises_.exposes_stale_data && std::none_of(possible.begin(), possible.end(), fits) &&
+      std::any_of(candidates.begin(), candidates.end(), fits))
+    possible = candidates;
   if (possible.empty()) {
     for (const Binding& binding : slot.bindings) {
       if (!binding.token || !named(*binding.token)) continue;

@@ -159,6 +159,33 @@ TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadNone) {
   EXPECT_EQ(in_place.judge(first_version, writeback), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
+TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadGivenUpANewerOne) {
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  const std::vector<std::string> twice{"create a", "write a 0 512 1 1", "write a 0 512 1 2", "fsync a"};
+  const auto and_then = [&](std::initializer_list<const char*> more) {
+    Case both{twice, 3};
+    both.lines.insert(both.lines.end(), more.begin(), more.end());
+    return both;
+  };
+  const Tree first_version{file("a", 1, 1, 1, 1)};
+  EXPECT_EQ(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, writeback), kNothing);
+  EXPECT_NE(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, kPlain), kNothing);
+  EXPECT_NE(and_then({"truncate a 0"}).judge(first_version, writeback), kNothing) << "no new block";
+  EXPECT_NE(and_then({"write a 0 512 1 3", "truncate a 0"}).judge(first_version, writeback), kNothing);
+  EXPECT_NE(and_then({"write a 0 512 1 3"}).judge(first_version, writeback), kNothing) << "in place";
+}
+
+TEST(Promises, StaleStampsDoNotTellWhichFileItIs) {
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  const Case taken_later{
+      {"create a", "create b", "write b 0 512 2 1", "sync", "allocate a 0 512", "fsync a", "rename b a"}, 3};
+  ObservedObject allocated = file("a", 1, 2, 1, 1);
+  allocated.inode = 77;
+  const Tree both{allocated, file("b", 1, 2, 1, 2)};
+  EXPECT_EQ(taken_later.judge(both, writeback), kNothing);
+  EXPECT_NE(taken_later.judge(both, kPlain), kNothing);
+}
+
 TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
   const Case hole{{"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
   ObservedObject found = file("a", 16, 1, 1, 1);
