@@ -152,7 +152,9 @@ void SchedulerChains::name_goes(const DroppedLink& dropped, const os::BufferKey&
 void SchedulerChains::name_gone(const CoreInode& directory, const DroppedLink& dropped, os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);
   if (dropped.parent != nullptr) inodes_[dropped.parent->number].add(volume_.disk, by);
-  if (dropped.moved) moved_out_[directory.number].add(volume_.disk, by);
+  if (!dropped.moved) return;
+  moved_out_[directory.number].add(volume_.disk, by);
+  if (dropped.inode->disk.is_directory()) paths_.add(volume_.disk, by);
 }
 
 VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddition& addition,
@@ -172,6 +174,7 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
   if (replaces) name_goes(addition.replaced, key);
   const os::RequestId name = volume_.cache.write_async(std::move(directory_block));
   names_[addition.target.number] = name;
+  if (addition.target.disk.is_directory()) paths_.add(volume_.disk, name);
   if (!replaces) return {};
   name_gone(addition.directory, addition.replaced, name);
   return volume_.drop_link(operation, addition.replaced);
@@ -199,6 +202,9 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
 
 VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+  // What is below a directory that has moved does not know that its path has changed.
+  const After moved = paths_;
+  for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);
   return zeroes_.take_error();
 }
 

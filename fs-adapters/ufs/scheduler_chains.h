@@ -75,6 +75,7 @@ class SchedulerChains : public Scheme {
   std::unordered_map<InodeNumber, After> inodes_;         ///< what an inode's next copy must come after
   std::unordered_map<InodeNumber, os::RequestId> names_;  ///< a renamed inode's new name
   std::unordered_map<InodeNumber, After> moved_out_;  ///< of a directory: names taken out that are elsewhere
+  After paths_;  ///< writes of a directory's new name, its "..", its old name: fsync waits for all of them
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
   std::size_t forget_at_ = 4096;           ///< entries of the tables at which complete ones are looked for

@@ -50,13 +50,15 @@ VfsResult<void> SchedulerFlag::link_added(Operation& operation, const LinkAdditi
   const bool replaces = addition.replaced.inode != nullptr;
   if (!addition.others_follow && !replaces)
     return volume_.write_last(std::move(directory_block), options_.last_write);
-  volume_.cache.write_async(std::move(directory_block), kFlagged);
+  const os::RequestId name = volume_.cache.write_async(std::move(directory_block), kFlagged);
+  if (addition.target.disk.is_directory()) last_path_ = name;
   return replaces ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
 }
 
 VfsResult<void> SchedulerFlag::link_removed(Operation& operation, const LinkRemoval& removal,
                                             os::HeldBuffer directory_block) {
-  volume_.cache.write_async(std::move(directory_block), kFlagged);
+  const os::RequestId gone = volume_.cache.write_async(std::move(directory_block), kFlagged);
+  if (removal.dropped.moved && removal.dropped.inode->disk.is_directory()) last_path_ = gone;
   return volume_.drop_link(operation, removal.dropped);
 }
 
@@ -68,6 +70,8 @@ VfsResult<void> SchedulerFlag::inode_removed(Operation&, const InodeRemoval& rem
 
 VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+  // What is below a directory that has moved does not know that its path has changed.
+  volume_.disk.wait_for(last_path_);
   return zeroes_.take_error();
 }
 

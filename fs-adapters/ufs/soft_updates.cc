@@ -11,7 +11,8 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kSettleRoundsMax = 100;  // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsMax = 100;        // of an fsync: each brings one level of dependencies to the disk
+constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, behind "."
 
 }  // namespace
 
@@ -259,8 +260,13 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
     note_made();
     blocks_[key].removes.push_back({.removal = put_off(removal.dropped)});
   }
-  volume_.cache.write_delayed(std::move(directory_block));
-  return at_once ? volume_.drop_link(operation, removal.dropped) : VfsResult<void>();
+  VfsResult<void> written;
+  if (removal.dropped.moved && removal.dropped.inode->disk.is_directory())
+    written = as_result(volume_.cache.write(std::move(directory_block)));
+  else
+    volume_.cache.write_delayed(std::move(directory_block));
+  const auto dropped = at_once ? volume_.drop_link(operation, removal.dropped) : VfsResult<void>();
+  return written ? dropped : written;
 }
 
 /// A directory that goes has blocks that will never be written: who waits for them waits for its inode.
@@ -374,13 +380,21 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
   return refuse(EIO);
 }
 
+/// The name, and of a directory the ".." that goes with it: fsck believes that as long as there are two
+/// names.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
-  for (int round = 0; round < kSettleRoundsMax && adds_of_.contains(inode.number); ++round) {
+  const os::BufferKey first_block = Volume::block_of(inode.number, 0);
+  const auto named = [&] { return !adds_of_.contains(inode.number); };
+  const auto settled = [&] {
+    return named() && (!inode.disk.is_directory() || add_at(first_block, kDotDotOffset) == nullptr);
+  };
+  for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
     // A directory's name waits for its first block, too.
     if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
+    if (named()) continue;
     if (auto written = write_adds_of(inode.number); !written) return written;
   }
-  return adds_of_.contains(inode.number) ? refuse(EIO) : VfsResult<void>();
+  return settled() ? VfsResult<void>() : refuse(EIO);
 }
 
 bool SoftUpdates::reclaim() {

@@ -27,7 +27,9 @@
 //
 // R1 for renames: the new name is written, synchronously, before the old one is removed (settle_name):
 // undoing a removal could need room in a chunk that others have taken meanwhile. The paper's appendix does
-// not say how its authors did it.
+// not say how its authors did it. Of a directory the ".." is written then, and at the end the removal of the
+// old name: while it has two, fsck believes the "..", and else takes either, with all paths that lead through
+// the other and may have been synced.
 
 #include <deque>
 #include <map>
