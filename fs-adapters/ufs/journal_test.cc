@@ -6,42 +6,22 @@
 #include <random>
 #include <set>
 
-#include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal_replay.h"
 #include "fs-adapters/ufs/little_endian.h"
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/test_journal.h"
 
 namespace headcrash::ufs {
 namespace {
 
+using bench::copy_of;
+using bench::counters;
 using bench::Mounted;
+using bench::replayed;
 using bench::Setup;
 using Commit = JournalOptions::Commit;
 
 Setup journalled(const JournalOptions& options = {}) {
   return bench::journal_setup(options);
-}
-
-const JournalCounters& counters(Mounted& m) {
-  return dynamic_cast<Journal&>(*m.file_system->volume().scheme).counters();
-}
-
-std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& store) {
-  auto copy = *media::MemoryStore::create(store.sectors());
-  std::vector<std::byte> all(store.sectors() * kSectorBytes);
-  EXPECT_TRUE(store.read(0, all) && copy->write(0, all));
-  return copy;
-}
-
-/// After a cut now and a replay: nothing to repair, and what is there.
-ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
-  Fsck fsck;
-  const auto seen = fsck.check(*image);
-  EXPECT_TRUE(seen && seen->nothing_found()) << (seen ? bench::findings_of(*seen) : seen.error().message());
-  EXPECT_TRUE(fsck.run(*image, {.repair = true}));
-  auto reader = ImageReader::open(*image);
-  EXPECT_TRUE(reader);
-  return *reader;
 }
 
 void wait(Mounted& m, double seconds) {
@@ -367,33 +347,6 @@ TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
     EXPECT_TRUE(fs.truncate(*file, 0));
     EXPECT_TRUE(fs.sync());
     EXPECT_EQ(fs.space()->free_bytes, free);
-  });
-  m.unmount();
-  bench::expect_clean(*m.store);
-}
-
-TEST(JournalOrphans, AreReleasedByAReplayAndKeepTheRingShort) {
-  Mounted m(journalled({.commit = Commit::synchronous}), {.device_bytes = 4 << 20});
-  m.mount();
-  m.as_user([&] {
-    Vfs& fs = *m.file_system;
-    const std::uint64_t inodes = fs.space()->free_inodes;
-    const auto file = fs.open("gone", {.create = true});
-    ASSERT_TRUE(file);
-    EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(200'000, 'g'))));
-    EXPECT_TRUE(fs.unlink("gone"));
-    for (int i = 0; i < 300; ++i) {
-      bench::put_file(fs, "other", "text");
-      EXPECT_TRUE(fs.unlink("other"));
-    }
-    EXPECT_GT(counters(m).tail_writes, 0U);
-    std::string text(200'000, '?');
-    EXPECT_TRUE(fs.pread(*file, 0, std::as_writable_bytes(std::span(text))));
-    EXPECT_TRUE(text == std::string(200'000, 'g'));
-    EXPECT_TRUE(fs.sync());
-    auto image = copy_of(*m.store);
-    EXPECT_EQ(replayed(image).superblock().total.free_inodes, inodes);
-    EXPECT_TRUE(fs.close(*file));
   });
   m.unmount();
   bench::expect_clean(*m.store);

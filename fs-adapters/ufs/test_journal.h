@@ -1,0 +1,37 @@
+#pragma once
+// What the tests of the mounted journal share: its counters, and what a cut now would leave.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/journal.h"
+#include "fs-adapters/ufs/mounted_test.h"
+
+namespace headcrash::ufs::bench {
+
+inline const JournalCounters& counters(Mounted& m) {
+  return dynamic_cast<Journal&>(*m.file_system->volume().scheme).counters();
+}
+
+inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& store) {
+  auto copy = *media::MemoryStore::create(store.sectors());
+  std::vector<std::byte> all(store.sectors() * kSectorBytes);
+  EXPECT_TRUE(store.read(0, all) && copy->write(0, all));
+  return copy;
+}
+
+/// After a cut now and a replay: nothing to repair, and what is there.
+inline ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
+  Fsck fsck;
+  const auto seen = fsck.check(*image);
+  EXPECT_TRUE(seen && seen->nothing_found()) << (seen ? findings_of(*seen) : seen.error().message());
+  EXPECT_TRUE(fsck.run(*image, {.repair = true}));
+  auto reader = ImageReader::open(*image);
+  EXPECT_TRUE(reader);
+  return *reader;
+}
+
+}  // namespace headcrash::ufs::bench
