@@ -74,7 +74,7 @@ SchedulerChains::After SchedulerChains::freed_before(const Extent& extent) const
 
 void SchedulerChains::forget_complete() {
   const auto entries = [&] {
-    return freed_fragments_.size() + freed_inodes_.size() + names_.size() + moved_out_.size() +
+    return freed_fragments_.size() + freed_inodes_.size() + names_.size() + made_.size() + moved_out_.size() +
            blocks_.size();
   };
   if (entries() < forget_at_) return;
@@ -82,6 +82,7 @@ void SchedulerChains::forget_complete() {
   std::erase_if(freed_fragments_, complete);
   std::erase_if(freed_inodes_, complete);
   std::erase_if(names_, complete);
+  std::erase_if(made_, complete);
   const auto all_complete = [&](const auto& entry) {
     return std::none_of(entry.second.ids().begin(), entry.second.ids().end(),
                         [&](os::RequestId id) { return volume_.disk.pending(id); });
@@ -169,8 +170,12 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
     blocks_[key].add(volume_.disk, *parent);
   }
   const bool replaces = addition.replaced.inode != nullptr;
-  if (!addition.others_follow && !replaces)
+  if (!addition.others_follow && !replaces) {
+    if (addition.raises_directory) made_[addition.target.number] = *inode;
     return volume_.write_last(std::move(directory_block), options_.last_write);
+  }
+  if (const auto made = made_.find(addition.directory.number); made != made_.end())
+    blocks_[key].add(volume_.disk, made->second);
   if (replaces) name_goes(addition.replaced, key);
   const os::RequestId name = volume_.cache.write_async(std::move(directory_block));
   names_[addition.target.number] = name;
@@ -195,6 +200,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   freed(removal.extents, *id);
   if (tracked()) freed_inodes_[number] = *id;
   names_.erase(number);
+  made_.erase(number);
   moved_out_.erase(number);
   if (auto done = volume_.free_extents(removal.extents); !done) return done;
   return volume_.free_inode(number, removal.directory);

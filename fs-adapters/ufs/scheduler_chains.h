@@ -11,7 +11,8 @@
 //   mkdir     its block -> 1          inode after 1 -> 2, parent's inode -> 3, entry after 2 and 3
 //   unlink    directory's block -> 1  inode (lower count, or cleared) after 1 -> 2
 //   rmdir     as unlink, 1 after the removal of names that have moved out of it; parent (lower count) after 1
-//   rename    new name -> 1           old name after 1 -> 2, inode and old parent (lower counts) after 2
+//   rename    new name -> 1, after a new directory's inode
+//                                     old name after 1 -> 2, inode and old parent (lower counts) after 2
 //   init      new block -> 1          inode or indirect block after 1
 //   grow      new place -> 1          inode after 1 -> 2, the old place belongs to 2
 //
@@ -74,6 +75,7 @@ class SchedulerChains : public Scheme {
   std::map<os::BufferKey, After> blocks_;                 ///< what a block's next write must come after
   std::unordered_map<InodeNumber, After> inodes_;         ///< what an inode's next copy must come after
   std::unordered_map<InodeNumber, os::RequestId> names_;  ///< a renamed inode's new name
+  std::unordered_map<InodeNumber, os::RequestId> made_;   ///< a new directory's inode
   std::unordered_map<InodeNumber, After> moved_out_;  ///< of a directory: names taken out that are elsewhere
   After paths_;  ///< writes of a directory's new name, its "..", its old name: fsync waits for all of them
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;

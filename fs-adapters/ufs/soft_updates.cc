@@ -362,8 +362,11 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::sort(named_in.begin(), named_in.end());
   auto written = volume_.write_if_dirty(volume_.inodes.block_key(inode));
   for (const os::BufferKey& block : named_in) {
-    if (written)
-      written = volume_.write_if_dirty(volume_.inodes.block_key(static_cast<InodeNumber>(block.object)));
+    const auto directory = static_cast<InodeNumber>(block.object);
+    // A new one is not there at all before its first block is, and shows nobody's name.
+    if (written && never_written_.contains(directory))
+      written = as_result(volume_.cache.flush_object(directory));
+    if (written) written = volume_.write_if_dirty(volume_.inodes.block_key(directory));
     if (written) written = volume_.write_if_dirty(block);
   }
   return written;
