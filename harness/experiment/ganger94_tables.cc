@@ -343,6 +343,31 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
                   kCompilePasses));
 }
 
+/// How phase 2 goes when the files that are copied have to be read from the disk, beside what is written.
+void add_cold_copy(ClaimAnswer& times, Cells& cells) {
+  timed::Arguments arguments = andrew_arguments(cells, kCompilePasses);
+  arguments["cold"] = 1;
+  const struct {
+    Compared scheme;
+    const char* name;
+    double paper;
+  } kCold[] = {{Compared::conventional, "Conventional", 4.07},
+               {Compared::flag, "Flag", 4.45},
+               {Compared::chains, "Chains", 3.72},
+               {Compared::soft_updates, "Soft Updates", 2.77},
+               {Compared::no_order, "No Order", 2.74}};
+  for (const auto& row : kCold) {
+    const Cell& cell = cells.get(usual(row.scheme), "andrew", arguments);
+    add_number(times, cell, fmt::format("{}; source read from the disk", row.name), "copy", "s", row.paper,
+               cell.of("copy", elapsed_seconds));
+  }
+  times.remarks.push_back(
+      "Counterfactual of phase 2: with the source on the disk and not in the cache Flag is worse than "
+      "Conventional and all three come near the paper's times, since each read waits among the writes of the "
+      "folders and files made before it, of which Conventional has none queued. Chains stays above the "
+      "paper's. That the source was cached is our choice; the paper does not say.");
+}
+
 }  // namespace
 
 std::vector<ClaimAnswer> table_3(Cells& cells) {
@@ -399,6 +424,7 @@ std::vector<ClaimAnswer> table_3(Cells& cells) {
       });
     });
   }
+  add_cold_copy(times, cells);
   ClaimAnswer gain{
       .id = "GP-26", .part = "table3", .title = "Andrew benchmark, compile phase against Conventional"};
   for (const auto& row : kPaper) {
