@@ -8,6 +8,14 @@ export TMPDIR=$scratch
 truncate -s 16M image
 "$build/bin/mkfs.headcrash-ufs" image >out || failed "mkfs: $(cat out)"
 "$build/bin/fsck.headcrash-ufs" -p image >out || failed "fsck of a new file system: $(cat out)"
+printf '\010' | dd of=image bs=1 seek=33128 conv=notrunc status=none   # the root's di_blocks: what a power cut may leave
+status=0
+"$build/bin/fsck.headcrash-ufs" -p image >out || status=$?
+[ "$status" -eq 1 ] || failed "preening gave exit code $status: $(cat out)"
+says 'bad-sectors.*repaired' <out || failed "it was something else: $(cat out)"
+refuses 1 "journal-size" "no group has" -- "$build/bin/mkfs.headcrash-ufs" -J 16M image
+"$build/bin/fsck.headcrash-ufs" -n image >out || failed "a refused mkfs has written something: $(cat out)"
+"$build/bin/mkfs.headcrash-ufs" -J 0 image >out || failed "mkfs with a journal: $(cat out)"
 refuses 1 /nosuchdevice -- "$build/bin/mkfs.headcrash-ufs" /nosuchdevice
 truncate -s 1M nothing
 refuses 8 "no UFS1 superblock" -- "$build/bin/fsck.headcrash-ufs" -y nothing
