@@ -5,33 +5,11 @@
 #include <set>
 
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
 
 namespace headcrash::ufs {
 namespace {
-
-/// Sectors reach the medium one by one until the power goes.
-class CutStore : public model::SectorStore {
- public:
-  CutStore(model::SectorStore& below, std::uint64_t sectors) : below_(below), left_(sectors) {}
-  std::uint64_t sectors() const override { return below_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    return below_.read(lba, into);
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    for (std::size_t at = 0; at < data.size(); at += kSectorBytes, --left_) {
-      if (left_ == 0) return fail("device", "the power is off");
-      if (auto done = below_.write(lba + at / kSectorBytes, data.subspan(at, kSectorBytes)); !done)
-        return done;
-    }
-    return {};
-  }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("device", "not expected"); }
-
- private:
-  model::SectorStore& below_;
-  std::uint64_t left_;
-};
 
 /// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else has the
 /// block of small; there is no lost+found; a map forgets a block.

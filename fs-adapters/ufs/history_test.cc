@@ -3,12 +3,12 @@
 // after an unmount, and a file system without a flaw.
 
 #include <cerrno>
-#include <cstdlib>
 #include <map>
 #include <random>
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/mounted_test.h"
+#include "plugin/model/number_from_environment.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -312,8 +312,7 @@ INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()), b
 
 TEST_P(History, OfSeveralUsersAtOnce) {
   // HEADCRASH_SEEDS=n: so many more, for who has changed something.
-  const char* const more = std::getenv("HEADCRASH_SEEDS");
-  const std::uint32_t seeds = 2 + (more != nullptr ? static_cast<std::uint32_t>(std::atoi(more)) : 0);
+  const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Mounted m(GetParam(), {.device_bytes = 8 << 20, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 192U << 10});

@@ -6,6 +6,7 @@
 
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
 #include "plugin/model/fuzz.h"
 
@@ -14,35 +15,6 @@ namespace {
 
 constexpr std::size_t kEditBytes = 6;
 constexpr std::size_t kEditsMax = 200;
-
-/// Keeps count of requests, and refuses those that reach outside.
-class BoundedStore : public model::SectorStore {
- public:
-  explicit BoundedStore(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    check(lba, into.size());
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes), into.size(), into.begin());
-    return {};
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    check(lba, data.size());
-    std::copy(data.begin(), data.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
-    return {};
-  }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("store", "not expected"); }
-  std::span<std::byte> bytes() { return bytes_; }
-  std::uint64_t requests() const { return requests_; }
-
- private:
-  void check(std::uint64_t lba, std::size_t size) const {
-    ++requests_;
-    model::invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
-                     "the checker stays on the device");
-  }
-  std::vector<std::byte> bytes_;
-  mutable std::uint64_t requests_ = 0;
-};
 
 struct Target {
   TestTree tree{{.bytes_per_inode = 16384, .group_bytes = 512 << 10, .time = 1}, 1 << 20};

@@ -120,8 +120,7 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
     superblock.data_fragments -= std::min(superblock.data_fragments, fragments);
     superblock.clean = true;
     const Geometry geometry(superblock);
-    for (const JournalImage& image : counts.images())
-      if (auto done = store.write(geometry.lba_of(image.home), image.bytes); !done) return done;
+    if (auto done = counts.write_to(store); !done) return done;
     for (std::uint32_t group = superblock.groups; group-- > 0;)
       if (auto done = write_superblock(store, superblock, geometry.byte_of(geometry.replica(group))); !done)
         return done;

@@ -38,6 +38,10 @@ struct Descriptor {
   std::uint64_t bytes() const {
     return kEntriesAt + (std::uint64_t{images} + revoked) * 8 + std::uint64_t{orphans} * 4;
   }
+  /// Before the images' contents: whole fragments.
+  std::uint64_t whole_bytes(std::uint32_t fragment_bytes) const {
+    return (bytes() + fragment_bytes - 1) / fragment_bytes * fragment_bytes;
+  }
 };
 
 Descriptor descriptor_of(const JournalTransaction& transaction) {
@@ -129,7 +133,7 @@ class Reader {
 
   std::string decode(const Descriptor& d, std::size_t body, JournalTransaction& transaction) const {
     const std::uint32_t unit = ring_.fragment_bytes();
-    const std::uint64_t front = (d.bytes() + unit - 1) / unit * unit;
+    const std::uint64_t front = d.whole_bytes(unit);
     if (front > body) return fmt::format("lists {} images, more than it has", d.images);
     transaction.too_many_orphans = (load32(bytes_, 4) & kTooManyOrphans) != 0;
     std::uint64_t from = front;
@@ -207,7 +211,7 @@ void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::
 
 std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t fragment_bytes) {
   const Descriptor d = descriptor_of(transaction);
-  std::uint64_t bytes = (d.bytes() + fragment_bytes - 1) / fragment_bytes * fragment_bytes + fragment_bytes;
+  std::uint64_t bytes = d.whole_bytes(fragment_bytes) + fragment_bytes;
   for (const JournalImage& image : transaction.images) bytes += image.bytes.size();
   return static_cast<std::uint32_t>(bytes / fragment_bytes);
 }
@@ -215,7 +219,7 @@ std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t 
 std::vector<std::byte> encode_transaction(const JournalTransaction& t, std::uint32_t fragment_bytes) {
   Descriptor d = descriptor_of(t);
   d.fragments = fragments_of(t, fragment_bytes);
-  const std::size_t front = (d.bytes() + fragment_bytes - 1) / fragment_bytes * fragment_bytes;
+  const std::size_t front = d.whole_bytes(fragment_bytes);
   const std::size_t body = (std::size_t{d.fragments} - 1) * fragment_bytes;
   std::vector<std::byte> bytes(body + fragment_bytes);
   store32(bytes, 0, kDescriptorMagic);

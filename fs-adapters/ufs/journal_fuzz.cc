@@ -8,6 +8,7 @@
 #include "fs-adapters/ufs/journal_replay.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/test_stores.h"
 #include "plugin/model/crc32c.h"
 #include "plugin/model/fuzz.h"
 
@@ -16,34 +17,6 @@ namespace {
 
 constexpr std::size_t kJournalEditBytes = 6;
 constexpr std::size_t kJournalEditsMax = 60;
-
-class DeviceOfBytes : public model::SectorStore {
- public:
-  explicit DeviceOfBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    check(lba, into.size());
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes), into.size(), into.begin());
-    return {};
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    check(lba, data.size());
-    std::copy(data.begin(), data.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
-    return {};
-  }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("store", "not expected"); }
-  std::span<std::byte> bytes() { return bytes_; }
-  std::uint64_t requests() const { return requests_; }
-
- private:
-  void check(std::uint64_t lba, std::size_t size) const {
-    ++requests_;
-    model::invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
-                     "the replay stays on the device");
-  }
-  std::vector<std::byte> bytes_;
-  mutable std::uint64_t requests_ = 0;
-};
 
 /// Three transactions, one with orphans.
 std::vector<std::byte> image_with_journal() {
@@ -78,7 +51,7 @@ struct JournalTarget {
   Fsck fsck;
 
   JournalTarget() {
-    const DeviceOfBytes store(image);
+    const BoundedStore store(image);
     super = *decode_superblock(std::span(image).subspan(kSuperblockByte), image.size());
     contents = *read_journal(store, super);
     EXPECT_EQ(contents.transactions.size(), 3U);
@@ -134,12 +107,12 @@ struct JournalTarget {
   }
 
   std::uint64_t run(std::string_view program) {
-    DeviceOfBytes store(image);
+    BoundedStore store(image);
     edit(store.bytes(), program);
     const auto checked = fsck.check(store);
     if (!checked) return fuzz::novelty(checked.error().problem);
     Superblock read = super;
-    DeviceOfBytes mounted(std::vector<std::byte>(store.bytes().begin(), store.bytes().end()));
+    BoundedStore mounted(std::vector<std::byte>(store.bytes().begin(), store.bytes().end()));
     const auto replayed = replay_journal(mounted, read, ReplayFor::mount);
     const auto repaired = fsck.run(store, {.repair = true});
     EXPECT_LT(store.requests() + mounted.requests(), 200'000U) << "far too many requests";

@@ -65,6 +65,12 @@ std::vector<JournalImage> Redo::images() const {
 
 // --- orphans
 
+Result<void> Redo::write_to(model::SectorStore& store) const {
+  for (const JournalImage& image : images())
+    if (auto done = store.write(geometry_.lba_of(image.home), image.bytes); !done) return done;
+  return {};
+}
+
 template <typename Change>
 Result<void> Redo::change_group(std::uint32_t group, Change change) {
   std::vector<std::byte> header(geometry_.block_bytes());
@@ -197,7 +203,7 @@ class Replay {
     report_.transactions = contents->transactions.size();
     Redo redo(store_, superblock_);
     redo.add(contents->transactions);
-    if (auto done = write(redo); !done) return pass_on(done);
+    if (auto done = redo.write_to(store_); !done) return pass_on(done);
     const auto orphans = orphans_of(*contents, superblock_, redo);
     if (!orphans) return pass_on(orphans);
     report_.orphans = orphans->size();
@@ -206,7 +212,7 @@ class Replay {
     Redo counts(store_, superblock_);
     if (auto done = counts.count(superblock_); !done) {
       if (whom == ReplayFor::mount) return pass_on(done);
-    } else if (auto written = write(counts); !written) {
+    } else if (auto written = counts.write_to(store_); !written) {
       return pass_on(written);
     }
     superblock_.clean = whom == ReplayFor::mount;
@@ -216,13 +222,6 @@ class Replay {
   }
 
  private:
-  Result<void> write(const Redo& redo) {
-    const std::uint64_t sectors = superblock_.fragment_bytes / kSectorBytes;
-    for (const JournalImage& image : redo.images())
-      if (auto done = store_.write(image.home * sectors, image.bytes); !done) return done;
-    return {};
-  }
-
   /// Commits a transaction behind the last one. What came before is in its place: it becomes the tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
@@ -263,7 +262,7 @@ class Replay {
               commit(contents, {.images = step.images(), .orphans = listed(), .too_many_orphans = more});
           !done)
         return done;
-      if (auto done = write(step); !done) return done;
+      if (auto done = step.write_to(store_); !done) return done;
     }
     return {};
   }

@@ -40,6 +40,7 @@ class Redo {
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
   /// Runs of fragments, as long as they are.
   std::vector<JournalImage> images() const;
+  Result<void> write_to(model::SectorStore& store) const;
   std::size_t size() const { return fragments_.size(); }
 
   /// Step 4: an inode that is allocated and has no links; others are left alone. What a damaged inode leads

@@ -4,6 +4,7 @@
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/test_stores.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -12,29 +13,6 @@ using bench::Mounted;
 using bench::Setup;
 
 const Setup kJournalled = bench::journal_setup();
-
-/// Sectors reach the medium one by one until the power goes.
-class InterruptedStore : public model::SectorStore {
- public:
-  InterruptedStore(model::SectorStore& below, std::uint64_t sectors) : below_(below), left_(sectors) {}
-  std::uint64_t sectors() const override { return below_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    return below_.read(lba, into);
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    for (std::size_t at = 0; at < data.size(); at += kSectorBytes, --left_) {
-      if (left_ == 0) return fail("device", "the power is off");
-      if (auto done = below_.write(lba + at / kSectorBytes, data.subspan(at, kSectorBytes)); !done)
-        return done;
-    }
-    return {};
-  }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("device", "not expected"); }
-
- private:
-  model::SectorStore& below_;
-  std::uint64_t left_;
-};
 
 std::vector<std::byte> bytes_of_store(const model::SectorStore& store) {
   std::vector<std::byte> all(store.sectors() * kSectorBytes);
@@ -115,7 +93,7 @@ TEST(JournalReplay, ACutAnywhereInAReplayIsReplayed) {
   std::uint64_t cuts = 0;
   for (bool finished = false; !finished && cuts < 4000; ++cuts) {
     ASSERT_TRUE(store->write(0, left));
-    InterruptedStore interrupted(*store, cuts);
+    CutStore interrupted(*store, cuts);
     finished = fsck.run(interrupted, {.repair = true}).has_value();
     const auto seen = fsck.check(*store);
     ASSERT_TRUE(seen && seen->nothing_found())

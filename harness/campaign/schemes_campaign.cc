@@ -1,14 +1,12 @@
 // Plans by name, runs one by one (schemes_campaign.h).
 #include "harness/campaign/schemes_campaign.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-
-#include <ctime>
 
 #include "harness/lab/in_process/confirm.h"
 #include "harness/process/scratch_folder.h"
 #include "harness/process/stopwatch.h"
+#include "harness/process/wall_clock.h"
 #include "harness/workload/catalogue.h"
 
 namespace headcrash::campaign {
@@ -16,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kName = "ufs-schemes";
 constexpr std::size_t kToldEvery = 500;  // trials
 constexpr std::size_t kFailuresKept = 20;
 constexpr std::size_t kFailuresOfControls = 3;  // one would do
@@ -78,7 +75,7 @@ class SchemesRun {
                            .cut = "every state",
                            .expected = "clean"};
     if (trial.scheme->control) record.control = "damage";
-    record.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    record.started_at = process::now_utc();
     judge(explored, record);
     for (const in_process::StrategyCoverage& part : explored.coverage)
       record.coverage.push_back({.strategy = std::string(states::name(part.found.strategy)),
@@ -141,7 +138,8 @@ class SchemesRun {
             crash::name(outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier)),
         .minimised_state = failure.minimised_state,
         .account = outcome.judgement.summary,
-        .replay = fmt::format("headcrash campaign {}/{}/{}", kName, trial.scheme->name, trial.workload)};
+        .replay =
+            fmt::format("headcrash campaign {}/{}/{}", kSchemesName, trial.scheme->name, trial.workload)};
     return record;
   }
 
@@ -164,11 +162,11 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!plan) return pass_on(plan);
   auto database = db::Database::open(options.database, db::Database::Access::read_write);
   if (!database) return pass_on(database);
-  const std::string configuration =
-      fmt::format("{} {} {} seq2={} seed={} bytes={} budget={}", kName, campaign.scheme, campaign.workload,
-                  campaign.seq2_workloads, campaign.seed, campaign.disk_bytes, campaign.budget);
+  const std::string configuration = fmt::format("{} {} {} seq2={} seed={} bytes={} budget={}", kSchemesName,
+                                                campaign.scheme, campaign.workload, campaign.seq2_workloads,
+                                                campaign.seed, campaign.disk_bytes, campaign.budget);
   const auto run = open_run(*database, {.kind = "campaign",
-                                        .name = std::string(kName),
+                                        .name = std::string(kSchemesName),
                                         .configuration = configuration,
                                         .seed = campaign.seed,
                                         .digest = configuration,

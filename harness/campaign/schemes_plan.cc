@@ -10,7 +10,6 @@
 namespace headcrash::campaign {
 namespace {
 
-constexpr std::string_view kSchemesName = "ufs-schemes";
 constexpr std::string_view kAllSchemes = "all";
 
 }  // namespace

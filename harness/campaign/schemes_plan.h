@@ -21,6 +21,8 @@
 
 namespace headcrash::campaign {
 
+inline constexpr std::string_view kSchemesName = "ufs-schemes";
+
 /// Of the campaign's name with its parts, or nothing: it is another campaign.
 struct SchemesCampaign {
   std::string scheme, workload;         ///< empty: all

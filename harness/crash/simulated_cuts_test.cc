@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 
 #include "harness/crash/loose_file_system.h"
 #include "harness/crash/oracle.h"
 #include "harness/crash/repeated_judge.h"
 #include "harness/workload/random_operations.h"
+#include "plugin/model/number_from_environment.h"
 
 namespace headcrash::crash {
 namespace {
@@ -101,8 +101,7 @@ const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.fsync_keeps_new_name = true, .names_are_atomic = false}};
 
 std::uint64_t cut_seeds() {
-  const char* const asked = std::getenv("HEADCRASH_CUT_SEEDS");
-  return asked == nullptr ? 15 : std::strtoull(asked, nullptr, 10);
+  return number_from_environment("HEADCRASH_CUT_SEEDS", 15);
 }
 
 TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {

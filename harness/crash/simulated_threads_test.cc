@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
 
 #include "harness/crash/loose_file_system.h"
 #include "harness/crash/oracle.h"
 #include "harness/workload/random_operations.h"
+#include "plugin/model/number_from_environment.h"
 
 namespace headcrash::crash {
 namespace {
@@ -140,8 +140,7 @@ const std::vector<adapters::Promises> kKindsWithoutOrderEither{
     {.fsync_keeps_new_name = true, .names_are_atomic = false}};
 
 std::uint64_t thread_seeds() {
-  const char* const asked = std::getenv("HEADCRASH_CUT_SEEDS");
-  return asked == nullptr ? 10 : std::strtoull(asked, nullptr, 10);
+  return number_from_environment("HEADCRASH_CUT_SEEDS", 10);
 }
 
 TEST(SimulatedThreads, AFileSystemThatKeepsItsPromisesIsNeverAccused) {

@@ -8,9 +8,8 @@
 // Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "plugin/model/array_test_bench.h"
+#include "plugin/model/number_from_environment.h"
 #include "plugin/model/sector_bytes_test.h"
 
 namespace headcrash::model {
@@ -398,8 +397,7 @@ constexpr Kind kKinds[] = {
 
 /// More seeds: HEADCRASH_ARRAY_SEEDS=1000 in the environment.
 std::uint64_t seeds() {
-  const char* const asked = std::getenv("HEADCRASH_ARRAY_SEEDS");
-  return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 4;
+  return number_from_environment("HEADCRASH_ARRAY_SEEDS", 4);
 }
 constexpr std::uint64_t kManySeeds = 40;
 constexpr int kSteps = 1000;

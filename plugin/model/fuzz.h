@@ -43,6 +43,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "plugin/model/number_from_environment.h"
 #include "plugin/model/random.h"
 
 namespace headcrash::fuzz {
@@ -190,11 +191,6 @@ class InputFile {
   std::filesystem::path path_;
   int file_;
 };
-
-inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// Runs the target on the corpus and on mutations of it until the time is over. The target checks what must
 /// hold (with googletest's EXPECT, or by crashing) and returns the input's novelty: any number that tells

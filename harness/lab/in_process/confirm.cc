@@ -57,7 +57,7 @@ class SecondRun {
       loose.push_back(run_->writes(0)[write].request);
     const auto kind = lab::kind_of(failure.outcome.judgement, failure.outcome.findings);
     const auto still_fails = [&](const states::CrashState& fewer) {
-      if (!recorded_.rules.allow(*run_, fewer)) return false;
+      if (!recorded_.rules.allow(fewer)) return false;
       const StateOutcome outcome = check(fewer);
       return lab::fails_like(kind, outcome.judgement, outcome.findings);
     };

@@ -98,7 +98,7 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
     if (!*found) break;
     ++result.generated;
     StrategyCoverage& coverage = by_strategy[(*found)->strategy];
-    const bool allowed = result.run.rules.allow(**run, (*found)->state);
+    const bool allowed = result.run.rules.allow((*found)->state);
     step(StepKind::rules);
     if (!allowed) {
       ++result.forbidden;

@@ -35,7 +35,7 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
   requests_[id - requests_.front().id].completed_event = event;
 }
 
-bool OrderRules::allow(const states::RunHistory& run, const states::CrashState& state) const {
+bool OrderRules::allow(const states::CrashState& state) const {
   // Everything is there: some order gets there. Nothing that is loose is there: as it was at the cut.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
@@ -44,7 +44,6 @@ bool OrderRules::allow(const states::RunHistory& run, const states::CrashState& 
   std::unordered_map<os::RequestId, os::RequestId> renumbered;
   std::vector<Fate> fates{Fate::free};  // by new id, from 1
   std::size_t kept = 0, torn = 0;
-  (void)run;
   for (const Issued& one : requests_) {
     if (one.issued_event >= cut) break;
     if (one.completed_event < cut) continue;

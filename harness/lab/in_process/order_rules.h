@@ -16,7 +16,7 @@
 
 #include "fs-adapters/os/disk_order.h"
 #include "fs-adapters/os/disk_queue.h"
-#include "plugin/states/run_history.h"
+#include "plugin/states/crash_state.h"
 
 namespace headcrash::in_process {
 
@@ -31,7 +31,7 @@ class OrderRules {
   void completed(os::RequestId id, std::uint64_t event);
 
   /// A state by writes of this run's recording, in which requests have the queue's ids.
-  bool allow(const states::RunHistory& run, const states::CrashState& state) const;
+  bool allow(const states::CrashState& state) const;
 
  private:
   struct Issued {

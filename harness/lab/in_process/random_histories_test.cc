@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "harness/lab/in_process/exploration.h"
 #include "harness/workload/random_operations.h"
+#include "plugin/model/number_from_environment.h"
 #include "plugin/model/temporary_folder.h"
 
 namespace headcrash::in_process {
@@ -17,11 +16,6 @@ namespace {
 constexpr std::uint64_t kHistoryDiskBytes = 16 << 20;
 constexpr std::uint64_t kHistories = 6;
 constexpr std::uint64_t kStates = 150;
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const asked = std::getenv(name);
-  return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
-}
 
 std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
   std::vector<ufs::SchemeVariant> schemes = ufs::scheme_variants();

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "harness/lab/in_process/exploration.h"
 #include "harness/workload/ace.h"
+#include "plugin/model/number_from_environment.h"
 #include "plugin/model/temporary_folder.h"
 
 namespace headcrash::in_process {
@@ -17,8 +16,7 @@ constexpr std::uint64_t kWorkloads = 3;
 constexpr std::uint64_t kStatesAtLeast = 8;  ///< of a workload
 
 std::uint64_t workloads() {
-  const char* const asked = std::getenv("HEADCRASH_SCHEME_WORKLOADS");
-  return asked == nullptr ? kWorkloads : std::strtoull(asked, nullptr, 10);
+  return number_from_environment("HEADCRASH_SCHEME_WORKLOADS", kWorkloads);
 }
 
 struct Sum {

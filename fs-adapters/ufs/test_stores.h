@@ -1,0 +1,70 @@
+#pragma once
+// Media that tests put under fsck and the journal's replay: one that the power leaves in the middle of a
+// write, and one that a hostile image must not get anybody to leave.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fs-adapters/ufs/format.h"
+#include "plugin/model/invariant.h"
+#include "plugin/model/store.h"
+
+namespace headcrash::ufs {
+
+/// Sectors reach the medium one by one until the power goes.
+class CutStore : public model::SectorStore {
+ public:
+  CutStore(model::SectorStore& below, std::uint64_t sectors) : below_(below), left_(sectors) {}
+  std::uint64_t sectors() const override { return below_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    return below_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    for (std::size_t at = 0; at < data.size(); at += kSectorBytes, --left_) {
+      if (left_ == 0) return fail("device", "the power is off");
+      if (auto done = below_.write(lba + at / kSectorBytes, data.subspan(at, kSectorBytes)); !done)
+        return done;
+    }
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("device", "not expected"); }
+
+ private:
+  model::SectorStore& below_;
+  std::uint64_t left_;
+};
+
+/// Keeps count of requests; one that reaches outside ends the test.
+class BoundedStore : public model::SectorStore {
+ public:
+  explicit BoundedStore(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    check(lba, into.size());
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes), into.size(), into.begin());
+    return {};
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    check(lba, data.size());
+    std::copy(data.begin(), data.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("store", "not expected"); }
+  std::span<std::byte> bytes() { return bytes_; }
+  std::uint64_t requests() const { return requests_; }
+
+ private:
+  void check(std::uint64_t lba, std::size_t size) const {
+    ++requests_;
+    model::invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
+                     "nobody leaves the device");
+  }
+  std::vector<std::byte> bytes_;
+  mutable std::uint64_t requests_ = 0;
+};
+
+}  // namespace headcrash::ufs
