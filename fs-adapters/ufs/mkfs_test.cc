@@ -47,7 +47,7 @@ TEST(Mkfs, ManySizesWork) {
 TEST(Mkfs, AJournalWithoutAPlaceIsRefusedBeforeAnythingIsWritten) {
   const auto store = device(8 << 20);
   ASSERT_TRUE(mkfs(*store));
-  for (const std::uint64_t bytes : {1ULL << 10U, 7ULL << 20U, 9ULL << 20U}) {
+  for (const std::uint64_t bytes : {1ULL << 10U, 8ULL << 20U, 9ULL << 20U}) {
     const auto made = mkfs(*store, {.block_bytes = 4096, .journal_bytes = bytes});
     ASSERT_FALSE(made) << bytes;
     EXPECT_NE(made.error().message().find("journal-size: "), std::string::npos) << made.error().message();

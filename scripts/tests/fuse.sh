@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Our own UFS in a guest, through FUSE: on the drive of the paper it loses its power, is preened, and keeps what was synced; crash
-# states of a short workload are clean or put right; and its tools refuse what they cannot use, in words.
+# states of a short workload are clean or put right; without a cut it shows what the reference holds; and its tools refuse what they
+# cannot use, in words.
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
@@ -42,4 +43,25 @@ status=0
 status=0
 "$headcrash" explore --fs ufs-soft-updates --workload small-files --rounds 5 --budget 12 --record here >out 2>err || status=$?
 [ "$status" -eq 0 ] || failed "explore gave exit code $status: $(cat out err)"
+status=0
+"$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 4 >out 2>err || status=$?
+[ "$status" -eq 0 ] || failed "explore of the journal gave exit code $status: $(cat out err)"
+
+cat >uncut.toml <<'EOF'
+trials = 1
+filesystems = ["ufs-journal"]
+[device]
+profiles = ["hp-c2447"]
+size = "64M"
+clock = "off"
+[workload]
+name = "random"
+rounds = 100
+[cut]
+after-unmount = true
+EOF
+status=0
+"$headcrash" campaign uncut.toml --db uncut.db >out 2>err || status=$?
+[ "$status" -eq 0 ] || failed "the uncut run gave exit code $status: $(cat out err)"
+[ "$(sqlite3 uncut.db 'SELECT verdict FROM trial')" = clean ] || failed "uncut: $(sqlite3 uncut.db 'SELECT verdict, summary FROM trial')"
 echo "fuse: all as it should be"
