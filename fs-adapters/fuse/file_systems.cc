@@ -38,6 +38,7 @@ Result<MountedFileSystem> mount_ufs(RealMachine& machine, const ufs::MountOption
 Result<MountPlan> plan_ufs(MountOptions& options) {
   const std::vector<ufs::SchemeVariant> variants = ufs::scheme_variants();
   std::vector<std::string> names;
+  names.reserve(variants.size());
   for (const ufs::SchemeVariant& variant : variants) names.push_back(variant.name);
   auto chosen = static_cast<std::size_t>(std::ranges::find(names, kUsualScheme) - names.begin());
   if (auto taken = options.take_choice("scheme", names, chosen); !taken) return pass_on(taken);

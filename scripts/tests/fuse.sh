@@ -44,7 +44,7 @@ status=0
 "$headcrash" explore --fs ufs-soft-updates --workload small-files --rounds 5 --budget 12 --record here >out 2>err || status=$?
 [ "$status" -eq 0 ] || failed "explore gave exit code $status: $(cat out err)"
 status=0
-"$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 4 >out 2>err || status=$?
+"$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 3 --jobs 1 >out 2>err || status=$?
 [ "$status" -eq 0 ] || failed "explore of the journal gave exit code $status: $(cat out err)"
 
 cat >uncut.toml <<'EOF'
