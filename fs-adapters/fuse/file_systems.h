@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "fs-adapters/fuse/mount_options.h"
@@ -27,7 +28,7 @@ struct MountPlan {
 
 struct KnownFileSystem {
   std::string_view type;   ///< mount.headcrash-TYPE
-  std::string_view words;  ///< of -o, for --help
+  std::string (*words)();  ///< of -o, for --help
   Result<MountPlan> (*plan)(MountOptions& options);
 };
 

@@ -1,33 +1,36 @@
 // fsck.headcrash-ufs: checks and repairs a UFS on a device (fs-adapters/ufs/fsck.h). It asks no questions:
 //
 //   -n  looks only (the default)
-//   -p  repairs what a power cut may leave behind when updates were in the right order, and nothing else:
-//   what
-//       it finds beyond that is damage, for which somebody has to call it with -y (BSD's "preen")
+//   -p  replays the journal, and repairs what a power cut may leave behind when updates were in the right
+//       order (scheme_variants.h), and nothing else: what it finds beyond that is damage, for which somebody
+//       has to call it with -y (BSD's "preen")
 //   -y  repairs everything
+//
+// With -n the disk is seen as it will be when its journal has been replayed.
 //
 // Exit codes as fsck(8): 0 nothing to do, 1 repaired, 4 something is left, 8 it could not be done, 16 wrong
 // call.
 #include <fmt/core.h>
 #include <getopt.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <string>
 
 #include "fs-adapters/fuse/device_store.h"
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/scheme_variants.h"
 
 namespace headcrash::fuse {
 namespace {
 
 constexpr int kFine = 0, kRepaired = 1, kLeft = 4, kNotDone = 8, kWrongCall = 16;
 constexpr std::size_t kFindingsMax = 100'000;
+constexpr const char* kToBeReplayed = "to be replayed";
 constexpr const char* kUsage =
     "Usage: fsck.headcrash-ufs [-n | -p | -y] DEVICE\n"
     "  -n  looks only (the default)\n"
-    "  -p  repairs what a power cut may leave, and nothing else (also -a)\n"
+    "  -p  replays the journal and repairs what a power cut may leave, and nothing else (also -a)\n"
     "  -y  repairs everything\n"
     "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 could not be done, 16 wrong call\n";
 
@@ -38,25 +41,19 @@ int tell(const Error& error, int code) {
   return code;
 }
 
-/// What any ordering scheme may leave: besides what was never given back, maps that lag behind the inodes,
-/// and a directory between the two names of its rename (harness/lab/in_process/schemes.h).
-bool may_be_left(const ufs::Finding& finding) {
-  using Kind = ufs::FindingKind;
-  return ufs::weight_of(finding.kind) <= ufs::Weight::residue || finding.kind == Kind::block_marked_free ||
-         finding.kind == Kind::inode_marked_free || finding.kind == Kind::directory_second_name;
-}
-
-void print(const ufs::FsckReport& report) {
+/// `replay`: what becomes of the journal's transactions.
+void print(const ufs::FsckReport& report, const char* replay) {
   for (const ufs::Finding& finding : report.findings)
     fmt::print("{}: {}{}\n", ufs::name_of(finding.kind), finding.text, finding.repaired ? " (repaired)" : "");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
+  if (report.replayed > 0) fmt::print("journal: {} transactions {}\n", report.replayed, replay);
 }
 
 int look(DeviceStore& device) {
   ufs::Fsck fsck;
   const auto report = fsck.check(device, kFindingsMax);
   if (!report) return tell(report.error(), kNotDone);
-  print(*report);
+  print(*report, kToBeReplayed);
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
              !report->nothing_found() ? "not clean"
              : report->was_clean      ? "clean"
@@ -71,7 +68,7 @@ int repair(DeviceStore& device) {
       {.repair = true, .findings_max = kFindingsMax, .time = static_cast<std::uint32_t>(std::time(nullptr))});
   if (!report) return tell(report.error(), kNotDone);
   if (const auto synced = device.sync(); !synced) return tell(synced.error(), kNotDone);
-  print(*report);
+  print(*report, "replayed");
   if (device.writes() > 0) fmt::print("FILE SYSTEM WAS MODIFIED\n");
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
              report->unrepaired ? "not all repaired" : "clean");
@@ -83,9 +80,8 @@ int preen(DeviceStore& device) {
   ufs::Fsck fsck;
   const auto report = fsck.check(device, kFindingsMax);
   if (!report) return tell(report.error(), kNotDone);
-  const bool harmless = report->more_findings == 0 && std::ranges::all_of(report->findings, may_be_left);
-  if (harmless) return repair(device);
-  print(*report);
+  if (ufs::permitted(*report)) return repair(device);
+  print(*report, kToBeReplayed);
   fmt::print("this is damage, not what a power cut leaves: nothing was changed; call it with -y\n");
   return kLeft;
 }

@@ -17,9 +17,11 @@ namespace {
 constexpr int kMade = 0, kNotMade = 1, kWrongCall = 2;
 constexpr const char* kUsage =
     "Usage: mkfs.headcrash-ufs [-q] [-b BLOCK] [-f FRAGMENT] [-i BYTES-PER-INODE] [-g GROUP] [-m RESERVE]\n"
-    "                          [-U UUID] DEVICE\n"
+    "                          [-J JOURNAL] [-U UUID] DEVICE\n"
     "  -b  bytes of a block, 4096 or 8192 (8192)        -f  bytes of a fragment (1024)\n"
     "  -g  bytes of a cylinder group (few groups)       -m  percent kept free (10)\n"
+    "  -J  bytes of a journal; 0: as many as fit the device (none; the first mount with scheme=journal makes "
+    "one)\n"
     "  -U  its first eight bytes are the file system's id\n"
     "Example: mkfs.headcrash-ufs /dev/vda\n";
 
@@ -62,10 +64,11 @@ Result<void> take(int option, const char* value, ufs::MkfsOptions& options) {
       return take_number("-i", value, options.bytes_per_inode);
     case 'm':
       return take_number("-m", value, options.reserve_percent);
-    case 'g': {
-      const auto bytes = config::parse_size(value, "-g");
+    case 'g':
+    case 'J': {
+      const auto bytes = config::parse_size(value, std::string("-") + static_cast<char>(option));
       if (!bytes) return pass_on(bytes);
-      options.group_bytes = *bytes;
+      (option == 'J' ? options.journal_bytes.emplace() : options.group_bytes) = *bytes;
       return {};
     }
     default: {
@@ -80,7 +83,7 @@ Result<void> take(int option, const char* value, ufs::MkfsOptions& options) {
 int run(int argc, char** argv) {
   ufs::MkfsOptions options{.time = static_cast<std::uint32_t>(std::time(nullptr))};
   bool quiet = false;
-  for (int option = 0; (option = ::getopt(argc, argv, "qhb:f:i:g:m:U:")) != -1;) {
+  for (int option = 0; (option = ::getopt(argc, argv, "qhb:f:i:g:m:J:U:")) != -1;) {
     if (option == 'h') {
       fmt::print("{}", kUsage);
       return kMade;

@@ -70,7 +70,7 @@ void print_help(const KnownFileSystem& known) {
       "  foreground       stay, and tell errors here\n"
       "  noatime, nosuid, nodev, noexec, sync, dirsync: as ever\n"
       "Example: mount.headcrash-%s -o cache=8M /dev/vda /mnt\n",
-      type.c_str(), std::string(known.words).c_str(), type.c_str());
+      type.c_str(), known.words().c_str(), type.c_str());
 }
 
 struct Wish {

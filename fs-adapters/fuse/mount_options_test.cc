@@ -21,12 +21,12 @@ std::string answer_to(const char* words) {
 
 TEST(MountOptions, TellsWhatItDoesNotKnow) {
   EXPECT_EQ(answer_to(""), "");
-  EXPECT_EQ(answer_to("scheme=chains,cb,,dealloc=barrier"), "");
+  EXPECT_EQ(answer_to("scheme=chains-barrier-cb,,force"), "");
   EXPECT_NE(answer_to("scheme=soft-update").find("did you mean \"soft-updates\"?"), std::string::npos);
   EXPECT_NE(answer_to("shceme=chains").find("did you mean \"scheme\"?"), std::string::npos);
   EXPECT_NE(answer_to("scheme").find("-o scheme: has no value"), std::string::npos);
-  EXPECT_NE(answer_to("nr=1").find("-o nr: takes no value"), std::string::npos);
-  EXPECT_NE(answer_to("nr,nr").find("-o nr: is given twice"), std::string::npos);
+  EXPECT_NE(answer_to("force=1").find("-o force: takes no value"), std::string::npos);
+  EXPECT_NE(answer_to("force,force").find("-o force: is given twice"), std::string::npos);
   EXPECT_NE(answer_to("=x").find("has no name"), std::string::npos);
 }
 
@@ -39,27 +39,6 @@ TEST(MountOptions, ReadsSizes) {
   EXPECT_TRUE(options->take_size("cache", bytes));
   EXPECT_EQ(bytes, 8U << 20);
   EXPECT_FALSE(options->take_size("small", bytes));
-}
-
-TEST(FileSystems, AreKnownByTheNameOfTheProgram) {
-  const auto ufs = file_system_of_program("/usr/sbin/mount.headcrash-ufs");
-  ASSERT_TRUE(ufs) << ufs.error().message();
-  EXPECT_EQ((*ufs)->type, "ufs");
-  for (const char* other : {"mount.ufs", "mount.headcrash-", "mount.headcrash-zfs", ""}) {
-    const auto unknown = file_system_of_program(other);
-    ASSERT_FALSE(unknown) << other;
-    EXPECT_NE(unknown.error().message().find("mount.headcrash-ufs"), std::string::npos);
-  }
-}
-
-TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
-  auto options = MountOptions::parse("scheme=flag,flag=part,nr,cb");
-  ASSERT_TRUE(options);
-  const auto plan = known_file_systems()[0].plan(*options);
-  ASSERT_TRUE(plan) << plan.error().message();
-  EXPECT_EQ(plan->machine.queue.flag, os::FlagMeaning::part);
-  EXPECT_TRUE(plan->machine.queue.reads_bypass);
-  EXPECT_TRUE(plan->machine.cache.block_copy);
 }
 
 }  // namespace

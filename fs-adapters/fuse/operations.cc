@@ -21,7 +21,6 @@
 namespace headcrash::fuse {
 namespace {
 
-constexpr double kForeverSeconds = 24.0 * 3600;
 constexpr std::uint32_t kNameBytesMax = 255;
 constexpr std::uint32_t kSpaceUnitBytes = 1024;
 constexpr unsigned kWriteBytesMax = 128 << 10;
@@ -62,7 +61,7 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
     fuse_entry_param nothing = {};  // that there is no such name may be kept, too
-    nothing.entry_timeout = kForeverSeconds;
+    nothing.entry_timeout = kKeptSeconds;
     fuse_reply_entry(request, &nothing);
     return;
   }
@@ -85,7 +84,7 @@ void reply_attributes(fuse_req_t request, const std::string& path) {
   const auto status = service_of(request).vfs.stat(path);
   if (!status) return reply_error(request, status.error());
   const struct stat attributes = stat_of(*status);
-  fuse_reply_attr(request, &attributes, kForeverSeconds);
+  fuse_reply_attr(request, &attributes, kKeptSeconds);
 }
 
 void getattr(fuse_req_t request, fuse_ino_t node, fuse_file_info*) {
@@ -217,20 +216,6 @@ void releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   fuse_reply_err(request, 0);
 }
 
-unsigned entry_type(FileType type) {
-  switch (type) {
-    case FileType::regular:
-      return S_IFREG;
-    case FileType::directory:
-      return S_IFDIR;
-    case FileType::symlink:
-      return S_IFLNK;
-    case FileType::other:
-      break;
-  }
-  return 0;
-}
-
 enum class Detail : std::uint8_t { names, entries };
 
 /// "." and ".." first, then the names: entry n is what an offset of n asks for.
@@ -253,7 +238,7 @@ void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off
     const DirectoryEntry* const listed = at < kDots ? nullptr : &directory.entries[at - kDots];
     const std::string name = listed != nullptr ? listed->name : at == 0 ? "." : "..";
     fuse_entry_param entry = {};
-    entry.attr.st_mode = listed != nullptr ? entry_type(listed->type) : S_IFDIR;
+    entry.attr.st_mode = listed != nullptr ? type_bits(listed->type) : S_IFDIR;
     entry.attr.st_ino = listed == nullptr ? own : listed->inode != 0 ? listed->inode : kUnknownInode;
     const std::size_t room = bytes - used;
     std::size_t needed = 0;

@@ -4,9 +4,16 @@
 namespace headcrash::fuse {
 namespace {
 
-constexpr double kKeptSeconds = 24.0 * 3600;  // nobody but the kernel changes anything
 constexpr std::uint32_t kBlockBytes = 4096;
 constexpr std::uint32_t kStatUnitBytes = 512;
+
+timespec timespec_of(std::int64_t ns) {
+  std::int64_t seconds = ns / kNsPerSecond;
+  if (ns % kNsPerSecond < 0) --seconds;
+  return {.tv_sec = seconds, .tv_nsec = ns - seconds * kNsPerSecond};
+}
+
+}  // namespace
 
 mode_t type_bits(FileType type) {
   switch (type) {
@@ -19,16 +26,8 @@ mode_t type_bits(FileType type) {
     case FileType::other:
       break;
   }
-  return S_IFSOCK;  // nothing that could be opened
+  return 0;
 }
-
-timespec timespec_of(std::int64_t ns) {
-  std::int64_t seconds = ns / kNsPerSecond;
-  if (ns % kNsPerSecond < 0) --seconds;
-  return {.tv_sec = seconds, .tv_nsec = ns - seconds * kNsPerSecond};
-}
-
-}  // namespace
 
 std::int64_t nanoseconds_of(const timespec& time) {
   return time.tv_sec * kNsPerSecond + time.tv_nsec;
@@ -37,7 +36,9 @@ std::int64_t nanoseconds_of(const timespec& time) {
 struct stat stat_of(const FileStatus& status) {
   struct stat told = {};
   told.st_ino = status.inode;
-  told.st_mode = type_bits(status.type) | status.mode;
+  // The kernel takes no inode without a type: then something that nobody can open.
+  const mode_t type = type_bits(status.type);
+  told.st_mode = (type != 0 ? type : S_IFSOCK) | status.mode;
   told.st_nlink = status.links;
   told.st_uid = status.user;
   told.st_gid = status.group;

@@ -16,6 +16,7 @@ namespace headcrash::adapters {
 namespace {
 
 constexpr int kDeepestBase = 4;
+constexpr std::uint64_t kAllocationBytesMin = 512, kAllocationBytesMax = 1 << 20;
 constexpr std::string_view kOwnTools = "{bin}/";
 
 using config::StrictTable;
@@ -63,13 +64,14 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known =
-          (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                          "fsync-keeps-new-name", "replace-keeps-content", "renamed-file-survives",
-                          "names-are-atomic", "exposes-stale-data", "sync-waits", "own-names"});
+  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
+                                         "fsync-keeps-new-name", "replace-keeps-content",
+                                         "renamed-file-survives", "names-are-atomic", "exposes-stale-data",
+                                         "allocation-size", "sync-waits", "own-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
+  std::uint64_t allocation_bytes = promises.allocation_bytes;
   for (const auto& read :
        {take_expected(**table, adapter.expected), (*table)->take("own-names", promises.own_names),
         (*table)->take("reason", adapter.expected_reason),
@@ -80,9 +82,15 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
         (*table)->take("renamed-file-survives", promises.renamed_file_survives),
         (*table)->take("names-are-atomic", promises.names_are_atomic),
-        (*table)->take("exposes-stale-data", promises.exposes_stale_data)}) {
+        (*table)->take("exposes-stale-data", promises.exposes_stale_data),
+        (*table)->take_size("allocation-size", allocation_bytes)}) {
     if (!read) return read;
   }
+  if (allocation_bytes < kAllocationBytesMin || allocation_bytes > kAllocationBytesMax) {
+    return fail((*table)->subject("allocation-size"), fmt::format("{} bytes", allocation_bytes),
+                "give the file system's block size, 512 to 1M");
+  }
+  promises.allocation_bytes = static_cast<std::uint32_t>(allocation_bytes);
   return {};
 }
 

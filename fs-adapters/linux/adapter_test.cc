@@ -141,21 +141,21 @@ TEST_P(BadAdapterText, IsOneErrorThatNamesTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadAdapterText,
-    testing::Values(BadAdapter{"type = ", "mine.toml:1"}, BadAdapter{"typo = 1", "typo"},
-                    BadAdapter{"type = 3", "type"},
-                    BadAdapter{"base = \"ext4\"\n[promise]\nexpected = \"maybe\"", "promise.expected"},
-                    BadAdapter{"base = \"ext4\"\n[check]\ngood = []", "check.good"},
-                    BadAdapter{"base = \"ext4\"\n[check]\ncommand = [1, 2]", "check.command"},
-                    BadAdapter{"base = \"ext4\"\nminimum-size = \"12Q\"", "minimum-size"},
-                    BadAdapter{"type = \"ext4\"", "mkfs.command"},
-                    BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomc = true", "names-are-atomic"},
-                    BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomic = 1",
-                               "promise.names-are-atomic"},
-                    BadAdapter{"base = \"ext4\"\n[mount]\noptions = \"journal_path={log}\"", "log.size"},
-                    BadAdapter{"base = \"ext4\"\n[log]\nsize = \"16M\"", "never used"},
-                    BadAdapter{"base = \"ext4\"\n[guest]\nkernel = \"no-such-kernel\"", "guest.kernel"},
-                    BadAdapter{"base = \"ext4\"\n[check]\nhost = 3", "check.host"},
-                    BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
+    testing::Values(
+        BadAdapter{"type = ", "mine.toml:1"}, BadAdapter{"typo = 1", "typo"}, BadAdapter{"type = 3", "type"},
+        BadAdapter{"base = \"ext4\"\n[promise]\nexpected = \"maybe\"", "promise.expected"},
+        BadAdapter{"base = \"ext4\"\n[promise]\nallocation-size = 100", "promise.allocation-size"},
+        BadAdapter{"base = \"ext4\"\n[check]\ngood = []", "check.good"},
+        BadAdapter{"base = \"ext4\"\n[check]\ncommand = [1, 2]", "check.command"},
+        BadAdapter{"base = \"ext4\"\nminimum-size = \"12Q\"", "minimum-size"},
+        BadAdapter{"type = \"ext4\"", "mkfs.command"},
+        BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomc = true", "names-are-atomic"},
+        BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomic = 1", "promise.names-are-atomic"},
+        BadAdapter{"base = \"ext4\"\n[mount]\noptions = \"journal_path={log}\"", "log.size"},
+        BadAdapter{"base = \"ext4\"\n[log]\nsize = \"16M\"", "never used"},
+        BadAdapter{"base = \"ext4\"\n[guest]\nkernel = \"no-such-kernel\"", "guest.kernel"},
+        BadAdapter{"base = \"ext4\"\n[check]\nhost = 3", "check.host"},
+        BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
 
 TEST(Adapter, UnknownNameListsTheKnownOnes) {
   const Result<LinuxAdapter> adapter = load_adapter("ext5");

@@ -98,6 +98,7 @@ struct FsckReport {
   std::uint64_t more_findings = 0;  ///< beyond findings_max
   Weight worst = Weight::stale;     ///< of all findings
   bool was_clean = false;           ///< the flag of the superblock before
+  bool journalled = false;          ///< not clean, and changed under a journal, which holds the rest
   bool unrepaired = false;          ///< a repair that left something
   std::size_t replayed = 0;         ///< transactions of the journal; a check has seen the disk as after that
   std::uint32_t files = 0, directories = 0;

@@ -12,7 +12,8 @@ void Fsck::State::look_into_journal() {
   if (superblock.journal.fragments == 0 || stopped()) return;
   std::array<std::byte, kSectorBytes> sector = {};
   if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) return;
-  if (const auto decoded = decode_journal_superblock(sector, superblock); !decoded) {
+  const auto decoded = decode_journal_superblock(sector, superblock);
+  if (!decoded) {
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
          "the journal: " + decoded.error().problem + "; an empty one is made");
     if (!repairing()) return;
@@ -20,6 +21,7 @@ void Fsck::State::look_into_journal() {
     return;
   }
   if (report.was_clean) return;  // a replica's flag is mkfs's
+  report.journalled = decoded->in_use;
   if (repairing())
     replay_in_place();
   else

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "fs-adapters/ufs/journal_replay.h"
 
@@ -28,19 +27,6 @@ std::uint32_t default_fragments(const Superblock& superblock) {
   return whole_blocks(superblock, std::max<std::uint64_t>(most, journal_fragments_min(superblock)));
 }
 
-/// The first whole blocks in a row that are free; in fragments of the group.
-std::optional<std::uint32_t> find_row(const CylinderGroup& group, const Geometry& geometry,
-                                      std::uint32_t fragments) {
-  const std::uint32_t width = geometry.fragments_per_block();
-  const std::uint32_t start = geometry.data_start(group.group()) - geometry.group_base(group.group());
-  std::uint32_t row = 0;
-  for (std::uint32_t f = (start + width - 1) / width * width; f + width <= group.fragments(); f += width) {
-    row = group.block_free(f) ? row + width : 0;
-    if (row == fragments) return f + width - fragments;
-  }
-  return std::nullopt;
-}
-
 Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
   const std::uint64_t sectors = superblock.fragment_bytes / kSectorBytes;
   return store.write_zeroes(superblock.journal.at * sectors, superblock.journal.fragments * sectors);
@@ -55,7 +41,7 @@ Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32
   if (std::string problem = CylinderGroup::problem_of(geometry, header, number); !problem.empty())
     return fail("ufs", fmt::format("group {}: its header {}", number, problem), "run fsck on it");
   CylinderGroup group(geometry, header, number);
-  const auto row = find_row(group, geometry, fragments);
+  const auto row = row_for_journal(group, geometry, fragments);
   if (!row) return false;
   for (std::uint32_t f = 0; f < fragments; f += geometry.fragments_per_block())
     group.use(*row + f, geometry.fragments_per_block());
@@ -89,17 +75,42 @@ std::uint32_t journal_fragments_min(const Superblock& superblock) {
   return (4 * operation_blocks_max(superblock.groups) + 1) * superblock.fragments_per_block();
 }
 
-Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
+Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes) {
+  if (bytes == 0) return default_fragments(superblock);
   const std::uint32_t least = journal_fragments_min(superblock);
   const std::uint64_t wanted = bytes / superblock.fragment_bytes;
-  if (bytes != 0 && (wanted < least || wanted > superblock.size_fragments))
+  if (wanted < least || wanted > superblock.size_fragments)
     return fail("journal-size",
                 fmt::format("{} bytes for {} groups with blocks of {}", bytes, superblock.groups,
                             superblock.block_bytes),
                 fmt::format("give {} or more, and less than a group has",
                             std::uint64_t{least} * superblock.fragment_bytes));
-  const std::uint32_t fragments =
-      bytes != 0 ? whole_blocks(superblock, wanted) : default_fragments(superblock);
+  return whole_blocks(superblock, wanted);
+}
+
+std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
+                                             std::uint32_t fragments) {
+  const std::uint32_t width = geometry.fragments_per_block();
+  const std::uint32_t start = geometry.data_start(group.group()) - geometry.group_base(group.group());
+  std::uint32_t row = 0;
+  for (std::uint32_t f = (start + width - 1) / width * width; f + width <= group.fragments(); f += width) {
+    row = group.block_free(f) ? row + width : 0;
+    if (row == fragments) return f + width - fragments;
+  }
+  return std::nullopt;
+}
+
+tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments) {
+  return fail(
+      "journal-size",
+      fmt::format("no group has {} bytes in a row", std::uint64_t{fragments} * superblock.fragment_bytes),
+      "give less, or a larger device");
+}
+
+Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
+  const auto length = journal_fragments(superblock, bytes);
+  if (!length) return pass_on(length);
+  const std::uint32_t fragments = *length;
   for (std::uint32_t i = 0; i < superblock.groups; ++i) {
     const auto taken = take(store, superblock, (superblock.groups / 2 + i) % superblock.groups, fragments);
     if (!taken) return pass_on(taken);
@@ -115,10 +126,7 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
         return done;
     return write_superblock(store, superblock, kSuperblockByte);
   }
-  return fail(
-      "journal-size",
-      fmt::format("no group has {} bytes in a row", std::uint64_t{fragments} * superblock.fragment_bytes),
-      "give less, or a larger device");
+  return no_row_for_journal(superblock, fragments);
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {

@@ -148,6 +148,7 @@ class Maker {
       : store_(store), options_(options), s_(superblock), geometry_(superblock) {}
 
   Result<Superblock> make() {
+    if (auto room = look_for_journal(); !room) return pass_on(room);
     // An old superblock must not speak for what is being written.
     if (auto done = store_.write_zeroes(0, 2 * kSuperblockBytes / kSectorBytes); !done) return pass_on(done);
     for (std::uint32_t group = 0; group < s_.groups; ++group) {
@@ -168,18 +169,36 @@ class Maker {
     return store_.write(geometry_.lba_of(at), bytes);
   }
 
+  /// Nothing is written for a journal that has no place: the groups are laid out without it first.
+  Result<void> look_for_journal() {
+    if (!options_.journal_bytes) return {};
+    const auto fragments = journal_fragments(s_, *options_.journal_bytes);
+    if (!fragments) return pass_on(fragments);
+    std::vector<std::byte> header(s_.block_bytes);
+    for (std::uint32_t number = 0; number < s_.groups; ++number) {
+      if (auto done = lay_out(header, number); !done) return done;
+      if (row_for_journal(CylinderGroup(geometry_, header, number), geometry_, *fragments)) return {};
+    }
+    return no_row_for_journal(s_, *fragments);
+  }
+
+  Result<void> lay_out(std::span<std::byte> header, std::uint32_t number) {
+    if (!CylinderGroup::format(geometry_, header, number))
+      return fail("mkfs", "a group's maps do not fit its header", "give smaller groups");
+    CylinderGroup group(geometry_, header, number);
+    group.set_time(options_.time);
+    if (number == 0) fill_first(group);
+    return {};
+  }
+
   Result<void> make_group(std::uint32_t number) {
     const std::uint64_t inode_sectors = std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
     if (auto done = store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors);
         !done)
       return done;
     std::vector<std::byte> header(s_.block_bytes);
-    if (!CylinderGroup::format(geometry_, header, number))
-      return fail("mkfs", "a group's maps do not fit its header", "give smaller groups");
-    CylinderGroup group(geometry_, header, number);
-    group.set_time(options_.time);
-    if (number == 0) fill_first(group);
-    const Summary totals = group.totals();
+    if (auto done = lay_out(header, number); !done) return done;
+    const Summary totals = CylinderGroup(geometry_, header, number).totals();
     summaries_.push_back(totals);
     s_.total.directories += totals.directories, s_.total.free_blocks += totals.free_blocks;
     s_.total.free_inodes += totals.free_inodes, s_.total.free_fragments += totals.free_fragments;

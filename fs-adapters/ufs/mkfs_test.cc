@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/journal_replay.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::ufs {
@@ -40,6 +42,23 @@ TEST(Mkfs, ManySizesWork) {
         EXPECT_GT(std::uint64_t{made->size_fragments} * fragment, bytes * 6 / 10);
         EXPECT_TRUE(ImageReader::open(*store));
       }
+}
+
+TEST(Mkfs, AJournalWithoutAPlaceIsRefusedBeforeAnythingIsWritten) {
+  const auto store = device(8 << 20);
+  ASSERT_TRUE(mkfs(*store));
+  for (const std::uint64_t bytes : {1ULL << 10U, 8ULL << 20U, 9ULL << 20U}) {
+    const auto made = mkfs(*store, {.block_bytes = 4096, .journal_bytes = bytes});
+    ASSERT_FALSE(made) << bytes;
+    EXPECT_NE(made.error().message().find("journal-size: "), std::string::npos) << made.error().message();
+    EXPECT_EQ(ImageReader::open(*store)->superblock().block_bytes, 8192U) << "it is the one that was there";
+  }
+  for (const std::uint32_t groups : {1U, 4U}) {
+    const auto made = mkfs(*store, {.group_bytes = (8U << 20U) / groups, .journal_bytes = 0});
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_GE(made->journal.fragments, journal_fragments_min(*made));
+    EXPECT_TRUE(Fsck().check(*store)->nothing_found());
+  }
 }
 
 TEST(Mkfs, ReplicasSayTheSame) {

@@ -135,4 +135,15 @@ bool permitted(const SchemeVariant& scheme, FindingKind kind) {
          (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
 }
 
+bool permitted(const FsckReport& report) {
+  const auto table = scheme_variants();
+  const auto may_be_left = [&](const Finding& finding) {
+    return std::ranges::any_of(table, [&](const SchemeVariant& scheme) {
+      return !scheme.control && (scheme.mount.scheme == SchemeKind::journal) == report.journalled &&
+             permitted(scheme, finding.kind);
+    });
+  };
+  return report.more_findings == 0 && std::ranges::all_of(report.findings, may_be_left);
+}
+
 }  // namespace headcrash::ufs

@@ -62,4 +62,8 @@ bool is_name_of_exchange(std::string_view path);
 /// True when the scheme may leave this.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
+/// For who does not know which scheme ran: true when one that is no control may leave each of these. A disk
+/// tells that a journal was in use; then it is one of those.
+bool permitted(const FsckReport& report);
+
 }  // namespace headcrash::ufs

@@ -39,5 +39,29 @@ TEST(SchemeVariants, MayLeaveWhatFsckMendsWithoutAsking) {
     EXPECT_FALSE(permitted(*scheme, kind)) << name_of(kind);
 }
 
+/// What a preening fsck does: it knows no more than the disk tells.
+TEST(SchemeVariants, OneOfThemMayHaveLeftIt) {
+  constexpr auto kLast = static_cast<int>(FindingKind::no_room);
+  for (const SchemeVariant& variant : scheme_variants()) {
+    if (variant.control) continue;
+    for (int number = 0; number <= kLast; ++number) {
+      const auto kind = static_cast<FindingKind>(number);
+      FsckReport report{.findings = {{.kind = kind}},
+                        .journalled = variant.mount.scheme == SchemeKind::journal};
+      if (permitted(variant, kind)) EXPECT_TRUE(permitted(report)) << variant.name << " " << name_of(kind);
+    }
+  }
+  const auto alone = [](FindingKind kind, bool journalled) {
+    return permitted(FsckReport{.findings = {{}, {.kind = kind}}, .journalled = journalled});
+  };
+  for (const FindingKind kind : {FindingKind::leaked_blocks, FindingKind::bad_sectors,
+                                 FindingKind::dot_dot_elsewhere, FindingKind::block_marked_free}) {
+    EXPECT_TRUE(alone(kind, false)) << name_of(kind);
+    EXPECT_FALSE(alone(kind, true)) << name_of(kind);
+  }
+  EXPECT_FALSE(alone(FindingKind::dangling_entry, false));
+  EXPECT_FALSE(permitted(FsckReport{.more_findings = 1}));
+}
+
 }  // namespace
 }  // namespace headcrash::ufs

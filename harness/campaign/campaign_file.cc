@@ -147,7 +147,11 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("cut");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"after-persistence-ms"}); !known) return known;
+  if (const auto known = (*table)->only({"after-persistence-ms", "after-unmount"}); !known) return known;
+  if (const auto taken = (*table)->take("after-unmount", campaign.cut_after_unmount); !taken) return taken;
+  if (campaign.cut_after_unmount && (*table)->has("after-persistence-ms"))
+    return fail((*table)->subject("after-unmount"), "a cut is after the unmount or after a persistence point",
+                "leave one of the two out");
   std::vector<double> range{campaign.cut_earliest_ms, campaign.cut_latest_ms};
   if (const auto taken = (*table)->take("after-persistence-ms", range); !taken) return taken;
   if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {

@@ -15,6 +15,7 @@
 #include "harness/campaign/phases.h"
 #include "harness/campaign/recorded_run.h"
 #include "harness/campaign/trial_machine.h"
+#include "harness/campaign/uncut_work.h"
 #include "harness/crash/oracle.h"
 #include "harness/device/served_device.h"
 #include "harness/lab/guest_session.h"
@@ -37,6 +38,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kConsoleLines = 1000;
 constexpr std::size_t kIoSampleMost = 2000;
 constexpr std::size_t kFewPoints = 6;
+constexpr std::size_t kOperationsToACompare = 2000;
 
 class TrialRun {
  public:
@@ -50,8 +52,10 @@ class TrialRun {
   Step<void> work_to_verdict();
   Step<void> start_guest(const std::string& phase);
   Step<void> format_and_mount();
+  Step<void> begin_work();
   Step<void> work_until_cut();
   Step<void> await_cut();
+  Step<void> work_to_the_end();
   void note(const json& message) {
     if (const auto mishap = lab::mishap_of(message)) mishaps_.push_back(*mishap);
   }
@@ -60,6 +64,8 @@ class TrialRun {
   Step<void> check();
   Step<void> mount_and_dump();
   void judge();
+  Result<std::vector<crash::Finding>> findings_in(std::optional<std::size_t> persisted) const;
+  void keep_findings(const std::vector<crash::Finding>& findings);
   void keep_artefacts();
   void end_guest();
 
@@ -80,6 +86,7 @@ class TrialRun {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
+  std::vector<std::size_t> rests_;  // with cut_after_unmount
   std::vector<workload::Mishap> mishaps_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
@@ -112,6 +119,10 @@ Result<db::TrialRecord> TrialRun::run() {
   Result<std::vector<workload::Operation>> list = workload::make_workload(request);
   if (!list) return pass_on(list);
   operations_ = std::move(*list);
+  if (campaign_.cut_after_unmount) {
+    auto rested = with_rests(operations_, kOperationsToACompare);
+    operations_ = std::move(rested.operations), rests_ = std::move(rested.rests);
+  }
   record_.workload = campaign_.workload;
   recovery_log_ = fmt::format("workload {}\n", workload::numbered_name(request));
   record_.operations = static_cast<std::int64_t>(operations_.size());
@@ -150,11 +161,12 @@ Result<void> TrialRun::start_device() {
 
 Step<void> TrialRun::work_to_verdict() {
   using Part = Step<void> (TrialRun::*)();
-  constexpr Part kParts[] = {
-      &TrialRun::format_and_mount, &TrialRun::work_until_cut, &TrialRun::power_cycle,
-      &TrialRun::replay,           &TrialRun::check,          &TrialRun::mount_and_dump};
+  const Part work = campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
+  const Part parts[] = {
+      &TrialRun::format_and_mount, work, &TrialRun::power_cycle, &TrialRun::replay, &TrialRun::check,
+      &TrialRun::mount_and_dump};
   if (const Step<void> started = start_guest("restore"); !started) return started;
-  for (const Part part : kParts) {
+  for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
       return stop(crash::Verdict::harness_error, "interrupted");
     if (const Step<void> done = (this->*part)(); !done) return done;
@@ -256,16 +268,39 @@ Step<void> TrialRun::work_until_cut() {
   const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
   record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
 
-  if (const Step<void> set = set_clock(campaign_.clock); !set) return set;
   if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
     return broken(armed.error());
+  if (const Step<void> began = begin_work(); !began) return began;
+  if (const auto sent = guest_->send(lab::run_request(operations_)); !sent) return broken(sent.error());
+  return await_cut();
+}
+
+Step<void> TrialRun::begin_work() {
+  if (const Step<void> set = set_clock(campaign_.clock); !set) return set;
   if (const Step<void> began = begin("workload"); !began) return began;
   for (const std::string& fault : campaign_.faults) {
     if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
       return broken(added.error());
   }
-  if (const auto sent = guest_->send(lab::run_request(operations_)); !sent) return broken(sent.error());
-  return await_cut();
+  return {};
+}
+
+/// The cut afterwards tells whether an unmount leaves everything on the disk.
+Step<void> TrialRun::work_to_the_end() {
+  record_.cut = "after the unmount";
+  if (const Step<void> began = begin_work(); !began) return began;
+  auto worked = work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem);
+  if (!worked) return tl::unexpected(worked.error());
+  mishaps_ = std::move(worked->mishaps);
+  if (!worked->findings.empty()) {
+    keep_findings(worked->findings);
+    const crash::Judgement judgement = crash::judge_trial({}, worked->findings);
+    return stop(judgement.verdict, fmt::format("while it was mounted, after {} operations: {}",
+                                               worked->operations, judgement.summary));
+  }
+  if (const Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
+  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return broken(cut.error());
+  return end();
 }
 
 Step<void> TrialRun::await_cut() {
@@ -380,7 +415,9 @@ void TrialRun::judge() {
   Result<RecordedRun> recorded = read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
   if (!recorded) return not_judged(recorded.error());
   record_.cut_at_ns = recorded->cut_at_ns;
-  if (recorded->persisted_operation) {
+  if (campaign_.cut_after_unmount) {
+    record_.persisted_operation = static_cast<std::int64_t>(operations_.size()) - 1;
+  } else if (recorded->persisted_operation) {
     record_.persisted_operation = static_cast<std::int64_t>(*recorded->persisted_operation);
     record_.after_persistence_ns = *recorded->cut_at_ns - *recorded->persisted_at_ns;
   }
@@ -388,21 +425,29 @@ void TrialRun::judge() {
   record_.incidents = std::move(recorded->incidents);
   record_.io = std::move(recorded->io);
 
-  std::vector<crash::Finding> findings;
-  if (dumped_) {
-    const auto oracle =
-        crash::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
-    if (!oracle) return not_judged(oracle.error());
-    findings = oracle->judge(recorded->persisted_operation, tree_);
-  }
+  const auto findings = findings_in(recorded->persisted_operation);
+  if (!findings) return not_judged(findings.error());
+  keep_findings(*findings);
+  const crash::Judgement judgement = crash::judge_trial(recovery_, *findings);
+  record_.verdict = crash::name(judgement.verdict);
+  record_.summary = judgement.summary;
+}
+
+Result<std::vector<crash::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
+  if (!dumped_) return std::vector<crash::Finding>();
+  if (campaign_.cut_after_unmount) return differences(operations_, mishaps_, *plan_.filesystem, tree_);
+  const auto oracle =
+      crash::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
+  if (!oracle) return pass_on(oracle);
+  return oracle->judge(persisted, tree_);
+}
+
+void TrialRun::keep_findings(const std::vector<crash::Finding>& findings) {
   for (const crash::Finding& finding : findings) {
     record_.findings.push_back({std::string(crash::name(finding.kind)),
                                 std::string(crash::name(finding.tier)), finding.path, finding.expected,
                                 finding.found});
   }
-  const crash::Judgement judgement = crash::judge_trial(recovery_, findings);
-  record_.verdict = crash::name(judgement.verdict);
-  record_.summary = judgement.summary;
 }
 
 void TrialRun::keep(const std::string& kind, const std::string& file_name) {
@@ -425,6 +470,10 @@ void TrialRun::keep_artefacts() {
   std::ofstream(context_.artefacts / "recovery.txt") << recovery_log_;
   end_guest();
   device_.reset();
+  std::error_code ignored;
+  // Long, and nobody will look for crash states in it.
+  if (campaign_.cut_after_unmount && record_.verdict == crash::name(crash::Verdict::clean))
+    std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");
   keep("fsck-output", "recovery.txt");
   keep("console", "console.txt");

@@ -239,7 +239,8 @@ Answer run(const json& request, const Sender& send) {
           [&](std::size_t operation, workload::Outcome outcome, int error) {
             send({{"event", event_of(outcome)}, {"operation", operation}, {"errno", error}});
           }};
-  const RunEnd end = run_operations(*operations, vfs, reports);
+  const RunEnd end =
+      run_operations(*operations, vfs, reports, {.skipped = request.value("skipped_before", false)});
   if (end.report_error != 0) return refuse(mark_path, Errno{.value = end.report_error});
   return json{{"done", end.done}, {"wall_ms", whole_ms(watch)}};
 }

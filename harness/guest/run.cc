@@ -18,12 +18,13 @@ using Lock = std::unique_lock<std::mutex>;
 
 class Run {
  public:
-  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports)
+  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports, const RunBefore& before)
       : operations_(operations),
         open_files_(vfs),
         vfs_(vfs),
         reports_(reports),
-        threads_(workload::threads_of(operations)) {
+        threads_(workload::threads_of(operations)),
+        skipped_(before.skipped) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (workload::is_persistence_point(operations[i])) unreported_.insert(i);
     }
@@ -117,14 +118,15 @@ class Run {
   std::condition_variable changed_;
   std::set<std::size_t> unreported_;  // persistence points
   std::size_t arrived_ = 0, meetings_ = 0;
-  bool over_ = false, skipped_ = false;
+  bool over_ = false, skipped_;
   RunEnd end_;
 };
 
 }  // namespace
 
-RunEnd run_operations(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports) {
-  return Run(operations, vfs, reports).run();
+RunEnd run_operations(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports,
+                      const RunBefore& before) {
+  return Run(operations, vfs, reports, before).run();
 }
 
 }  // namespace headcrash::guest

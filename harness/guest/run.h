@@ -20,12 +20,18 @@ struct RunReports {
   std::function<void(std::size_t operation, workload::Outcome outcome, int error)> mishap;
 };
 
+/// What an earlier part of the same workload has left.
+struct RunBefore {
+  bool skipped = false;  ///< something: names and attributes it would have made may be missing
+};
+
 struct RunEnd {
   std::size_t done = 0;  ///< operations gone through; all of them unless one failed
   int report_error = 0;  ///< errno of a report that could not be made
 };
 
 /// `vfs` must allow calls from several threads if the list has several.
-RunEnd run_operations(std::span<const workload::Operation> operations, Vfs& vfs, const RunReports& reports);
+RunEnd run_operations(std::span<const workload::Operation> operations, Vfs& vfs, const RunReports& reports,
+                      const RunBefore& before = {});
 
 }  // namespace headcrash::guest

@@ -26,7 +26,7 @@ struct Seen {
   RunEnd end;
 };
 
-Seen run_all(const std::vector<Operation>& list, Vfs& vfs) {
+Seen run_all(const std::vector<Operation>& list, Vfs& vfs, const RunBefore& before = {}) {
   Seen seen;
   const RunReports reports{
       .persisted = [&](std::size_t operation) -> VfsResult<void> {
@@ -35,7 +35,7 @@ Seen run_all(const std::vector<Operation>& list, Vfs& vfs) {
       },
       .mishap = [&](std::size_t operation, Outcome outcome,
                     int) { (outcome == Outcome::failed ? seen.failed : seen.skipped).push_back(operation); }};
-  seen.end = run_operations(list, vfs, reports);
+  seen.end = run_operations(list, vfs, reports, before);
   return seen;
 }
 
@@ -104,6 +104,14 @@ TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
   EXPECT_EQ(seen.skipped, std::vector<std::size_t>{2});
   EXPECT_EQ(seen.persisted, std::vector<std::size_t>{3});
   EXPECT_EQ(seen.end.done, 4U);
+}
+
+TEST(RunOperations, WhatAnEarlierPartSkippedMayBeMissing) {
+  const model::TemporaryFolder folder;
+  PosixVfs vfs(folder.path().string());
+  const auto list = list_of("unlink never-made\nsync\n");
+  EXPECT_EQ(run_all(list, vfs).failed, std::vector<std::size_t>{0});
+  EXPECT_EQ(run_all(list, vfs, {.skipped = true}).skipped, std::vector<std::size_t>{0});
 }
 
 TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {

@@ -188,7 +188,8 @@ Step<void> GuestSession::unmount() {
   return {};
 }
 
-Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations) {
+Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations,
+                                   std::span<const workload::Mishap> earlier) {
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
     if (const auto mishap = mishap_of(event)) outcome.mishaps.push_back(*mishap);
@@ -198,7 +199,9 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
                                     workload::format(operations[index]), event.value("errno", 0));
     }
   };
-  const auto answer = call(run_request(operations), on_event);
+  json request = run_request(operations);
+  request["skipped_before"] = !earlier.empty();
+  const auto answer = call(request, on_event);
   if (!answer) return tl::unexpected(answer.error());
   outcome.done = answer->value("done", std::size_t{0});
   return outcome;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -101,8 +102,9 @@ class GuestSession {
   /// False: the kernel refused; its words are in `why`.
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
-  /// Marks go to the second disk.
-  Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
+  /// Marks go to the second disk. `earlier`: mishaps of the parts of the same workload before this one.
+  Step<RunOutcome> run(const std::vector<workload::Operation>& operations,
+                       std::span<const workload::Mishap> earlier = {});
   /// A file in the guest's memory (PROTOCOL.md, `put`).
   Step<void> put(const std::string& path, const std::string& text);
   /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.

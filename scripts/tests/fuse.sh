@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Our own UFS in a guest, through FUSE: on the drive of the paper it loses its power, is preened, and keeps what was synced; crash
-# states of a short workload are clean or put right; and its tools refuse what they cannot use, in words.
+# states of a short workload are clean or put right; without a cut it shows what the reference holds; and its tools refuse what they
+# cannot use, in words.
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
@@ -8,6 +9,14 @@ export TMPDIR=$scratch
 truncate -s 16M image
 "$build/bin/mkfs.headcrash-ufs" image >out || failed "mkfs: $(cat out)"
 "$build/bin/fsck.headcrash-ufs" -p image >out || failed "fsck of a new file system: $(cat out)"
+printf '\010' | dd of=image bs=1 seek=33128 conv=notrunc status=none   # the root's di_blocks: what a power cut may leave
+status=0
+"$build/bin/fsck.headcrash-ufs" -p image >out || status=$?
+[ "$status" -eq 1 ] || failed "preening gave exit code $status: $(cat out)"
+says 'bad-sectors.*repaired' <out || failed "it was something else: $(cat out)"
+refuses 1 "journal-size" "no group has" -- "$build/bin/mkfs.headcrash-ufs" -J 16M image
+"$build/bin/fsck.headcrash-ufs" -n image >out || failed "a refused mkfs has written something: $(cat out)"
+"$build/bin/mkfs.headcrash-ufs" -J 0 image >out || failed "mkfs with a journal: $(cat out)"
 refuses 1 /nosuchdevice -- "$build/bin/mkfs.headcrash-ufs" /nosuchdevice
 truncate -s 1M nothing
 refuses 8 "no UFS1 superblock" -- "$build/bin/fsck.headcrash-ufs" -y nothing
@@ -34,4 +43,25 @@ status=0
 status=0
 "$headcrash" explore --fs ufs-soft-updates --workload small-files --rounds 5 --budget 12 --record here >out 2>err || status=$?
 [ "$status" -eq 0 ] || failed "explore gave exit code $status: $(cat out err)"
+status=0
+"$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 3 --jobs 1 >out 2>err || status=$?
+[ "$status" -eq 0 ] || failed "explore of the journal gave exit code $status: $(cat out err)"
+
+cat >uncut.toml <<'EOF'
+trials = 1
+filesystems = ["ufs-journal"]
+[device]
+profiles = ["hp-c2447"]
+size = "64M"
+clock = "off"
+[workload]
+name = "random"
+rounds = 100
+[cut]
+after-unmount = true
+EOF
+status=0
+"$headcrash" campaign uncut.toml --db uncut.db >out 2>err || status=$?
+[ "$status" -eq 0 ] || failed "the uncut run gave exit code $status: $(cat out err)"
+[ "$(sqlite3 uncut.db 'SELECT verdict FROM trial')" = clean ] || failed "uncut: $(sqlite3 uncut.db 'SELECT verdict, summary FROM trial')"
 echo "fuse: all as it should be"

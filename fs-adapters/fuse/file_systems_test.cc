@@ -1,0 +1,66 @@
+// Which file systems there are, by program and by adapter.
+#include "fs-adapters/fuse/file_systems.h"
+
+#include <gtest/gtest.h>
+
+#include "fs-adapters/linux/adapter.h"
+#include "fs-adapters/ufs/scheme_variants.h"
+
+namespace headcrash::fuse {
+namespace {
+
+TEST(FileSystems, AreKnownByTheNameOfTheProgram) {
+  const auto ufs = file_system_of_program("/usr/sbin/mount.headcrash-ufs");
+  ASSERT_TRUE(ufs) << ufs.error().message();
+  EXPECT_EQ((*ufs)->type, "ufs");
+  for (const char* other : {"mount.ufs", "mount.headcrash-", "mount.headcrash-zfs", ""}) {
+    const auto unknown = file_system_of_program(other);
+    ASSERT_FALSE(unknown) << other;
+    EXPECT_NE(unknown.error().message().find("mount.headcrash-ufs"), std::string::npos);
+  }
+}
+
+TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
+  auto options = MountOptions::parse("scheme=part-nr-cb");
+  ASSERT_TRUE(options);
+  const auto plan = known_file_systems()[0].plan(*options);
+  ASSERT_TRUE(plan) << plan.error().message();
+  EXPECT_EQ(plan->machine.queue.flag, os::FlagMeaning::part);
+  EXPECT_TRUE(plan->machine.queue.reads_bypass);
+  EXPECT_TRUE(plan->machine.cache.block_copy);
+}
+
+TEST(FileSystems, HelpNamesEveryScheme) {
+  const std::string words = known_file_systems()[0].words();
+  for (const ufs::SchemeVariant& variant : ufs::scheme_variants()) {
+    EXPECT_NE(words.find(" " + variant.name + " "), std::string::npos) << variant.name;
+    auto options = MountOptions::parse("scheme=" + variant.name);
+    EXPECT_TRUE(known_file_systems()[0].plan(*options)) << variant.name;
+  }
+}
+
+/// Two tables say what a scheme promises: the lab without guests has one, adapters the other.
+TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
+  std::size_t ours = 0;
+  for (const std::string& name : adapters::built_in_adapters()) {
+    if (!name.starts_with("ufs-")) continue;
+    const auto adapter = adapters::load_adapter(name);
+    ASSERT_TRUE(adapter) << adapter.error().message();
+    constexpr std::string_view kScheme = "scheme=";
+    ASSERT_TRUE(adapter->mount_options.starts_with(kScheme)) << name;
+    const auto variant = ufs::find_scheme_variant(adapter->mount_options.substr(kScheme.size()));
+    ASSERT_TRUE(variant) << name << ": " << variant.error().message();
+    const adapters::Promises meant = ufs::promises_of(*variant);
+    EXPECT_EQ(adapter->promises.fsync_keeps_name, meant.fsync_keeps_name) << name;
+    EXPECT_EQ(adapter->promises.renamed_file_survives, meant.renamed_file_survives) << name;
+    EXPECT_EQ(adapter->promises.names_are_atomic, meant.names_are_atomic) << name;
+    EXPECT_EQ(adapter->promises.exposes_stale_data, meant.exposes_stale_data) << name;
+    EXPECT_EQ(adapter->promises.allocation_bytes, meant.allocation_bytes) << name;
+    EXPECT_EQ(adapter->expected == adapters::Expectation::clean, !variant->control) << name;
+    ++ours;
+  }
+  EXPECT_EQ(ours, 6U);
+}
+
+}  // namespace
+}  // namespace headcrash::fuse

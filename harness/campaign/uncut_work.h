@@ -1,0 +1,45 @@
+#pragma once
+// A workload to its end without a power cut: what the file system shows must be exactly what the operations
+// make of the oracle's reference.
+//
+//   operations ... rest   operations ... rest   ...                 a rest: threads have met, nothing is
+//   open, sync
+//                  |                     |
+//                  dump the mounted tree; the reference has no choice there, since all is "persistent"
+//
+// A file system that does not hear of sync(2) (Promises::sync_waits) is not spared: nothing is cut, and
+// everything is there for who looks through the kernel.
+
+#include <span>
+#include <vector>
+
+#include "fs-adapters/linux/adapter.h"
+#include "harness/crash/verdict.h"
+#include "harness/lab/guest_session.h"
+
+namespace headcrash::campaign {
+
+/// A list that rests, so that its parts can be sent one by one.
+struct RestedWorkload {
+  std::vector<workload::Operation> operations;
+  std::vector<std::size_t> rests;  ///< each the number of operations before it; the last: all of them
+};
+/// After `every` operations, or as soon afterwards as nothing is open.
+RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
+
+/// Between the tree and what the operations up to a rest have made.
+Result<std::vector<crash::Finding>> differences(std::span<const workload::Operation> operations,
+                                                const std::vector<workload::Mishap>& mishaps,
+                                                const adapters::LinuxAdapter& filesystem,
+                                                const std::vector<crash::ObservedObject>& tree);
+
+struct ComparedWork {
+  std::size_t operations = 0;  ///< until the last comparison
+  std::vector<crash::Finding> findings;
+  std::vector<workload::Mishap> mishaps;
+};
+/// The file system is mounted. Ends with the first comparison that finds something.
+lab::Step<ComparedWork> work_and_compare(lab::GuestSession& guest, const RestedWorkload& workload,
+                                         const adapters::LinuxAdapter& filesystem);
+
+}  // namespace headcrash::campaign
