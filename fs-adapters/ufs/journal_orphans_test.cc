@@ -87,8 +87,7 @@ void expect_released(const Mounted& cut, const Room& before) {
       Fsck fsck;
       EXPECT_TRUE(fsck.run(*image, {.repair = true}));
     }
-    std::vector<std::byte> all(image->sectors() * kSectorBytes);
-    EXPECT_TRUE(image->read(0, all) && m.store->write(0, all));
+    bench::copy(*image, *m.store);
     m.mount();
     ASSERT_TRUE(m.file_system);
     m.as_user([&] {

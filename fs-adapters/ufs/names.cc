@@ -111,10 +111,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     }
     gone->disk.changed = volume_->timestamp();
     volume_->inodes.mark_changed(*gone);
-    DroppedLink dropped{.inode = gone.get()};
-    if (directory) dropped.parent = at->directory.get(), dropped.links = 2;
-    auto removed = remove_name(*volume_, operation, *at->directory, **found, dropped);
-    return removed;
+    return remove_name(*volume_, operation, *at->directory, **found, dropped_from(*at->directory, *gone));
   });
 }
 

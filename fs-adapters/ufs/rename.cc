@@ -97,17 +97,15 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (!room) return pass_on_errno(room);
   raise(*volume_, source);
   if (gets_parent) raise(*volume_, to);
-  DroppedLink replaced{.inode = target};
-  if (is_directory) replaced.parent = &to, replaced.links = 2;
-  auto done =
-      target != nullptr
-          ? replace_name(*volume_, operation, to, source,
-                         {.at = *rename.target_at, .replaced = replaced, .raises_directory = gets_parent})
-          : add_name(*volume_, operation, to, source,
-                     {.name = rename.to.name,
-                      .block = *room,
-                      .raises_directory = gets_parent,
-                      .others_follow = true});
+  auto done = target != nullptr ? replace_name(*volume_, operation, to, source,
+                                               {.at = *rename.target_at,
+                                                .replaced = dropped_from(to, *target),
+                                                .raises_directory = gets_parent})
+                                : add_name(*volume_, operation, to, source,
+                                           {.name = rename.to.name,
+                                            .block = *room,
+                                            .raises_directory = gets_parent,
+                                            .others_follow = true});
   if (!done) return done;
   if (gets_parent)
     if (done = change_parent(*volume_, operation, source, from, to); !done) return done;

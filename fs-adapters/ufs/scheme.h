@@ -126,6 +126,12 @@ struct DroppedLink {
   bool moved = false;  ///< it has another name, which was added before and must be first on the disk (R1)
 };
 
+/// Of a file's name that goes, or of a directory that goes, from its parent.
+inline DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
+  if (!inode.disk.is_directory()) return {.inode = &inode};
+  return {.inode = &inode, .parent = &parent, .links = 2};
+}
+
 /// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
 struct LinkAddition {
   CoreInode& directory;

@@ -16,11 +16,15 @@ inline const JournalCounters& counters(Mounted& m) {
   return dynamic_cast<Journal&>(*m.file_system->volume().scheme).counters();
 }
 
+inline void copy(const model::SectorStore& from, model::SectorStore& to) {
+  std::vector<std::byte> all(from.sectors() * kSectorBytes);
+  EXPECT_TRUE(from.read(0, all) && to.write(0, all));
+}
+
 inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& store) {
-  auto copy = *media::MemoryStore::create(store.sectors());
-  std::vector<std::byte> all(store.sectors() * kSectorBytes);
-  EXPECT_TRUE(store.read(0, all) && copy->write(0, all));
-  return copy;
+  auto copied = *media::MemoryStore::create(store.sectors());
+  copy(store, *copied);
+  return copied;
 }
 
 /// After a cut now and a replay: nothing to repair, and what is there.

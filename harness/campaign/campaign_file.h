@@ -34,8 +34,8 @@ struct Campaign {
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;                    ///< taken by filler files before the workload
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
-  bool cut_after_unmount =
-      false;  ///< instead: the whole workload is compared with the reference (uncut_work.h)
+  /// Instead: the whole workload is compared with the reference (uncut_work.h).
+  bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
   /// Trials are recorded workloads whose crash states are explored; profiles, faults, clocks and cut are

@@ -2,10 +2,12 @@
 // A workload to its end without a power cut: what the file system shows must be exactly what the operations
 // make of the oracle's reference.
 //
-//   operations ... rest   operations ... rest   ...                 a rest: threads have met, nothing is
-//   open, sync
+//   operations ... rest   operations ... rest   ...
 //                  |                     |
-//                  dump the mounted tree; the reference has no choice there, since all is "persistent"
+//                  dump the mounted tree
+//
+// At a rest threads have met, nothing is open, and a sync has ended: all is "persistent", so that the
+// reference has no choice.
 //
 // A file system that does not hear of sync(2) (Promises::sync_waits) is not spared: nothing is cut, and
 // everything is there for who looks through the kernel.

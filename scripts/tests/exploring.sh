@@ -6,9 +6,7 @@ cd "$scratch"
 export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }
 
-status=0
-"$headcrash" campaign smoke --db smoke.db >out 2>err || status=$?
-[ "$status" -eq 0 ] || failed "smoke exited with $status: $(cat out err)"
+exits 0 "$headcrash" campaign smoke --db smoke.db
 grep -q "states/s" out || failed "no speed: $(cat out)"
 grep -q "The control came out as it must: ext4-nobarrier lost data" out || failed "the control is not told: $(cat out)"
 [ "$(ask smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||
@@ -30,9 +28,7 @@ grep -q "<h3>Controls</h3>" report/report.html || failed "the report does not be
 server=$!
 sleep 3
 kill_server || true
-status=0
-"$headcrash" campaign smoke --db two.db --shard 2/2 --resume >out 2>err || status=$?
-[ "$status" -eq 0 ] || failed "the resumed shard exited with $status: $(cat out err)"
+exits 0 "$headcrash" campaign smoke --db two.db --shard 2/2 --resume
 "$headcrash" merge one.db two.db -o both.db >out || failed "merge: $(cat out)"
 [ "$(ask both.db "SELECT count(*) FROM run WHERE finished_at IS NOT NULL")" = 1 ] || failed "not one finished run: $(cat out)"
 [ "$(ask both.db "SELECT count(DISTINCT key) FROM trial")" = 2 ] || failed "not two trials after merging"
@@ -65,9 +61,7 @@ budget = 3
 [guest]
 step-timeout-s = 15
 EOF
-status=0
-"$headcrash" campaign bad.toml --db bad.db >out 2>err || status=$?
-[ "$status" -eq 1 ] || failed "trials that could not be done gave exit code $status: $(cat out err)"
+exits 1 "$headcrash" campaign bad.toml --db bad.db
 [ "$(ask bad.db "SELECT verdict FROM trial WHERE filesystem = 'missing'")" = harness-error ] || failed "missing command: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
 ask bad.db "SELECT summary FROM trial WHERE filesystem = 'missing'" | grep -q mkfs.nosuchthing || failed "the missing command is not named"
 [ "$(ask bad.db "SELECT verdict IN ('hang', 'oops', 'harness-error') FROM trial WHERE filesystem = 'killer'")" = 1 ] || failed "killed agent: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"

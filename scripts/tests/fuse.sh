@@ -10,9 +10,7 @@ truncate -s 16M image
 "$build/bin/mkfs.headcrash-ufs" image >out || failed "mkfs: $(cat out)"
 "$build/bin/fsck.headcrash-ufs" -p image >out || failed "fsck of a new file system: $(cat out)"
 printf '\010' | dd of=image bs=1 seek=33128 conv=notrunc status=none   # the root's di_blocks: what a power cut may leave
-status=0
-"$build/bin/fsck.headcrash-ufs" -p image >out || status=$?
-[ "$status" -eq 1 ] || failed "preening gave exit code $status: $(cat out)"
+exits 1 "$build/bin/fsck.headcrash-ufs" -p image
 says 'bad-sectors.*repaired' <out || failed "it was something else: $(cat out)"
 refuses 1 "journal-size" "no group has" -- "$build/bin/mkfs.headcrash-ufs" -J 16M image
 "$build/bin/fsck.headcrash-ufs" -n image >out || failed "a refused mkfs has written something: $(cat out)"
@@ -33,19 +31,13 @@ size = "64M"
 [workload]
 rounds = 20
 EOF
-status=0
-"$headcrash" campaign cut.toml --db cut.db >out 2>err || status=$?
-[ "$status" -eq 0 ] || failed "the cut gave exit code $status: $(cat out err)"
+exits 0 "$headcrash" campaign cut.toml --db cut.db
 [ "$(sqlite3 cut.db 'SELECT verdict FROM trial')" = replayed ] || failed "after the cut: $(sqlite3 cut.db 'SELECT verdict, summary FROM trial')"
 [ "$(sqlite3 cut.db "SELECT count(*) FROM phase WHERE name IN ('mkfs', 'workload', 'cut', 'replay', 'mount', 'verify')")" = 6 ] ||
   failed "phases: $(sqlite3 cut.db 'SELECT name FROM phase')"
 
-status=0
-"$headcrash" explore --fs ufs-soft-updates --workload small-files --rounds 5 --budget 12 --record here >out 2>err || status=$?
-[ "$status" -eq 0 ] || failed "explore gave exit code $status: $(cat out err)"
-status=0
-"$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 3 --jobs 1 >out 2>err || status=$?
-[ "$status" -eq 0 ] || failed "explore of the journal gave exit code $status: $(cat out err)"
+exits 0 "$headcrash" explore --fs ufs-soft-updates --workload small-files --rounds 5 --budget 12 --record here
+exits 0 "$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 3 --jobs 1
 
 cat >uncut.toml <<'EOF'
 trials = 1
@@ -60,8 +52,6 @@ rounds = 100
 [cut]
 after-unmount = true
 EOF
-status=0
-"$headcrash" campaign uncut.toml --db uncut.db >out 2>err || status=$?
-[ "$status" -eq 0 ] || failed "the uncut run gave exit code $status: $(cat out err)"
+exits 0 "$headcrash" campaign uncut.toml --db uncut.db
 [ "$(sqlite3 uncut.db 'SELECT verdict FROM trial')" = clean ] || failed "uncut: $(sqlite3 uncut.db 'SELECT verdict, summary FROM trial')"
 echo "fuse: all as it should be"
