@@ -163,7 +163,8 @@ std::string ranking_section(const Benchmark& bench, const BenchPlots& plots) {
   out +=
       "<p class=\"note\">To quiescence is until the last call had returned and nothing was left to write, in "
       "guest and "
-      "device. Bars are means, lines their intervals by the bootstrap (95&nbsp;%), dots single repetitions. "
+      "device. Bars are means, lines their intervals by the bootstrap (95&nbsp;%, stretched "
+      "as few repetitions demand), dots single repetitions. "
       "Equal ranks "
       "cannot be told apart. Of the best: its time as a share of the best one&#39;s, over equal repetitions. "
       "Elapsed is until the last call returned, spread standard deviation by mean.</p>\n";
