@@ -1,4 +1,4 @@
-// What all ordering schemes promise in the same way: fsync and sync (scheme.h).
+// What all ordering schemes have in common (scheme.h), above all what fsync and sync promise.
 
 #include "fs-adapters/ufs/scheme.h"
 
@@ -9,6 +9,12 @@
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
+
+DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
+  if (!inode.disk.is_directory()) return {.inode = &inode};
+  return {.inode = &inode, .parent = &parent, .links = 2};
+}
+
 namespace {
 
 constexpr int kSyncRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for

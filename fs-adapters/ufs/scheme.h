@@ -127,10 +127,7 @@ struct DroppedLink {
 };
 
 /// Of a file's name that goes, or of a directory that goes, from its parent.
-inline DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
-  if (!inode.disk.is_directory()) return {.inode = &inode};
-  return {.inode = &inode, .parent = &parent, .links = 2};
-}
+DroppedLink dropped_from(CoreInode& parent, CoreInode& inode);
 
 /// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
 struct LinkAddition {
