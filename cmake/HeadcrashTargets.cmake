@@ -1,9 +1,10 @@
 # The few words every CMakeLists.txt of the house is written in:
 #
 #   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads|plain]
-#                     [SHARDS n])
+#                     [SHARDS n] [HOT])
 #       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`, whose tests are
-#       run in so many parts (headcrash_add_unit_test);
+#       run in so many parts (headcrash_add_unit_test); HOT: unit tests spend their time in this library, so that it is
+#       optimised a little under the sanitizers, where nothing else is (compiling the rest would take longer than it saves);
 #       from FUZZERS (plugin/model/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
 #       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
@@ -33,12 +34,12 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-# What everybody includes, parsed once for libraries and once for unit tests. Only clang gains by it (a fifth of its time,
-# without optimisation); g++ is as slow with them.
+# What everybody includes, parsed once for libraries, once for hot ones and once for unit tests. Only clang gains by it (a
+# fifth of its time, without optimisation); g++ is as slow with them.
 option(HEADCRASH_PRECOMPILED_HEADERS "for clang" OFF)
 function(headcrash_precompile)
   file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "")
-  foreach(whose library test)
+  foreach(whose library hot test)
     add_library(headcrash_precompiled_${whose} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
     target_link_libraries(headcrash_precompiled_${whose} PRIVATE headcrash_options fmt::fmt nlohmann_json::nlohmann_json)
     target_precompile_headers(headcrash_precompiled_${whose} PRIVATE
@@ -46,6 +47,7 @@ function(headcrash_precompile)
       <optional> <random> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <unordered_set> <variant> <vector>
       <fmt/format.h> <nlohmann/json.hpp>)
   endforeach()
+  target_compile_options(headcrash_precompiled_hot PRIVATE -O1)
   target_link_libraries(headcrash_precompiled_test PRIVATE GTest::gtest)
   target_precompile_headers(headcrash_precompiled_test PRIVATE <gtest/gtest.h>)
 endfunction()
@@ -81,10 +83,15 @@ function(headcrash_add_unit_test name)
 endfunction()
 
 function(headcrash_library name)
-  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;TESTS;FUZZERS;DEPENDS;TEST_LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "SHARDS" "SOURCES;TESTS;FUZZERS;DEPENDS;TEST_LABELS" ${ARGN})
   add_library(headcrash_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(headcrash_${name} PUBLIC headcrash_options fmt::fmt ${ARG_DEPENDS})
-  headcrash_use_precompiled(library headcrash_${name})
+  if(ARG_HOT AND HEADCRASH_SANITIZE)
+    target_compile_options(headcrash_${name} PRIVATE -O1)
+    headcrash_use_precompiled(hot headcrash_${name})
+  else()
+    headcrash_use_precompiled(library headcrash_${name})
+  endif()
   if(ARG_TESTS)
     add_executable(headcrash_${name}_test ${ARG_TESTS})
     target_link_libraries(headcrash_${name}_test PRIVATE headcrash_${name} GTest::gtest_main)
