@@ -51,8 +51,8 @@ TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
   EXPECT_EQ(answer.paragraph, "xfs was the fastest.");
   ASSERT_EQ(answer.standings.size(), 1U);
   EXPECT_EQ(answer.standings[0],
-            "copy users=4, phase copy, on hp-c2447: xfs 10.0\u00a0s, ext4 12.0\u00a0s (+20.0 %, 19.9 to "
-            "20.1), btrfs "
+            "copy users=4, phase copy, on hp-c2447: xfs 10.0\u00a0s, ext4 12.0\u00a0s (+20.0 %, 19.8 to "
+            "20.2), btrfs "
             "20.0\u00a0s (+100.0 %, 100.0 to 100.0). Not ranked: f2fs (CPU-bound: the device was busy "
             "30.0\u00a0% of the "
             "time; 8.00\u00a0s).");

@@ -140,9 +140,11 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // With more values the interval shrinks by their root, and by what then needs less stretching.
+  // With more values the interval shrinks by their root, and by what then needs less stretching; the resamples
+  // of few are narrower by sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
-    return stretch_for(count) / std::sqrt(static_cast<double>(count));
+    const auto n = static_cast<double>(count);
+    return stretch_for(count) * std::sqrt(n - 1) / n;
   };
   std::size_t needed = values.size();
   while (needed < most && half * shape(needed) / shape(values.size()) > wanted) ++needed;
