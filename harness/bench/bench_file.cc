@@ -154,7 +154,7 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
     return fail(table.subject("scale"), fmt::format("\"{}\" is unknown", like.scale),
                 "write scale = \"exact\" or \"scaled\"");
   const bool scaled = like.scale == "scaled";
-  std::vector<std::string> parameters, allowed{"name", "scale", "takes-s"};
+  std::vector<std::string> parameters, allowed{"name", "scale", "takes-s", "devices"};
   for (const timed::Parameter& each : like.timed->parameters) parameters.emplace_back(each.name);
   allowed.insert(allowed.end(), parameters.begin(), parameters.end());
   if (const auto known = table.only(allowed); !known) return known;
@@ -179,7 +179,7 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
 }
 
 Result<void> read_tool(const StrictTable& table, const std::filesystem::path& beside, Bench& bench) {
-  std::vector<std::string> allowed{"name", "takes-s"};
+  std::vector<std::string> allowed{"name", "takes-s", "devices"};
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
   if (const auto known = table.only(allowed); !known) return known;
@@ -198,6 +198,27 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
   return {};
 }
 
+/// "sata-7300" is refused, "sata-7200" offered.
+Result<void> read_devices_of(const StrictTable& table, const Bench& bench,
+                             std::vector<std::string>& devices) {
+  if (const auto taken = table.take("devices", devices); !taken) return taken;
+  std::vector<std::string> known;
+  for (const BenchDevice& device : bench.devices) known.push_back(device.name);
+  for (const std::string& name : devices) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::string near = config::nearest(name, known);
+    return fail(table.subject("devices"), fmt::format("no device of this file is called \"{}\"", name),
+                near.empty() ? fmt::format("there are: {}", fmt::join(known, ", "))
+                             : fmt::format("did you mean \"{}\"?", near));
+  }
+  return {};
+}
+
+bool share_a_device(const BenchWorkload& one, const BenchWorkload& other) {
+  return one.devices.empty() || other.devices.empty() ||
+         std::ranges::any_of(one.devices, [&](const std::string& name) { return other.runs_on(name); });
+}
+
 Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside, Bench& bench) {
   const auto tables = root.tables("workload");
   if (!tables) return pass_on(tables);
@@ -205,16 +226,20 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
     return fail(root.subject("workload"), "is missing", "write [[workload]] and name = \"lfs-small-file\"");
   for (const StrictTable& table : *tables) {
     const std::size_t before = bench.workloads.size();
+    std::vector<std::string> devices;
+    if (const auto known = read_devices_of(table, bench, devices); !known) return known;
     const auto read = table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"), fmt::format("makes more than {} workloads", kWorkloadsMost));
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
+      bench.workloads[i].devices = devices;
       for (std::size_t j = 0; j < before; ++j) {
-        if (bench.workloads[i].label == bench.workloads[j].label)
-          return fail(table.subject("name"),
-                      fmt::format("\"{}\" stands there twice", bench.workloads[i].label),
-                      "leave one out, or tell them apart by a parameter or a tool's name = \"...\"");
+        if (bench.workloads[i].label == bench.workloads[j].label &&
+            share_a_device(bench.workloads[i], bench.workloads[j]))
+          return fail(
+              table.subject("name"), fmt::format("\"{}\" stands there twice", bench.workloads[i].label),
+              "leave one out, or tell them apart by a parameter, their devices or a tool's name = \"...\"");
       }
     }
   }
@@ -288,6 +313,10 @@ Result<void> read_clocks(const StrictTable& root, Bench& bench) {
 }
 
 }  // namespace
+
+bool BenchWorkload::runs_on(const std::string& device) const {
+  return devices.empty() || std::ranges::find(devices, device) != devices.end();
+}
 
 std::string parameters_text(const BenchWorkload& workload) {
   if (workload.tool) {

@@ -35,7 +35,9 @@ struct BenchWorkload {
   const timed::TimedWorkload* timed = nullptr;  ///< null: a tool's
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
-  double expected_s = 0;  ///< a trial takes about as long, says the file; 0: it does not say
+  double expected_s = 0;             ///< a trial takes about as long, says the file; 0: it does not say
+  std::vector<std::string> devices;  ///< names of those it runs on; empty: on all
+  bool runs_on(const std::string& device) const;
 };
 
 /// "files=1000 users=4"; for a tool the digest of its job.

@@ -87,6 +87,19 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
 }
 
+TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
+  const std::string small = replaced(kGood, "files = [200, 400]", "files = 200\ndevices = [\"hp-c2447\"]");
+  const std::string large = "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n";
+  const auto bench = parse_bench(small + large + "devices = [\"sata-7200\"]\n", "mine.toml");
+  ASSERT_TRUE(bench) << bench.error().message();
+  EXPECT_TRUE(bench->workloads.back().runs_on("sata-7200"));
+  EXPECT_FALSE(bench->workloads.back().runs_on("hp-c2447"));
+  expect_refused(small + large, {"workload.1.name", "stands there twice"});
+  expect_refused(small + large + "devices = [\"sata-7300\"]\n",
+                 {"workload.1.devices", "sata-7300", "did you mean \"sata-7200\"?"});
+  expect_refused(small + large + "devices = [\"tape\"]\n", {"workload.1.devices", "there are"});
+}
+
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {
   const std::string second = "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
   expect_refused(kGood + second, {"device.1.profiles", "two devices are called \"hp-c2447\""});

@@ -22,6 +22,7 @@ std::vector<Cell> cells_of(const Bench& bench, const campaign::Shard& shard) {
   std::size_t group = 0;
   for (const BenchWorkload& workload : bench.workloads) {
     for (const BenchDevice& device : bench.devices) {
+      if (!workload.runs_on(device.name)) continue;
       if (group++ % shard.count != shard.index) continue;
       for (const adapters::LinuxAdapter& filesystem : bench.filesystems) {
         Cell cell{.group = fmt::format("{}/{}", device.name, workload.label),

@@ -36,6 +36,16 @@ TEST(Plan, CellsAreEveryCombinationOnceAndKeysTellThemApart) {
   EXPECT_TRUE(keys.contains("xfs/d1/w0"));
 }
 
+TEST(Plan, AWorkloadRunsOnTheDevicesThatItNames) {
+  Bench bench = some_bench();
+  bench.workloads[0].devices = {"d1"};
+  std::set<std::string> keys;
+  for (const Cell& cell : cells_of(bench)) keys.insert(cell.key);
+  EXPECT_EQ(keys.size(), 12U - bench.filesystems.size() * (bench.devices.size() - 1));
+  EXPECT_TRUE(keys.contains("xfs/d1/w0"));
+  EXPECT_FALSE(keys.contains("xfs/d0/w0"));
+}
+
 TEST(Plan, ShardsTogetherHaveEveryCellOnceAndKeepGroupsWhole) {
   const Bench bench = some_bench();
   std::multiset<std::string> all;

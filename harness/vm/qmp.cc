@@ -9,7 +9,8 @@ using nlohmann::json;
 tl::unexpected<Error> silent(const std::string& command, process::Silence silence) {
   switch (silence) {
     case process::Silence::timeout:
-      return fail("QEMU: " + command, "no answer in time");
+      return fail("QEMU: " + command, "no answer in time",
+                  "try again with less work beside it on this machine");
     case process::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
     case process::Silence::malformed:

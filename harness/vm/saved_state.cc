@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
-constexpr std::chrono::seconds kSaveLimit{60};
-constexpr std::chrono::seconds kQmpLimit{20};
+constexpr std::chrono::seconds kSaveLimit{120};
+constexpr std::chrono::seconds kQmpLimit{60};    // the end of a save holds QEMU's main loop
 constexpr std::chrono::seconds kLockLimit{400};  // somebody else's boot and save
 constexpr std::size_t kKeptStates = 8;
 constexpr const char* kHalfMade = ".making.";

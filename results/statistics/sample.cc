@@ -25,14 +25,15 @@ double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
 }
 
 /// How much wider than the resamples' an interval of so many values has to be (sample.h). The quantile of
-/// Student's distribution comes from Fisher's expansion about the normal one (Abramowitz & Stegun, 26.7.5): too
-/// small by 0.7 % for three values, by 0.1 % for four.
+/// Student's distribution comes from Fisher's expansion about the normal one (Abramowitz & Stegun, 26.7.5):
+/// too small by 0.7 % for three values, by 0.1 % for four.
 double stretch_for(std::size_t count) {
   constexpr double kZ = 1.959963984540054;  // of kConfidence
   static_assert(kConfidence == 0.95);
   constexpr double kSquare = kZ * kZ;
   const double freedom = static_cast<double>(count - 1);
-  const std::array terms = {  // each by z
+  const std::array terms = {
+      // each by z
       (kSquare + 1) / 4,
       ((5 * kSquare + 16) * kSquare + 3) / 96,
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,
@@ -140,8 +141,8 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // With more values the interval shrinks by their root, and by what then needs less stretching; the resamples
-  // of few are narrower by sqrt((n - 1) / n).
+  // With more values the interval shrinks by their root, and by what then needs less stretching; the
+  // resamples of few are narrower by sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

@@ -6,8 +6,8 @@
 // chapter 13). Of few values such an interval comes out too narrow, as if their spread were known exactly: of
 // three it would hold the true mean 75 times in 100. It is stretched about the mean as Student's distribution
 // demands, by sqrt(n / (n - 1)) t(n - 1) / z (the expanded percentile interval of Hesterberg, What Teachers
-// Should Know About the Bootstrap, The American Statistician 69(4), 2015): 2.7 for three values, 1.9 for four,
-// 1.2 for ten. Draws follow from a seed: the same sample gives the same interval everywhere.
+// Should Know About the Bootstrap, The American Statistician 69(4), 2015): 2.7 for three values, 1.9 for
+// four, 1.2 for ten. Draws follow from a seed: the same sample gives the same interval everywhere.
 
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +64,8 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
                          std::uint64_t seed = 1);
 
 /// Repetitions in all until the interval of the mean is within `relative` of it on either side, by the spread
-/// so far (which the first three know badly: ask again as they come in); between `values.size()` and `most`. With fewer than three values: three.
+/// so far (which the first three know badly: ask again as they come in); between `values.size()` and `most`.
+/// With fewer than three values: three.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 
 }  // namespace headcrash::statistics

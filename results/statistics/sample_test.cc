@@ -94,8 +94,8 @@ TEST(Comparison, PairsTakeOutASharedDrift) {
   EXPECT_NEAR(compare_pairs(base, now, 0.02).ratio, 1.03, 0.001);
 }
 
-/// By hand, with Student's distribution and the sample's deviation of 18.3: 16 values for 10 % (t = 2.13), 54 for
-/// 5 % (t = 2.01).
+/// By hand, with Student's distribution and the sample's deviation of 18.3: 16 values for 10 % (t = 2.13), 54
+/// for 5 % (t = 2.01).
 TEST(Repetitions, AreAsManyAsTheSpreadNeeds) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);
