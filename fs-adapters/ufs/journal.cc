@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "fs-adapters/ufs/journal_replay.h"
+#include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
