@@ -166,7 +166,6 @@ VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExten
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
   if (!flush()) return refuse(EIO);
-  inode.names.clear();
   operation.commits = true;
   return {};
 }

@@ -74,6 +74,7 @@ namespace headcrash::ufs {
 
 class Volume;
 struct CoreInode;
+struct PendingName;
 
 /// One operation under way. For a journal: its handle.
 struct Operation {
@@ -127,10 +128,7 @@ struct DroppedLink {
 };
 
 /// Of a file's name that goes, or of a directory that goes, from its parent.
-inline DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
-  if (!inode.disk.is_directory()) return {.inode = &inode};
-  return {.inode = &inode, .parent = &parent, .links = 2};
-}
+DroppedLink dropped_from(CoreInode& parent, CoreInode& inode);
 
 /// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
 struct LinkAddition {
@@ -247,6 +245,14 @@ class Scheme : public os::WriteHooks {
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
 
  protected:
+  /// An fsync's writes: the file, then the blocks with the names that lead to it (pending_names.h).
+  VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
+  /// After them. True: all those names are on the disk, and notes up to `noted`, which was the newest one
+  /// before the first write, have come to their end.
+  VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
+  /// The name's block has been written: was the name in what was sent, and does the directory lead there?
+  virtual bool shows(InodeNumber, const PendingName&) const { return true; }
+
   Volume& volume_;
   SchemeOptions options_;
 };
