@@ -141,6 +141,12 @@ class BufferCache {
   RequestId write_async(HeldBuffer buffer, const Ordering& ordering = {});
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
+  // Without its lock, and without waiting.
+  /// The last write of the block that has not arrived, be it a copy of what the cache has dropped since; 0:
+  /// none.
+  RequestId being_written(const BufferKey& key) const;
+  /// Dirty, or being written.
+  bool unwritten(const BufferKey& key) const;
   /// Without its lock; hooks use it: redone after it was sent undone. False: it is not in the cache.
   bool mark_dirty(const BufferKey& key);
   /// Forgets it, dirty or not; who holds it keeps it for himself. What is on its way arrives.

@@ -122,6 +122,28 @@ TEST(BufferCache, WithBlockCopyItDoesNotAndEachVersionArrivesInOrder) {
   EXPECT_EQ(w.cache.counters().lock_waits, 0U);
 }
 
+TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
+  CachedWorld w({.block_copy = true});
+  w.run_as_user([&] {
+    const BufferKey key{0, 1};
+    w.cache.write_delayed(w.fill(key, 10, 1));
+    EXPECT_TRUE(w.cache.unwritten(key));
+    EXPECT_EQ(w.cache.being_written(key), 0U);
+    const RequestId first = w.cache.write_async(w.cache.cached(key));
+    EXPECT_EQ(w.cache.being_written(key), first);
+    const RequestId second = w.cache.write_async(w.fill(key, 10, 2));
+    EXPECT_EQ(w.cache.being_written(key), second);
+    w.cache.drop_clean();
+    EXPECT_FALSE(w.cache.cached(key));
+    EXPECT_EQ(w.cache.being_written(key), second);
+    EXPECT_TRUE(w.cache.unwritten(key));
+    EXPECT_FALSE(w.cache.unwritten({0, 2}));
+    w.queue.wait_for(second);
+    EXPECT_FALSE(w.cache.unwritten(key));
+    EXPECT_EQ(w.medium.word(10), 2U);
+  });
+}
+
 TEST(BufferCache, ZeroesNeedNoCopy) {
   CachedWorld w({.block_copy = true}, {.copy_per_kib = 2000});
   ASSERT_TRUE(w.medium.write(10, filled(1, 9)));

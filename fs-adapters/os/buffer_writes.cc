@@ -209,6 +209,21 @@ model::Status BufferCache::write(HeldBuffer buffer, const Ordering& ordering) {
   return waiter.status;
 }
 
+RequestId BufferCache::being_written(const BufferKey& key) const {
+  const State& s = *state_;
+  if (const Buffer* buffer = state_->find(key))
+    return s.disk.pending(buffer->last_write) ? buffer->last_write : 0;
+  RequestId newest = 0;
+  for (const State::Transfer* t = s.transfers.first(); t != nullptr; t = State::TransferList::after(*t))
+    if (!t->is_read && t->key == key) newest = t->id;
+  return newest;
+}
+
+bool BufferCache::unwritten(const BufferKey& key) const {
+  const Buffer* buffer = state_->find(key);
+  return (buffer != nullptr && buffer->dirty) || being_written(key) != 0;
+}
+
 bool BufferCache::mark_dirty(const BufferKey& key) {
   Buffer* buffer = state_->find(key);
   if (buffer == nullptr) return false;

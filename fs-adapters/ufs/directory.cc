@@ -2,7 +2,6 @@
 
 #include "fs-adapters/ufs/directory.h"
 
-#include <algorithm>
 #include <cerrno>
 
 #include "fs-adapters/ufs/file_blocks.h"
@@ -35,12 +34,6 @@ void touch_directory(Volume& volume, CoreInode& directory) {
   ++directory.entry_changes;
   directory.disk.modified = directory.disk.changed = volume.timestamp();
   volume.inodes.mark_changed(directory);
-}
-
-void note_name(CoreInode& target, const CoreInode& directory, std::int64_t block) {
-  const PendingName name{.directory = directory.number, .block = block};
-  if (std::find(target.names.begin(), target.names.end(), name) == target.names.end())
-    target.names.push_back(name);
 }
 
 /// A directory may end inside its last fragment (newfs makes it one chunk long): the rest of it becomes empty
@@ -140,16 +133,17 @@ VfsResult<void> add_name(Volume& volume, Operation& operation, CoreInode& direct
   const auto entry = add_entry(buffer->bytes(), added.name, target.number, entry_type(target.disk.mode));
   if (!entry) return refuse(EIO);
   touch_directory(volume, directory);
-  note_name(target, directory, added.block);
-  return volume.scheme->link_added(operation,
-                                   {.directory = directory,
-                                    .block = added.block,
-                                    .offset = entry->offset,
-                                    .target = target,
-                                    .raises_directory = added.raises_directory,
-                                    .others_follow = added.others_follow,
-                                    .moved = entry->moved},
-                                   std::move(*buffer));
+  auto done = volume.scheme->link_added(operation,
+                                        {.directory = directory,
+                                         .block = added.block,
+                                         .offset = entry->offset,
+                                         .target = target,
+                                         .raises_directory = added.raises_directory,
+                                         .others_follow = added.others_follow,
+                                         .moved = entry->moved},
+                                        std::move(*buffer));
+  volume.names.note(target.number, directory.number, added.block);
+  return done;
 }
 
 VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& directory, CoreInode& target,
@@ -159,16 +153,17 @@ VfsResult<void> replace_name(Volume& volume, Operation& operation, CoreInode& di
   if (!buffer) return pass_on_errno(buffer);
   set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.disk.mode));
   touch_directory(volume, directory);
-  note_name(target, directory, found.block);
-  return volume.scheme->link_added(operation,
-                                   {.directory = directory,
-                                    .block = found.block,
-                                    .offset = found.offset,
-                                    .target = target,
-                                    .raises_directory = changed.raises_directory,
-                                    .others_follow = true,
-                                    .replaced = changed.replaced},
-                                   std::move(*buffer));
+  auto done = volume.scheme->link_added(operation,
+                                        {.directory = directory,
+                                         .block = found.block,
+                                         .offset = found.offset,
+                                         .target = target,
+                                         .raises_directory = changed.raises_directory,
+                                         .others_follow = true,
+                                         .replaced = changed.replaced},
+                                        std::move(*buffer));
+  volume.names.note(target.number, directory.number, found.block);
+  return done;
 }
 
 VfsResult<void> remove_name(Volume& volume, Operation& operation, CoreInode& directory,

@@ -190,7 +190,9 @@ VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) {
 
 VfsResult<void> FileSystem::sync() {
   enter();
+  const std::uint64_t noted = volume_->names.noted();
   auto done = volume_->scheme->sync();
+  if (done) volume_->names.all_arrived(noted);
   if (done && volume_->super.modified) done = volume_->write_superblock(false);
   return done;
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "fs-adapters/ufs/fsck_state.h"
+#include "fs-adapters/ufs/journal_area.h"
 
 namespace headcrash::ufs {
 

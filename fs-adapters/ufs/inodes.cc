@@ -73,7 +73,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{.generation = generation};
   inode.owed_removals = 0;
-  inode.names.clear();
+  volume_.names.forget(number);
   inode.missed = {};
   inode.next_sequential = 0;
   volume_.scheme->inode_allocated(number);
@@ -129,6 +129,11 @@ std::size_t Inodes::changed() const {
   return static_cast<std::size_t>(std::count_if(table_.begin(), table_.end(), changed));
 }
 
+bool Inodes::changed(InodeNumber number) const {
+  const auto known = table_.find(number);
+  return known != table_.end() && known->second->changed;
+}
+
 std::vector<InodeNumber> Inodes::without_links() const {
   std::vector<InodeNumber> found;
   for (const auto& [number, inode] : table_)
@@ -151,6 +156,8 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
       (void)volume_.scheme->inode_removed(
           *operation, {.inode = inode, .directory = was_directory, .extents = std::move(*extents)});
   }
+  volume_.names.forget(inode.number);
+  if (was_directory) volume_.names.forget_directory(inode.number);
   if (operation == &own) (void)volume_.scheme->end(own);
 }
 

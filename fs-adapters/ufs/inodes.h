@@ -24,13 +24,6 @@ namespace headcrash::ufs {
 class Volume;
 struct Operation;
 
-/// Where a name of an inode was put that may not have reached the disk.
-struct PendingName {
-  InodeNumber directory = 0;
-  std::int64_t block = 0;
-  auto operator<=>(const PendingName&) const = default;
-};
-
 /// A search of a directory that did not find the name, and what it saw of room for it on its way (BSD's and
 /// SVR4's lookups look for both in one pass).
 struct MissedName {
@@ -50,7 +43,6 @@ struct CoreInode {
   bool changed = false;             ///< differs from the copy in its block
   InodeNumber made_in = 0;          ///< a directory that is just being made: its parent
   std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
-  std::vector<PendingName> names;   ///< not yet known to be on the disk; fsync sees to them
   std::uint64_t entry_changes = 1;  ///< a directory: counts them
   MissedName missed;
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
@@ -142,6 +134,7 @@ class Inodes {
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
   std::size_t changed() const;  ///< since they were copied to their blocks
+  bool changed(InodeNumber number) const;
   /// In core, allocated, and nobody's name: those that somebody has open.
   std::vector<InodeNumber> without_links() const;
   std::size_t in_core() const { return table_.size(); }

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "fs-adapters/ufs/journal_replay.h"
+#include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
@@ -166,7 +166,6 @@ VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExten
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
   if (!flush()) return refuse(EIO);
-  inode.names.clear();
   operation.commits = true;
   return {};
 }

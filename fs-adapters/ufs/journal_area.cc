@@ -1,12 +1,13 @@
-// Room for a journal in a file system (journal_replay.h): whole blocks in a row, in the group in the middle
-// or the next one that has them, used in the group's map as the summary area is, and named by the superblock
-// and its replicas. The superblock says "not clean" until all of that agrees.
+// Finding the room, taking it, emptying it (journal_area.h).
+
+#include "fs-adapters/ufs/journal_area.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/journal_replay.h"
 
 namespace headcrash::ufs {

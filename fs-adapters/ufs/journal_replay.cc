@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/little_endian.h"
 
 namespace headcrash::ufs {

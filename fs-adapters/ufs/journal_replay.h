@@ -15,7 +15,6 @@
 
 #include <deque>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,25 +79,5 @@ enum class ReplayFor : std::uint8_t { mount, repair };
 
 /// Steps 1 to 6; `superblock` gets the counts. An Error: the store failed, or the journal is damaged.
 Result<ReplayReport> replay_journal(model::SectorStore& store, Superblock& superblock, ReplayFor whom);
-
-/// Over the one that is there. `byte`: of it, or of a replica.
-Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte);
-
-/// An empty journal where a damaged one was: the whole area is zeroed.
-Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock);
-
-/// Takes room for a journal in a file system that is clean. `bytes` 0: as mkfs thinks fit. An Error names
-/// what is too small.
-Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
-/// The least that transactions fit into.
-std::uint32_t journal_fragments_min(const Superblock& superblock);
-/// For who wants to know before he writes anything: how long a journal of so many bytes is; where a group has
-/// free blocks in a row for it, in fragments of the group; and what to say when none has.
-Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes);
-std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
-                                             std::uint32_t fragments);
-tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments);
-/// What one operation may change at most, however long its file is: the journal's unit of room.
-std::uint32_t operation_blocks_max(std::uint32_t groups);
 
 }  // namespace headcrash::ufs

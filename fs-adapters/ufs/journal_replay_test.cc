@@ -3,6 +3,7 @@
 #include "fs-adapters/ufs/journal_replay.h"
 
 #include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/mounted_test.h"
 #include "fs-adapters/ufs/test_stores.h"
 

@@ -13,7 +13,7 @@
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/geometry.h"
-#include "fs-adapters/ufs/journal_replay.h"
+#include "fs-adapters/ufs/journal_area.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -5,7 +5,7 @@
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/journal_replay.h"
+#include "fs-adapters/ufs/journal_area.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::ufs {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/journal_replay.h"
 
 namespace headcrash::ufs {

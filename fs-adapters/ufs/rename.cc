@@ -107,6 +107,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
                                             .raises_directory = gets_parent,
                                             .others_follow = true});
   if (!done) return done;
+  if (is_directory) volume_->names.moved(source.number);
   if (gets_parent)
     if (done = change_parent(*volume_, operation, source, from, to); !done) return done;
   if (done = volume_->scheme->settle_name(operation, source); !done) return done;
@@ -159,6 +160,8 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   if (done) done = volume_->scheme->settle_name(operation, source);
   // Its count here has risen for the third name.
   if (done) done = change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
+  for (const CoreInode* one : {&source, &target})
+    if (one->disk.is_directory()) volume_->names.moved(one->number);
   if (done && source_moves) done = change_parent(*volume_, operation, source, from, to);
   if (done && target_moves) done = change_parent(*volume_, operation, target, to, from);
   if (done) done = volume_->scheme->settle_name(operation, target);

@@ -25,40 +25,62 @@ VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   return volume.write_if_dirty(volume.inodes.block_key(inode.number));
 }
 
-VfsResult<void> write_file(Volume& volume, CoreInode& inode) {
-  if (auto data = as_result(volume.cache.flush_object(inode.number)); !data) return data;
+VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
   for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode))
     if (auto written = volume.write_if_dirty(key); !written) return written;
   return write_inode(volume, inode);
 }
 
-/// The names that lead to it, and what leads to them.
-VfsResult<void> write_names(Volume& volume, Operation& operation, CoreInode& inode,
+/// The names that lead to it, and what leads to them. `seen`: whose names have had their turn.
+VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber inode,
                             std::set<InodeNumber>& seen) {
-  if (!seen.insert(inode.number).second) return {};
-  while (!inode.names.empty()) {
-    const PendingName name = inode.names.back();
-    inode.names.pop_back();
-    auto directory = volume.inodes.get(name.directory, &operation);
+  if (!seen.insert(inode).second) return {};
+  const std::vector<PendingName> names = volume.names.of(inode);
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    auto directory = volume.inodes.get(name->directory, &operation);
     if (!directory) return pass_on_errno(directory);
-    if (!(*directory)->disk.is_directory()) continue;  // removed, its number somebody else's
-    auto written = write_inode(volume, **directory);
-    if (written) written = volume.write_if_dirty(Volume::block_of(name.directory, name.block));
-    if (written) written = write_names(volume, operation, **directory, seen);
-    if (!written) {
-      inode.names.push_back(name);
-      return written;
-    }
+    if (!(*directory)->disk.is_directory()) continue;  // it has been removed meanwhile
+    auto written = write_pointers(volume, **directory);
+    if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
+    if (written) written = write_names(volume, operation, name->directory, seen);
+    if (!written) return written;
   }
   return {};
 }
 
 }  // namespace
 
-VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
-  if (auto written = write_file(volume_, inode); !written) return written;
+VfsResult<void> Scheme::write_with_names(Operation& operation, CoreInode& inode) {
+  if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
+  if (auto written = write_pointers(volume_, inode); !written) return written;
   std::set<InodeNumber> seen;
-  return write_names(volume_, operation, inode, seen);
+  if (auto written = write_names(volume_, operation, inode.number, seen); !written) return written;
+  const std::set<InodeNumber> moved = volume_.names.moved();
+  for (const InodeNumber directory : moved)
+    if (auto written = write_names(volume_, operation, directory, seen); !written) return written;
+  return {};
+}
+
+VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted) {
+  const std::vector<InodeNumber> way = volume_.names.way_of(inode);
+  for (const InodeNumber one : way)
+    for (const PendingName& name : volume_.names.of(one)) {
+      if (!shows(one, name)) return false;
+      if (name.block < kDirectPointers) continue;
+      auto directory = volume_.inodes.get(name.directory, &operation);
+      if (!directory) return pass_on_errno(directory);
+      if (!unwritten_indirect_blocks(volume_, **directory).empty()) return false;
+    }
+  for (const InodeNumber one : way) volume_.names.arrived(one, noted);
+  return true;
+}
+
+VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
+  const std::uint64_t noted = volume_.names.noted();
+  if (auto written = write_with_names(operation, inode); !written) return written;
+  if (const auto arrived = names_arrived(operation, inode.number, noted); !arrived)
+    return pass_on_errno(arrived);
+  return {};
 }
 
 VfsResult<void> Scheme::sync() {

@@ -74,6 +74,7 @@ namespace headcrash::ufs {
 
 class Volume;
 struct CoreInode;
+struct PendingName;
 
 /// One operation under way. For a journal: its handle.
 struct Operation {
@@ -244,6 +245,14 @@ class Scheme : public os::WriteHooks {
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
 
  protected:
+  /// An fsync's writes: the file, then the blocks with the names that lead to it (pending_names.h).
+  VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
+  /// After them. True: all those names are on the disk, and notes up to `noted`, which was the newest one
+  /// before the first write, have come to their end.
+  VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
+  /// The name's block has been written: was the name in what was sent, and does the directory lead there?
+  virtual bool shows(InodeNumber, const PendingName&) const { return true; }
+
   Volume& volume_;
   SchemeOptions options_;
 };

@@ -48,7 +48,9 @@ TEST(SchemeVariants, OneOfThemMayHaveLeftIt) {
       const auto kind = static_cast<FindingKind>(number);
       FsckReport report{.findings = {{.kind = kind}},
                         .journalled = variant.mount.scheme == SchemeKind::journal};
-      if (permitted(variant, kind)) EXPECT_TRUE(permitted(report)) << variant.name << " " << name_of(kind);
+      if (permitted(variant, kind)) {
+        EXPECT_TRUE(permitted(report)) << variant.name << " " << name_of(kind);
+      }
     }
   }
   const auto alone = [](FindingKind kind, bool journalled) {

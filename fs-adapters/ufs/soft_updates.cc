@@ -11,7 +11,9 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kSettleRoundsMax = 100;        // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsMax = 100;   // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsAtOnce = 8;  // then somebody else is in the middle of what it waits for
+constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
 constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, behind "."
 
 }  // namespace
@@ -372,13 +374,43 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   return written;
 }
 
-VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
+/// Not while its entry, or the directory's pointer to the block, is undone in what is sent.
+bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
+  if (adds_of_.contains(inode)) return false;
+  const auto notes = inodes_.find(name.directory);
+  return notes == inodes_.end() ||
+         std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(),
+                      [&](const AllocDirect& one) { return one.block <= name.block; });
+}
+
+/// Between two rounds: blocks that directories on the way have got and cannot show before they are written.
+VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
+  if (round >= kSettleRoundsAtOnce) volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
+  for (const InodeNumber one : volume_.names.way_of(inode)) {
+    const auto notes = inodes_.find(one);
+    if (one == inode || notes == inodes_.end() || notes->second.allocations.empty()) continue;
+    std::vector<FragmentAddress> indirect;
+    for (const AllocDirect& allocation : notes->second.allocations)
+      if (allocation.slot >= kDirectPointers) indirect.push_back(allocation.at);
+    if (auto flushed = as_result(volume_.cache.flush_object(one)); !flushed) return flushed;
+    for (const FragmentAddress at : indirect)
+      if (auto written = volume_.write_if_dirty(Volume::place(at)); !written) return written;
+    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(one)); !written) return written;
+  }
+  return {};
+}
+
+VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
+  const std::uint64_t noted = volume_.names.noted();
   for (int round = 0; round < kSettleRoundsMax; ++round) {
     if (inode.disk.is_directory())
       if (auto written = write_targets(inode.number); !written) return written;
-    if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+    if (auto written = write_with_names(operation, inode); !written) return written;
     if (auto written = write_adds_of(inode.number); !written) return written;
-    if (!owes(inode.number)) return {};
+    const auto arrived = names_arrived(operation, inode.number, noted);
+    if (!arrived) return pass_on_errno(arrived);
+    if (*arrived && !owes(inode.number)) return {};
+    if (auto written = write_way_to(inode.number, round); !written) return written;
   }
   return refuse(EIO);
 }
@@ -387,7 +419,12 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
 /// names.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
-  const auto named = [&] { return !adds_of_.contains(inode.number); };
+  const auto named = [&] {
+    const std::vector<PendingName> names = volume_.names.of(inode.number);
+    return !adds_of_.contains(inode.number) &&
+           std::all_of(names.begin(), names.end(),
+                       [&](const PendingName& name) { return shows(inode.number, name); });
+  };
   const auto settled = [&] {
     return named() && (!inode.disk.is_directory() || add_at(first_block, kDotDotOffset) == nullptr);
   };
@@ -396,6 +433,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
     if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
     if (named()) continue;
     if (auto written = write_adds_of(inode.number); !written) return written;
+    if (auto written = write_way_to(inode.number, round); !written) return written;
   }
   return settled() ? VfsResult<void>() : refuse(EIO);
 }

@@ -180,6 +180,8 @@ class SoftUpdates : public Scheme {
   void forget_add(AddId id);
   std::map<os::BufferKey, BlockNotes>::iterator first_block_of(InodeNumber inode);
   bool owes(InodeNumber inode);
+  bool shows(InodeNumber inode, const PendingName& name) const override;
+  VfsResult<void> write_way_to(InodeNumber inode, int round);
   VfsResult<void> write_targets(InodeNumber directory);
   VfsResult<void> write_adds_of(InodeNumber inode);
   void forget_directory_blocks(InodeNumber inode, FreeFile& file);

@@ -20,7 +20,8 @@ Volume::Volume(const Machine& machine, const Superblock& superblock, std::vector
       geometry(superblock),
       groups(std::move(summaries)),
       allocator(*this),
-      inodes(*this) {}
+      inodes(*this),
+      names(*this) {}
 
 VfsResult<os::HeldBuffer> Volume::read_block(FragmentAddress at) {
   auto buffer = cache.read(place(at), os::Content::metadata, lba(at), geometry.block_bytes());
@@ -106,9 +107,8 @@ VfsResult<void> Volume::write_last(os::HeldBuffer buffer, LastWrite how) {
 
 VfsResult<void> Volume::write_if_dirty(const os::BufferKey& key) {
   os::HeldBuffer buffer = cache.cached(key);
-  if (!buffer) return {};
-  if (buffer.dirty()) return as_result(cache.write(std::move(buffer)));
-  const os::RequestId on_its_way = buffer.being_written();
+  if (buffer && buffer.dirty()) return as_result(cache.write(std::move(buffer)));
+  const os::RequestId on_its_way = cache.being_written(key);
   cache.release(std::move(buffer));
   if (on_its_way != 0) disk.wait_for(on_its_way);
   return {};

@@ -20,6 +20,7 @@
 #include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/inodes.h"
 #include "fs-adapters/ufs/journal_format.h"
+#include "fs-adapters/ufs/pending_names.h"
 #include "fs-adapters/ufs/scheme.h"
 
 namespace headcrash::ufs {
@@ -52,6 +53,7 @@ class Volume {
   std::vector<Summary> groups;  ///< what is free in each
   Allocator allocator;
   Inodes inodes;
+  PendingNames names;
   std::unique_ptr<Scheme> scheme;
   JournalSuperblock journal;  ///< as the mount has made it; where there is one
   bool abandoned = false;     ///< the power is gone: nothing is written or removed any more

@@ -1,0 +1,37 @@
+#pragma once
+// Room for a journal in a file system: whole blocks in a row, in the group in the middle or the next one that
+// has them, used in the group's map as the summary area is, and named by the superblock and its replicas. The
+// superblock says "not clean" until all of that agrees.
+
+#include <cstdint>
+#include <optional>
+
+#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/geometry.h"
+#include "plugin/model/result.h"
+#include "plugin/model/store.h"
+
+namespace headcrash::ufs {
+
+/// Over the one that is there. `byte`: of it, or of a replica.
+Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte);
+
+/// An empty journal where a damaged one was: the whole area is zeroed.
+Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock);
+
+/// Takes room for a journal in a file system that is clean. `bytes` 0: as mkfs thinks fit. An Error names
+/// what is too small.
+Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
+/// The least that transactions fit into.
+std::uint32_t journal_fragments_min(const Superblock& superblock);
+/// For who wants to know before he writes anything: how long a journal of so many bytes is; where a group has
+/// free blocks in a row for it, in fragments of the group; and what to say when none has.
+Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes);
+std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
+                                             std::uint32_t fragments);
+tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments);
+/// What one operation may change at most, however long its file is: the journal's unit of room.
+std::uint32_t operation_blocks_max(std::uint32_t groups);
+
+}  // namespace headcrash::ufs
