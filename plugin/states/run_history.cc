@@ -293,12 +293,14 @@ std::vector<model::DeviceId> RunHistory::State::devices_of(const CrashState& sta
 
 std::vector<LooseWrite> RunHistory::State::loose_of(const CrashState& state) const {
   std::vector<LooseWrite> all;
-  for (const model::DeviceId device : devices_of(state)) {
+  const auto about = devices_of(state);
+  for (const model::DeviceId device : about) {
     if (device >= devices.size()) continue;
     for (const std::size_t write :
          devices[device].loose_at(first_write(device, state.event), state.event, state.lies_from))
       all.push_back({device, write});
   }
+  if (about.size() < 2) return all;
   std::sort(all.begin(), all.end(), [&](const LooseWrite& one, const LooseWrite& other) {
     return devices[one.device].writes()[one.write].submitted_event <
            devices[other.device].writes()[other.write].submitted_event;
