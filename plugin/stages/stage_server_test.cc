@@ -190,8 +190,9 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_EQ(events[2].request, 2U) << "numbered through both";
 
   const std::tuple<const char*, char, char, char> table[] = {
-      {"a8", 'd', 'c', 'e'},    {"a8-", '\0', 'c', '\0'}, {"a8-1", '\0', 'c', 'e'}, {"a8-4", 'd', 'c', '\0'},
-      {"a4-", '\0', '\0', '\0'}, {"w8", 'd', 'c', 'e'},     {"w8-", '\0', 'c', 'e'},  {"a0", '\0', '\0', '\0'}};
+      {"a8", 'd', 'c', 'e'},    {"a8-", '\0', 'c', '\0'},  {"a8-1", '\0', 'c', 'e'},
+      {"a8-4", 'd', 'c', '\0'}, {"a4-", '\0', '\0', '\0'}, {"w8", 'd', 'c', 'e'},
+      {"w8-", '\0', 'c', 'e'},  {"a0", '\0', '\0', '\0'}};
   std::set<std::uint64_t> digests;
   for (const auto& [id, at_disk, at_log, behind_it] : table) {
     const Loaded loaded = load(*server, state(0, run, id));

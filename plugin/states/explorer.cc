@@ -153,8 +153,8 @@ Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
   context.chosen = options.all_disks ? run->disks() : std::vector<model::DeviceId>{options.device};
   for (const model::DeviceId device : context.chosen)
     context.written.push_back(std::make_unique<WrittenContent>(run, device));
-  const bool several = run->header().devices[options.device].medium && context.media.size() > 1 &&
-                       !context.of_all_disks();
+  const bool several =
+      run->header().devices[options.device].medium && context.media.size() > 1 && !context.of_all_disks();
   if (std::any_of(options.strategies.begin(), options.strategies.end(), by_media) ||
       (several && run->has_media_events())) {
     auto media = MediaContent::load(*run);

@@ -24,8 +24,8 @@ class JointCut {
   };
   const std::vector<Loose>& loose() const { return loose_; }  ///< by submission
 
-  /// `kept`: one for each loose write; `torn`: of one of them. One device: the digest of its content; several:
-  /// of all of their contents.
+  /// `kept`: one for each loose write; `torn`: of one of them. One device: the digest of its content;
+  /// several: of all of their contents.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn = {});
 
  private:

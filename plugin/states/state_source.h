@@ -36,8 +36,8 @@ class StateSource {
 struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
-  std::vector<model::DeviceId> media;                    ///< that the states differ in
-  std::vector<model::DeviceId> chosen;                   ///< whose writes they choose among: one, or all disks
+  std::vector<model::DeviceId> media;   ///< that the states differ in
+  std::vector<model::DeviceId> chosen;  ///< whose writes they choose among: one, or all disks
   std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen
   std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
   std::vector<std::unique_ptr<WrittenContent>> others;   ///< of the other media, without MEDIA events

@@ -256,8 +256,7 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
 
 class TornSource final : public RoundsSource {
  public:
-  explicit TornSource(const SourceContext& context)
-      : context_(context) {
+  explicit TornSource(const SourceContext& context) : context_(context) {
     for (const model::DeviceId device : context.chosen)
       units_.push_back(std::max(1U, context.run->header().devices[device].physical_sector_sectors));
     const Cuts cuts(context);
@@ -288,7 +287,8 @@ class TornSource final : public RoundsSource {
   }
   std::uint64_t unit_of(model::DeviceId device) const {
     const auto& chosen = context_.chosen;
-    return units_.at(static_cast<std::size_t>(std::find(chosen.begin(), chosen.end(), device) - chosen.begin()));
+    return units_.at(
+        static_cast<std::size_t>(std::find(chosen.begin(), chosen.end(), device) - chosen.begin()));
   }
 
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
