@@ -67,8 +67,8 @@ TEST(HostCheck, OfTwoDisksIsForWhatNeedsNoKernel) {
   adapters::LinuxAdapter both = adapter("ext4-external-journal");
   both.replay.argv = {"sh", "-c", "echo d | dd conv=notrunc of=$0; echo l | dd conv=notrunc of=$1",
                       "{device}", "{log}"};
-  both.check.argv = {"cat", "{device}", "{log}"};
-  const auto disk = make_sparse_file(512), log = make_sparse_file(512);
+  both.check.argv = {"true"};
+  const auto disk = make_sparse_file(kImageBytes), log = make_sparse_file(kImageBytes);
   ASSERT_TRUE(disk && log);
   const auto found = host_check(both, *disk, 5s, &*log);
   ASSERT_TRUE(found) << found.error().message();
