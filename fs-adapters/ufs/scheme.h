@@ -68,6 +68,7 @@
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/inodes.h"
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::ufs {

@@ -175,10 +175,6 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
                 fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
                 "make the device larger or leave the file system out");
   }
-  if (adapter->log_size_bytes != 0 && (root.has("explore") || root.has("controls"))) {
-    return fail(subject + ": " + name, "needs a second device for its log, and a stage is one device",
-                "leave it out, or leave [explore] out for power cuts under way");
-  }
   return adapter;
 }
 

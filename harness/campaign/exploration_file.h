@@ -74,8 +74,7 @@ struct ExplorationDefaults {
 Result<Exploration> read_exploration(const config::StrictTable& root, const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);
 
-/// `subject` names the key. Errors: an unknown one, one that the device is too small for, or that needs what
-/// no trial has.
+/// `subject` names the key. Errors: an unknown one, one that the device is too small for.
 Result<adapters::LinuxAdapter> load_filesystem(const config::StrictTable& root, const std::string& subject,
                                                const std::string& name, std::uint64_t size_bytes);
 

@@ -152,6 +152,17 @@ TEST_P(BadExploration, IsOneErrorThatNamesFileAndKey) {
   EXPECT_NE(message.find(GetParam().word), std::string::npos) << message;
 }
 
+TEST(Exploration, TakesFileSystemsWhoseLogLiesOnASecondDisk) {
+  const Campaign campaign = campaign_of(
+      "filesystems = ['ext4-external-journal']\n[device]\nsize = '64M'\n[explore]\n"
+      "[[controls]]\nfilesystem = 'ext4-external-journal-nobarrier'");
+  ASSERT_TRUE(campaign.explore);
+  ASSERT_EQ(campaign.explore->cells.size(), 2U);
+  EXPECT_EQ(campaign.explore->cells[0].control, Control::lose) << "as its adapter expects";
+  for (const ExploredCell& cell : campaign.explore->cells)
+    EXPECT_EQ(cell.filesystem.log_size_bytes, 16U << 20) << cell.filesystem.name;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadExploration,
     testing::Values(
@@ -189,7 +200,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'", "twice"},
         BadText{"filesystems = ['ext4']\n[explore]\n[[controls]]\nfilesystem = 'xfs'\n[device]\nsize = '64M'",
                 "device.size"},
-        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4-external-journal'", "second device"},
         BadText{"[explore]\nbudget = 3", "filesystems"}));
 
 }  // namespace

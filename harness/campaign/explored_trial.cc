@@ -26,20 +26,25 @@ constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
 
 /// Fills the disk with bytes that no workload writes, then goes on with mkfs, which must not discard them.
 adapters::LinuxAdapter prefilled(adapters::LinuxAdapter filesystem) {
+  const std::string disks = filesystem.log_size_bytes != 0 ? "{device} {log}" : "{device}";
   std::vector<std::string> argv{
       "sh", "-c",
-      "yes headcrash-foreign | dd of={device} bs=1M iflag=fullblock conv=fsync 2>/dev/null; exec \"$@\"",
+      "for disk in " + disks +
+          "; do yes headcrash-foreign | dd of=$disk bs=1M iflag=fullblock conv=fsync "
+          "2>/dev/null; done; exec \"$@\"",
       "mkfs"};
   argv.insert(argv.end(), filesystem.mkfs.argv.begin(), filesystem.mkfs.argv.end());
   filesystem.mkfs.argv = std::move(argv);
   return filesystem;
 }
 
-/// Tells the guest's kernel what cache the disk has; it sends flushes to one that writes back only.
+/// Tells the guest's kernel what cache the disks have; it sends flushes to one that writes back only.
 lab::Step<void> tell_write_cache(lab::StageGuest& guest, bool write_through) {
-  const auto told = guest.exec({"sh", "-c",
-                                fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache",
-                                            write_through ? "through" : "back")});
+  const auto told = guest.exec(
+      {"sh", "-c",
+       fmt::format(
+           "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
+           guest.empty_disks().log_sectors != 0 ? "vdc" : "", write_through ? "through" : "back")});
   if (!told) return tl::unexpected(told.error());
   if (told->exit_code == 0) return {};
   return lab::stop(crash::Verdict::harness_error,
@@ -392,27 +397,29 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, con
 }
 
 /// A server that died takes its guest with it; the next trial gets new ones. So does a file system with a
-/// kernel of its own.
-Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image) {
-  if (lab_ && lab_->server().alive() && image_key_ == image.key) return {};
+/// kernel of its own, or with a log on a disk of its own.
+Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
+  if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes) return {};
   lab_.reset();
   auto lab = lab::Lab::start(1, {.image = image,
                                  .accelerator = context_.accelerator,
                                  .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
                                  .disk_bytes = context_.campaign->size_bytes,
+                                 .log_bytes = log_bytes,
                                  .cache = context_.cache,
                                  .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
   if (!lab) return pass_on(lab);
   lab_ = std::move(*lab);
   image_key_ = image.key;
+  log_bytes_ = log_bytes;
   return {};
 }
 
 Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
-  if (const auto ready = make_ready(context_.images->at(plan.filesystem->name)); !ready)
-    return pass_on(ready);
+  const auto ready = make_ready(context_.images->at(plan.filesystem->name), plan.filesystem->log_size_bytes);
+  if (!ready) return pass_on(ready);
   return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
 }
 

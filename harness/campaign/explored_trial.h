@@ -66,11 +66,12 @@ class ExplorationWorker {
                               const std::function<void(const std::string& phase)>& on_phase);
 
  private:
-  Result<void> make_ready(const vm::GuestImage& image);
+  Result<void> make_ready(const vm::GuestImage& image, std::uint64_t log_bytes);
 
   ExplorationContext context_;
   std::unique_ptr<lab::Lab> lab_;
-  std::string image_key_;                         ///< of the lab's guest
+  std::string image_key_;                         ///< of the lab's guest ...
+  std::uint64_t log_bytes_ = 0;                   ///< ... and the size of its second disk
   std::map<std::string, std::size_t> minimised_;  ///< failures that were made small, by cell and kind
 };
 

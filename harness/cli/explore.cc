@@ -84,9 +84,7 @@ Result<std::uint64_t> disk_bytes(const ExploreArguments& arguments,
   if (!arguments.recording.empty()) {
     const auto reader = record::RecordingReader::open(arguments.recording);
     if (!reader) return pass_on(reader);
-    for (const record::RecordedDevice& device : reader->header().devices)
-      if (device.medium) return device.sectors * model::kSectorBytes;
-    return fail(arguments.recording, "has no medium");
+    return recorded_disk_bytes(arguments.recording, reader->header(), filesystem);
   }
   const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
   if (arguments.size.empty()) return least;
@@ -171,10 +169,6 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   auto filesystem = adapters::load_adapter(arguments.filesystem);
   if (!filesystem) return pass_on(filesystem);
   explored.filesystem = std::move(*filesystem);
-  if (explored.filesystem.log_size_bytes != 0) {
-    return fail(arguments.filesystem, "needs a second device for its log, which no stage has yet",
-                "explore the file system with its internal log");
-  }
   if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
   const auto bytes = disk_bytes(arguments, explored.filesystem);
   if (!bytes) return pass_on(bytes);
@@ -431,7 +425,9 @@ void add_explore(CLI::App& app, int& exit_code) {
       "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
       "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
       "here\n"
-      "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n\n"
+      "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
+      "  headcrash explore --workload small-files --rounds 5 --fs ext4-external-journal --strategy "
+      "reorder,lose-all\n\n"
       "Exit code 1: a failure was seen, and again on a fresh guest. 2 also: a failure was not seen again, so "
       "that the "
       "laboratory is at fault.");

@@ -49,6 +49,7 @@ Result<lab::StateOutcome> check(const StoredTrial& trial, const OpenedState& ope
 Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   const auto trial = find_trial(arguments.trial);
   if (!trial) return pass_on(trial);
+  if (const auto can = lab::can_be_reproduced(trial->filesystem); !can) return pass_on(can);
   const auto opened = open_state(*trial);
   if (!opened) return pass_on(opened);
   const auto& device = opened->run->header().devices.at(opened->state.device);

@@ -1,9 +1,39 @@
 // Guests for a command (lab_command.h).
 #include "harness/cli/lab_command.h"
 
+#include <fmt/format.h>
+
 #include "harness/campaign/campaign.h"
 
 namespace headcrash::cli {
+namespace {
+
+constexpr const char* kLogName = "log";  // of a stage's second disk, and of a trial's
+
+}  // namespace
+
+Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const record::RecordingHeader& header,
+                                          const adapters::LinuxAdapter& filesystem) {
+  const record::RecordedDevice* disk = nullptr;
+  const record::RecordedDevice* log = nullptr;
+  for (const record::RecordedDevice& device : header.devices) {
+    if (!device.medium) continue;
+    if (disk == nullptr) {
+      disk = &device;
+    } else if (device.name == kLogName) {
+      log = &device;
+    }
+  }
+  if (disk == nullptr) return fail(recording, "has no medium");
+  if (filesystem.log_size_bytes != 0 &&
+      (log == nullptr || log->sectors * model::kSectorBytes != filesystem.log_size_bytes)) {
+    return fail(recording,
+                fmt::format("has no disk \"{}\" of {} bytes, on which {} keeps its log", kLogName,
+                            filesystem.log_size_bytes, filesystem.name),
+                "give the file system that it is a recording of");
+  }
+  return disk->sectors * model::kSectorBytes;
+}
 
 Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                             std::uint64_t disk_bytes, std::size_t guests) {
@@ -13,12 +43,14 @@ Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesy
   return lab::Lab::start(guests, {.image = *image,
                                   .accelerator = vm::probe_accelerator(cache).accelerator,
                                   .disk_bytes = disk_bytes,
+                                  .log_bytes = filesystem.log_size_bytes,
                                   .cache = cache});
 }
 
 Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
-  const std::uint64_t sectors = opened.run->header().devices.at(opened.state.device).sectors;
-  return start_lab(trial.filesystem, sectors * model::kSectorBytes, 1);
+  const auto bytes = recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem);
+  if (!bytes) return pass_on(bytes);
+  return start_lab(trial.filesystem, *bytes, 1);
 }
 
 Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {

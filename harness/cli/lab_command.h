@@ -6,10 +6,16 @@
 #include "harness/cli/stored_trial.h"
 #include "harness/lab/check_state.h"
 #include "harness/lab/lab.h"
+#include "plugin/record/event.h"
 
 namespace headcrash::cli {
 
-/// With the user's cache and the guest that this file system wants.
+/// The size of the disk that the states of a recording are of. Errors: it has no medium; the file system
+/// keeps its log on a disk of its own, and the recording has none of its size.
+Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const record::RecordingHeader& header,
+                                          const adapters::LinuxAdapter& filesystem);
+
+/// With the user's cache and the guest that this file system wants: its log's disk, too.
 Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                             std::uint64_t disk_bytes, std::size_t guests);
 

@@ -102,11 +102,15 @@ std::string StateServer::disk_export(std::size_t stage) {
 std::string StateServer::mark_export(std::size_t stage) {
   return fmt::format("mark/{}", stage);
 }
+std::string StateServer::log_export(std::size_t stage) {
+  return disk_export(stage) + "/log";
+}
 
 Result<LoadedStage> StateServer::load(const StageLoad& load) {
   nlohmann::json order = {{"state", "load"}, {"stage", load.stage}};
   if (load.recording.empty()) {
     order["sectors"] = load.sectors;
+    if (load.log_sectors != 0) order["log_sectors"] = load.log_sectors;
   } else {
     order["recording"] = fs::absolute(load.recording).string();
     order["id"] = load.state;

@@ -17,6 +17,7 @@ struct StageLoad {
   std::filesystem::path recording;              ///< empty: an empty disk of `sectors`
   std::string state;                            ///< plugin/states/crash_state.h
   std::uint64_t sectors = 0;                    ///< of an empty disk
+  std::uint64_t log_sectors = 0;                ///< of an empty one beside it, for a log; 0: none
   std::optional<std::filesystem::path> record;  ///< a new recording of what is done to the stage
   std::string machine;                          ///< stack above the media; empty: the medium itself
 };
@@ -35,6 +36,7 @@ class StateServer {
   std::filesystem::path socket() const;
   static std::string disk_export(std::size_t stage);  ///< "stage/0"
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
+  static std::string log_export(std::size_t stage);   ///< "stage/0/log": the second disk, where there is one
 
   // Each may be called from any thread.
   Result<LoadedStage> load(const StageLoad& load);

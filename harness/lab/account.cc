@@ -150,7 +150,7 @@ class Account {
     text_ +=
         fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request, lost.write.lba,
                     lost.write.sectors, ms(lost.submitted_at), lost.acked_at ? ms(*lost.acked_at) : "never");
-    std::string what = lost.what;
+    std::string what = lost.disk.empty() ? lost.what : fmt::format("on {}: {}", lost.disk, lost.what);
     if (lost.torn) {
       what += fmt::format(" (torn: only sectors {} to {} of it are there)", lost.torn->first,
                           lost.torn->first + lost.torn->count - 1);

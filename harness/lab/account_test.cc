@@ -204,6 +204,39 @@ TEST(LostWrites, TellAPhysicalStateByWhatItLacks) {
   }
 }
 
+/// A file system and its log: what each of them lacks, and on which of them it was.
+TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
+  const model::TemporaryFolder folder;
+  RecordedDisk disks(folder / "r", 256, true, 64);
+  const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
+  disks.write(1, 8, data).ack(1);
+  disks.on(1).write(2, 8, data).ack(2).flush(3).media(2, 8, data).write(4, 16, data).ack(4);
+  disks.on(0).write(5, 16, data).ack(5).media(5, 16, {data.begin(), data.begin() + 512});
+  const auto run = disks.load();
+  const auto lost = lost_writes(*run, named("a12-"), "ext4");
+  ASSERT_TRUE(lost) << lost.error().message();
+  EXPECT_EQ(lost->loose, 3U) << "request 2 is flushed on its own disk, request 1 is not";
+  std::vector<std::pair<model::RequestId, std::string>> told;
+  for (const LostWrite& each : lost->writes) told.emplace_back(each.write.request, each.disk);
+  EXPECT_EQ(told,
+            (std::vector<std::pair<model::RequestId, std::string>>{{1, "hd0"}, {4, "log"}, {5, "hd0"}}));
+  EXPECT_EQ(loose_requests(*run, named("a12-")), (std::vector<model::RequestId>{1, 4, 5}));
+  EXPECT_EQ(lost_writes(*run, named("a12!3-"), "ext4")->flushes_ignored, 1U);
+  const auto one = lost_writes(*run, named("w12-"), "ext4");
+  ASSERT_TRUE(one);
+  for (const LostWrite& each : one->writes) EXPECT_EQ(each.disk, "");
+
+  const auto physical = as_lost_writes(*run, {.base = CrashState::Base::physical, .event = 12});
+  ASSERT_TRUE(physical) << physical.error().message();
+  ASSERT_TRUE(*physical);
+  EXPECT_EQ(states::format(**physical), "a12-1.4~5:0x1");
+
+  const MinimisedState small =
+      minimise_state(named("a12-"), loose_requests(*run, named("a12-")),
+                     [](const CrashState& state) { return missing_write(state, 4).has_value(); }, {});
+  EXPECT_EQ(states::format(small.state), "a12-4");
+}
+
 TEST(LostWrites, DoNotTellAWriteThatWasTornTwice) {
   const model::TemporaryFolder folder;
   RecordedDisk disk(folder / "r", 64);

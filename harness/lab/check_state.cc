@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "harness/lab/application_run.h"
 #include "harness/lab/host_check.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kLogBytes = 64 << 10;  // of one state
 constexpr std::string_view kPersisted = "persisted ";
+constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
     "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
 
@@ -85,6 +87,8 @@ class StateCheck {
  private:
   Step<void> go();
   Step<void> load(bool fresh_guest);
+  Result<process::Descriptor> copy_of(model::DeviceId device) const;
+  Result<HostCheck> check_copies(double& copy_ms) const;
   bool check_on_host();
   bool check_stage_on_host();
   Step<void> replay_in_guest();
@@ -173,20 +177,35 @@ Step<void> StateCheck::load(bool fresh_guest) {
   return {};
 }
 
+/// Of one disk of the state.
+Result<process::Descriptor> StateCheck::copy_of(model::DeviceId device) const {
+  const auto image = checker_.run_->image(state_, device);
+  if (!image) return pass_on(image);
+  return private_copy(*image);
+}
+
+Result<HostCheck> StateCheck::check_copies(double& copy_ms) const {
+  const process::Stopwatch watch;
+  const auto copy = copy_of(state_.device);
+  if (!copy) return pass_on(copy);
+  if (filesystem_.log_size_bytes == 0) {
+    copy_ms = watch.ms();
+    return host_check(filesystem_, *copy);
+  }
+  const auto& disks = checker_.run_->disks();
+  if (disks.size() != 2) return fail(checker_.run_->path(), "is not of two disks");
+  const auto log_copy = copy_of(disks[1]);
+  copy_ms = watch.ms();
+  if (!log_copy) return pass_on(log_copy);
+  return host_check(filesystem_, *copy, kHostLimit, &*log_copy);
+}
+
 /// False: it could not be done there.
 bool StateCheck::check_on_host() {
-  const process::Stopwatch watch;
-  const auto image = checker_.run_->image(state_, state_.device);
-  Result<process::Descriptor> copy = fail("", "");
-  if (image) copy = private_copy(*image);
-  const double copy_ms = watch.ms();
-  Result<HostCheck> found = fail("", "");
-  if (image && copy) found = host_check(filesystem_, *copy);
-  if (!image || !copy || !found) {
-    log(fmt::format("not checked on the host: {}\n", (!image  ? image.error()
-                                                      : !copy ? copy.error()
-                                                              : found.error())
-                                                         .message()));
+  double copy_ms = 0;
+  const auto found = check_copies(copy_ms);
+  if (!found) {
+    log(fmt::format("not checked on the host: {}\n", found.error().message()));
     return false;
   }
   ms(StepKind::replay) += copy_ms + found->replay_ms;

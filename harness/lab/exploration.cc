@@ -129,6 +129,7 @@ Result<ExplorationResult> Exploration::run() {
   states::ExploreOptions explore = options_.explore;
   if (explore.from_event == 0) explore.from_event = workload_.from_event;
   if (!explore.to_event && workload_.to_event > 0) explore.to_event = workload_.to_event;
+  explore.all_disks = filesystem_.log_size_bytes != 0;
   const std::size_t asked = explore.strategies.size();
   const bool recoveries = std::erase(explore.strategies, Strategy::recovery) > 0;
   const std::uint64_t recovery_budget =
@@ -290,6 +291,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
   if (!history) return give_up(history.error());
   states::ExploreOptions explore{.strategies = {kRecoveryStrategies.begin(), kRecoveryStrategies.end()},
                                  .device = options_.explore.device,
+                                 .all_disks = filesystem_.log_size_bytes != 0,
                                  .seed = options_.explore.seed,
                                  .budget = budget};
   auto explorer = states::Explorer::create(*history, explore);

@@ -37,12 +37,14 @@ std::filesystem::path cache_folder() {
 
 class LabGuest : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
+  static void SetUpTestSuite() { start(0); }
+  static void start(std::uint64_t log_bytes) {
     const auto image = vm::guest_image(cache_folder());
     ASSERT_TRUE(image) << image.error().message();
     auto lab = Lab::start(1, {.image = *image,
                               .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
                               .disk_bytes = kDiskBytes,
+                              .log_bytes = log_bytes,
                               .cache = cache_folder()});
     ASSERT_TRUE(lab) << lab.error().message();
     lab_ = std::move(*lab);
@@ -178,6 +180,68 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   ASSERT_TRUE(fine) << fine.error().summary;
   EXPECT_TRUE(fine->first.mounted);
   EXPECT_FALSE(fine->tree.empty());
+}
+
+/// The journal on a disk of its own.
+class TwoDiskGuest : public LabGuest {
+ protected:
+  static void SetUpTestSuite() { start(adapter(kExternal).log_size_bytes); }
+  static constexpr const char* kExternal = "ext4-external-journal";
+
+  /// The guest's kernel sends flushes to what it thinks can lose its cache.
+  static void tell_cache_of_data(const char* kind) {
+    StageGuest& guest = lab_->guest(0);
+    ASSERT_TRUE(guest.load(guest.empty_disks()));
+    const auto told =
+        guest.exec({"sh", "-c", fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache", kind)});
+    ASSERT_TRUE(told) << told.error().summary;
+    ASSERT_EQ(told->exit_code, 0) << told->output;
+  }
+};
+
+/// With dioread_nolock, the default, Linux 6.1 commits to the journal's disk without a flush of the data's
+/// before it: fsync returns, and what it wrote is in the data disk's cache (lost in a "lose-all" state after
+/// its mark).
+TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
+  adapters::LinuxAdapter external = adapter(kExternal);
+  external.mount_options += ",dioread_lock";
+  const RecordedWorkload workload = record(external);
+  const auto run = states::RunHistory::load(workload.recording);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ((*run)->disks(), (std::vector<model::DeviceId>{0, 1}));
+  for (const model::DeviceId device : {0, 1}) {
+    EXPECT_FALSE((*run)->writes(device).empty()) << device;
+    EXPECT_FALSE((*run)->flushes(device).empty()) << device << ": the data is flushed before it is committed";
+  }
+  using enum states::Strategy;
+  const ExplorationResult result = explore_all(external, workload, {reorder, lose_all, prefix, recovery}, 16);
+  EXPECT_GE(result.checked, 12U);
+  EXPECT_EQ(result.clean, result.checked);
+  for (const ConfirmedFailure& failure : result.failures) {
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary << "\n"
+                  << failure.disagreement << "\n"
+                  << failure.outcome.log;
+  }
+}
+
+/// The kernel flushes the journal's disk only. Neither disk alone shows it: the commits are there, and what
+/// they commit is not.
+TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
+  tell_cache_of_data("through");
+  const adapters::LinuxAdapter external = adapter(kExternal);
+  const RecordedWorkload workload = record(external);
+  tell_cache_of_data("back");
+  const auto run = states::RunHistory::load(workload.recording);
+  ASSERT_TRUE(run) << run.error().message();
+  ASSERT_TRUE((*run)->flushes(0).empty());
+  ASSERT_FALSE((*run)->flushes(1).empty());
+  const ExplorationResult result = explore_all(external, workload, {states::Strategy::lose_all}, 6);
+  ASSERT_FALSE(result.failures.empty());
+  for (const ConfirmedFailure& failure : result.failures) {
+    EXPECT_TRUE(failure.confirmed) << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
+                                   << failure.outcome.log;
+    EXPECT_EQ(failure.outcome.full_name().front(), 'a') << failure.outcome.full_name();
+  }
 }
 
 /// Three files, each told to be persistent after its fsync; the verifier looks for those that it is told of.

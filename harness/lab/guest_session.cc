@@ -299,10 +299,15 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
+  // The request looks at one disk; cached pages of the log are as stale as the disk's.
+  const bool in_request = meant && meant->log_bytes == 0;
+  if (meant && !in_request) {
+    if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+  }
   json request = mount_request("inspect", filesystem);
   request["again"] = again;
   request["quick"] = pace == Pace::quick;
-  if (meant) {
+  if (in_request) {
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;
     request["mark"] = kStageMarks;

@@ -1,7 +1,7 @@
 // The tools on an anonymous file (host_check.h).
 //
 // The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may not
-// enter.
+// enter; that of the log's disk as /proc/self/fd/4.
 #include "harness/lab/host_check.h"
 
 #include <fmt/format.h>
@@ -31,6 +31,7 @@ using model::kSectorBytes;
 constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // process::kFirstInherited
+constexpr const char* kLogPath = "/proc/self/fd/4";
 constexpr int kKilled = 128;
 
 std::string reason() {
@@ -53,16 +54,18 @@ std::string tail_of(int file) {
 }
 
 Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const process::Descriptor& copy,
-                                std::chrono::milliseconds limit) {
+                                const process::Descriptor* log, std::chrono::milliseconds limit) {
   const process::Descriptor output(::memfd_create("output", MFD_CLOEXEC));
   if (!output.is_open()) return fail(argv.at(0), "no file for its output: " + reason());
   struct stat status {};
   if (::fstat(copy.get(), &status) != 0) return fail(argv.at(0), "no image: " + reason());
+  std::vector<int> inherit{copy.get()};
+  if (log != nullptr) inherit.push_back(log->get());
   const auto started = process::Process::start(
       {.argv = argv,
        .output = output.get(),
        .errors = output.get(),
-       .inherit = {copy.get()},
+       .inherit = inherit,
        .confinement = process::Confinement{.cpu = std::chrono::ceil<std::chrono::seconds>(limit),
                                            .memory_bytes = kMemoryBytes,
                                            .file_bytes = static_cast<std::uint64_t>(status.st_size)}});
@@ -93,18 +96,21 @@ std::string host_path(const std::string& program) {
   return {};
 }
 
-bool can_run(const adapters::GuestCommand& command) {
+bool can_run(const adapters::GuestCommand& command, bool has_log) {
   if (!command.host || command.argv.empty() || host_path(command.argv.front()).empty()) return false;
-  return std::none_of(command.argv.begin(), command.argv.end(), [](const std::string& word) {
-    return word.find('{') != std::string::npos && word != "{device}";
+  return std::none_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
+    return word.find('{') != std::string::npos && word != "{device}" && !(has_log && word == "{log}");
   });
 }
 
 }  // namespace
 
 bool host_can_check(const adapters::LinuxAdapter& filesystem) {
-  return can_run(filesystem.check) &&
-         (filesystem.replay_by_mount || filesystem.replay.argv.empty() || can_run(filesystem.replay));
+  const bool has_log = filesystem.log_size_bytes != 0;
+  if (has_log && filesystem.replay_by_mount) return false;
+  return can_run(filesystem.check, has_log) &&
+         (filesystem.replay_by_mount || filesystem.replay.argv.empty() ||
+          can_run(filesystem.replay, has_log));
 }
 
 Result<process::Descriptor> private_copy(const states::StateImage& image) {
@@ -119,13 +125,13 @@ Result<process::Descriptor> private_copy(const states::StateImage& image) {
 }
 
 Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const process::Descriptor& copy,
-                             std::chrono::milliseconds limit) {
+                             std::chrono::milliseconds limit, const process::Descriptor* log) {
   HostCheck found;
   const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
     const process::Stopwatch watch;
-    auto argv = adapters::fill_in(words, {.device = kCopyPath, .log = {}, .uuid = {}, .target = {}});
+    auto argv = adapters::fill_in(words, {.device = kCopyPath, .log = kLogPath, .uuid = {}, .target = {}});
     if (const std::string path = host_path(argv.at(0)); !path.empty()) argv.at(0) = path;
-    Result<ProgramEnd> end = run_confined(argv, copy, limit);
+    Result<ProgramEnd> end = run_confined(argv, copy, log, limit);
     ms = watch.ms();
     if (end)
       found.log += fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);

@@ -24,16 +24,18 @@ struct HostCheck {
   double replay_ms = 0, check_ms = 0;
 };
 
-/// The adapter says that replay and check may run there (`host = true`), they need nothing but the device,
-/// and the host has the programs.
+/// The adapter says that replay and check may run there (`host = true`), they need nothing but the device and
+/// its log's, and the host has the programs. Of two disks what the kernel has replayed is checked in the
+/// guest.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// A sparse file in memory that nobody else sees.
 Result<process::Descriptor> private_copy(const states::StateImage& image);
 
-/// Works on `copy` and changes it. Errors: a program that could not be run, was killed or took too long: then
-/// the check has to be done in a guest.
+/// Works on `copy` and changes it; on that of its log's disk, too, where it has one. Errors: a program that
+/// could not be run, was killed or took too long: then the check has to be done in a guest.
 Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const process::Descriptor& copy,
-                             std::chrono::milliseconds limit = std::chrono::seconds(30));
+                             std::chrono::milliseconds limit = std::chrono::seconds(30),
+                             const process::Descriptor* log = nullptr);
 
 }  // namespace headcrash::lab

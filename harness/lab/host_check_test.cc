@@ -61,6 +61,24 @@ TEST(HostCheck, IsForWhatE2fsckCanDoWithTheDeviceAlone) {
   EXPECT_FALSE(host_can_check(other_journal));
 }
 
+TEST(HostCheck, OfTwoDisksIsForWhatNeedsNoKernel) {
+  EXPECT_TRUE(host_can_check(adapter("ext4-external-journal")));
+  EXPECT_FALSE(host_can_check(adapter("xfs-external-log"))) << "only the kernel replays it";
+  adapters::LinuxAdapter both = adapter("ext4-external-journal");
+  both.replay.argv = {"sh", "-c", "echo d | dd conv=notrunc of=$0; echo l | dd conv=notrunc of=$1",
+                      "{device}", "{log}"};
+  both.check.argv = {"true"};
+  const auto disk = make_sparse_file(kImageBytes), log = make_sparse_file(kImageBytes);
+  ASSERT_TRUE(disk && log);
+  const auto found = host_check(both, *disk, 5s, &*log);
+  ASSERT_TRUE(found) << found.error().message();
+  std::array<char, 1> first{};
+  ASSERT_EQ(::pread(disk->get(), first.data(), 1, 0), 1);
+  EXPECT_EQ(first[0], 'd') << found->log;
+  ASSERT_EQ(::pread(log->get(), first.data(), 1, 0), 1);
+  EXPECT_EQ(first[0], 'l') << found->log;
+}
+
 TEST(HostCheck, TellsAWholeFileSystemFromADamagedOne) {
   const process::Descriptor whole = fresh_ext4();
   const auto clean = host_check(adapter("ext4"), whole);

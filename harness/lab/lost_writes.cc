@@ -18,25 +18,28 @@ using states::TornWrite;
 constexpr std::size_t kDescribedBytes = 1 << 20;  // of one write; larger ones are told by their beginning
 constexpr std::size_t kComparedBytes = 64 << 20;
 
-model::DeviceId device_of(const CrashState& state) {
-  return state.base == CrashState::Base::writes ? state.device : 0;
-}
+/// A write that was sent to one of the disks.
+struct SentWrite {
+  model::DeviceId device = 0;
+  const RecordedWrite* write = nullptr;
+  std::optional<TornWrite> torn;
+};
+using SentWrites = std::vector<SentWrite>;  ///< by submission
 
-/// Loose writes that are lost or torn, by submission.
-using RecordedMissing = std::vector<std::pair<const RecordedWrite*, std::optional<TornWrite>>>;
-
-std::vector<const RecordedWrite*> loose_writes(const RunHistory& run, const CrashState& state) {
-  std::vector<const RecordedWrite*> loose;
-  const auto& writes = run.writes(device_of(state));
-  for (const std::size_t i : run.loose_at(device_of(state), state.event, state.lies_from))
-    loose.push_back(&writes[i]);
+SentWrites loose_writes(const RunHistory& run, const CrashState& state) {
+  SentWrites loose;
+  for (const states::LooseWrite& one : run.loose_of(state))
+    loose.push_back({one.device, &run.writes(one.device)[one.write], std::nullopt});
   return loose;
 }
 
-RecordedMissing listed_missing(const RunHistory& run, const CrashState& state) {
-  RecordedMissing missing;
-  for (const RecordedWrite* write : loose_writes(run, state)) {
-    if (const auto each = missing_write(state, write->request)) missing.emplace_back(write, each->torn);
+SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
+  SentWrites missing;
+  for (SentWrite one : loose_writes(run, state)) {
+    const auto each = missing_write(state, one.write->request);
+    if (!each) continue;
+    one.torn = each->torn;
+    missing.push_back(one);
   }
   return missing;
 }
@@ -52,17 +55,22 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
 
 /// Sector by sector, is it there? A later write over the same place makes it look lost, which changes
 /// nothing: the later one is there, or is missing itself.
-Result<RecordedMissing> compared_missing(const RunHistory& run, const CrashState& physical) {
-  const auto image = run.image(physical, 0);
-  if (!image) return pass_on(image);
+Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
+  std::map<model::DeviceId, states::StateImage> images;
+  for (const model::DeviceId device : run.devices_of(physical)) {
+    auto image = run.image(physical, device);
+    if (!image) return pass_on(image);
+    images.emplace(device, std::move(*image));
+  }
   const auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);
-  RecordedMissing missing;
-  for (const RecordedWrite* write : loose_writes(run, physical)) {
+  SentWrites missing;
+  for (SentWrite one : loose_writes(run, physical)) {
+    const RecordedWrite* write = one.write;
     const auto sent = sent_bytes(*reader, *write, kComparedBytes);
     if (!sent) return pass_on(sent);
     std::vector<std::byte> held(sent->size());
-    if (const auto read = image->read(write->lba, held); !read) return pass_on(read);
+    if (const auto read = images.at(one.device).read(write->lba, held); !read) return pass_on(read);
     std::vector<std::uint32_t> there;
     for (std::uint32_t i = 0; i < held.size() / model::kSectorBytes; ++i) {
       const auto at = static_cast<std::ptrdiff_t>(std::size_t{i} * model::kSectorBytes);
@@ -70,9 +78,8 @@ Result<RecordedMissing> compared_missing(const RunHistory& run, const CrashState
         there.push_back(i);
     }
     if (there.size() == write->sectors) continue;
-    std::optional<TornWrite> torn;
-    if (!there.empty()) torn = TornWrite{write->request, there[0], there.back() - there[0] + 1};
-    missing.emplace_back(write, torn);
+    if (!there.empty()) one.torn = TornWrite{write->request, there[0], there.back() - there[0] + 1};
+    missing.push_back(one);
   }
   return missing;
 }
@@ -127,7 +134,7 @@ std::optional<MissingWrite> missing_write(const CrashState& state, model::Reques
 
 std::vector<model::RequestId> loose_requests(const RunHistory& run, const CrashState& state) {
   std::vector<model::RequestId> requests;
-  for (const RecordedWrite* write : loose_writes(run, state)) requests.push_back(write->request);
+  for (const SentWrite& one : loose_writes(run, state)) requests.push_back(one.write->request);
   std::sort(requests.begin(), requests.end());
   return requests;
 }
@@ -136,7 +143,7 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
   if (state.base == CrashState::Base::members) {
     return fail(states::format(state), "is a state of the members of an array, not of one disk's writes");
   }
-  RecordedMissing missing;
+  SentWrites missing;
   if (state.base == CrashState::Base::physical) {
     auto compared = compared_missing(run, state);
     if (!compared) return pass_on(compared);
@@ -147,8 +154,10 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
   LostWrites lost{.loose = loose_writes(run, state).size()};
   const auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);
-  for (const auto& [write, torn] : missing) {
+  const auto devices = run.devices_of(state);
+  for (const auto& [device, write, torn] : missing) {
     LostWrite each{.write = *write, .torn = torn};
+    if (devices.size() > 1) each.disk = run.header().devices[device].name;
     if (write->op == model::Op::write) {
       const auto sent = sent_bytes(*reader, *write, kDescribedBytes);
       if (!sent) return pass_on(sent);
@@ -158,10 +167,12 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
     }
     lost.writes.push_back(std::move(each));
   }
-  for (const states::RecordedFlush& flush : run.flushes(device_of(state))) {
-    if (state.lies_from && flush.request >= *state.lies_from && flush.acked_event &&
-        *flush.acked_event < state.event)
-      ++lost.flushes_ignored;
+  for (const model::DeviceId device : devices) {
+    for (const states::RecordedFlush& flush : run.flushes(device)) {
+      if (state.lies_from && flush.request >= *state.lies_from && flush.acked_event &&
+          *flush.acked_event < state.event)
+        ++lost.flushes_ignored;
+    }
   }
   if (const auto filled = fill_in_times(run, state, lost); !filled) return pass_on(filled);
   return lost;
@@ -170,8 +181,10 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
 Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const CrashState& physical) {
   const auto missing = compared_missing(run, physical);
   if (!missing) return pass_on(missing);
-  CrashState state{.base = CrashState::Base::writes, .event = physical.event};
-  for (const auto& [write, torn] : *missing) {
+  const auto devices = run.devices_of(physical);
+  CrashState state{
+      .base = CrashState::Base::writes, .all_disks = devices.size() > 1, .event = physical.event};
+  for (const auto& [device, write, torn] : *missing) {
     if (torn) {
       state.torn.push_back(*torn);
     } else {
@@ -181,13 +194,15 @@ Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const Cr
   std::sort(state.listed.begin(), state.listed.end());
   std::sort(state.torn.begin(), state.torn.end(),
             [](const TornWrite& one, const TornWrite& other) { return one.request < other.request; });
-  const auto one = run.image(physical, 0), other = run.image(state, 0);
-  if (!one) return pass_on(one);
-  if (!other) return pass_on(other);
-  const auto there = one->digest(), told = other->digest();
-  if (!there) return pass_on(there);
-  if (!told) return pass_on(told);
-  if (*there != *told) return std::nullopt;
+  for (const model::DeviceId device : devices) {
+    const auto one = run.image(physical, device), other = run.image(state, device);
+    if (!one) return pass_on(one);
+    if (!other) return pass_on(other);
+    const auto there = one->digest(), told = other->digest();
+    if (!there) return pass_on(there);
+    if (!told) return pass_on(told);
+    if (*there != *told) return std::nullopt;
+  }
   return state;
 }
 

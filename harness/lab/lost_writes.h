@@ -20,6 +20,7 @@ std::optional<MissingWrite> missing_write(const states::CrashState& state, model
 
 struct LostWrite {
   states::RecordedWrite write;
+  std::string disk;                       ///< its name, where there are several; else empty
   std::optional<states::TornWrite> torn;  ///< none: nothing of it is there
   model::TimeNs submitted_at = 0;
   std::optional<model::TimeNs> acked_at;  ///< before the cut
@@ -38,7 +39,7 @@ struct LostWrites {
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 
-/// The requests that are loose at the cut of `state`, ascending.
+/// The requests that are loose at the cut of `state`, on all disks that it is about, ascending.
 std::vector<model::RequestId> loose_requests(const states::RunHistory& run, const states::CrashState& state);
 
 /// A physical state told as writes that were lost or torn, which can then be made fewer. Nothing when it

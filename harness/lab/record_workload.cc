@@ -139,8 +139,9 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording) {
 Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const fs::path& recording, const std::string& uuid) {
   clear_way(recording);
-  const auto loaded =
-      guest.load({.sectors = guest.disk_bytes() / model::kSectorBytes, .record = fs::absolute(recording)});
+  device::StageLoad empty = guest.empty_disks();
+  empty.record = fs::absolute(recording);
+  const auto loaded = guest.load(empty);
   if (!loaded) return tl::unexpected(loaded.error());
   const auto made = guest.exec(in_guest(filesystem.mkfs.argv, uuid));
   if (!made) return tl::unexpected(made.error());

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a recording of single events, and a folder that goes away.
+// For tests: a recording of single events on one disk or on two, and a folder that goes away.
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,11 @@ class RecordedDisk {
  public:
   using Data = std::vector<std::byte>;
 
-  explicit RecordedDisk(std::filesystem::path path, std::uint64_t sectors = 4096, bool media = true)
+  explicit RecordedDisk(std::filesystem::path path, std::uint64_t sectors = 4096, bool media = true,
+                        std::uint64_t log_sectors = 0)
       : path_(std::move(path)) {
     record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "test", sectors, 1}}, .media = media};
+    if (log_sectors != 0) header.devices.push_back({"log", "test", log_sectors, 1});
     auto writer = record::RecordingWriter::create(path_, header);
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);
@@ -41,8 +43,13 @@ class RecordedDisk {
     return data;
   }
 
+  /// What follows is done to this one.
+  RecordedDisk& on(model::DeviceId device) {
+    device_ = device;
+    return *this;
+  }
   RecordedDisk& write(model::RequestId id, std::uint64_t lba, const Data& data, bool fua = false) {
-    writer_->submitted(0, tick(),
+    writer_->submitted(device_, tick(),
                        {.id = id,
                         .op = model::Op::write,
                         .fua = fua,
@@ -52,19 +59,19 @@ class RecordedDisk {
     return *this;
   }
   RecordedDisk& flush(model::RequestId id) {
-    writer_->submitted(0, tick(), {.id = id, .op = model::Op::flush});
+    writer_->submitted(device_, tick(), {.id = id, .op = model::Op::flush});
     return ack(id);
   }
   RecordedDisk& trim(model::RequestId id, std::uint64_t lba, std::uint32_t sectors) {
-    writer_->submitted(0, tick(), {.id = id, .op = model::Op::trim, .lba = lba, .sectors = sectors});
+    writer_->submitted(device_, tick(), {.id = id, .op = model::Op::trim, .lba = lba, .sectors = sectors});
     return *this;
   }
   RecordedDisk& ack(model::RequestId id) {
-    writer_->acknowledged(0, {.id = id, .completed_at = tick()});
+    writer_->acknowledged(device_, {.id = id, .completed_at = tick()});
     return *this;
   }
   RecordedDisk& media(model::RequestId id, std::uint64_t lba, const Data& data) {
-    writer_->media_written(0, tick(),
+    writer_->media_written(device_, tick(),
                            {.source = id,
                             .lba = lba,
                             .sectors = static_cast<std::uint32_t>(data.size() / model::kSectorBytes),
@@ -88,6 +95,7 @@ class RecordedDisk {
   std::filesystem::path path_;
   std::unique_ptr<record::RecordingWriter> writer_;
   model::TimeNs now_ = 0;
+  model::DeviceId device_ = 0;
 };
 
 }  // namespace headcrash::lab

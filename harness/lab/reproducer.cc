@@ -57,25 +57,6 @@ std::string as_comment(const std::string& text) {
   return comment;
 }
 
-Result<void> check_that_a_script_can(const adapters::LinuxAdapter& filesystem) {
-  for (const auto* command : {&filesystem.replay, &filesystem.check, &filesystem.repair}) {
-    for (const std::string& word : command->argv) {
-      std::string left = word;
-      for (std::size_t at = 0; (at = left.find(kDevicePlace)) != std::string::npos;)
-        left.erase(at, kDevicePlace.size());
-      if (left.find('{') != std::string::npos && left.find('}') != std::string::npos)
-        return fail(filesystem.name, fmt::format("its command has the word \"{}\"", word),
-                    "a stand-alone script knows of one disk only; use `headcrash replay` instead");
-    }
-  }
-  if (!filesystem.mount.argv.empty())
-    return fail(filesystem.name, "is mounted by a command of its own", "use `headcrash replay` instead");
-  if (filesystem.mount_options.find('{') != std::string::npos)
-    return fail(filesystem.name, "lies on more than one disk",
-                "a stand-alone script knows of one disk only; use `headcrash replay` instead");
-  return {};
-}
-
 Result<void> write_text(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
@@ -122,9 +103,31 @@ Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& 
 
 }  // namespace
 
+Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
+  if (filesystem.log_size_bytes != 0)
+    return fail(filesystem.name, "keeps its log on a second disk",
+                "a stand-alone script knows of one disk only; use `headcrash replay` instead");
+  for (const auto* command : {&filesystem.replay, &filesystem.check, &filesystem.repair}) {
+    for (const std::string& word : command->argv) {
+      std::string left = word;
+      for (std::size_t at = 0; (at = left.find(kDevicePlace)) != std::string::npos;)
+        left.erase(at, kDevicePlace.size());
+      if (left.find('{') != std::string::npos && left.find('}') != std::string::npos)
+        return fail(filesystem.name, fmt::format("its command has the word \"{}\"", word),
+                    "a stand-alone script knows of one disk only; use `headcrash replay` instead");
+    }
+  }
+  if (!filesystem.mount.argv.empty())
+    return fail(filesystem.name, "is mounted by a command of its own", "use `headcrash replay` instead");
+  if (filesystem.mount_options.find('{') != std::string::npos)
+    return fail(filesystem.name, "lies on more than one disk",
+                "a stand-alone script knows of one disk only; use `headcrash replay` instead");
+  return {};
+}
+
 Result<std::string> reproducer_script(const ReproducerOf& of, const std::string& image_name) {
   const adapters::LinuxAdapter& filesystem = *of.filesystem;
-  if (const auto can = check_that_a_script_can(filesystem); !can) return pass_on(can);
+  if (const auto can = can_be_reproduced(filesystem); !can) return pass_on(can);
   std::string script = "#!/bin/sh\n" + as_comment(of.account) + "\n";
   const auto set = [&](const char* name, const std::string& value) {
     script += fmt::format("{}={}\n", name, quoted(value));

@@ -40,6 +40,9 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
 
 Result<std::string> reproducer_script(const ReproducerOf& of, const std::string& image_name);
 
+/// Errors: the first that write_reproducer would have by the file system alone.
+Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem);
+
 /// Holes where nothing is known to have been written.
 Result<void> write_raw_image(const states::StateImage& image, const std::filesystem::path& path);
 

@@ -251,6 +251,10 @@ TEST_F(ReproducerTest, RefusesWhatLiesOnTwoDisks) {
   EXPECT_NE(made.error().message().find("{log}"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder_ / "out"));
   EXPECT_FALSE(fs::exists(folder_ / "out.partial"));
+  filesystem_.log_size_bytes = 16 << 20;
+  const auto can = can_be_reproduced(filesystem_);
+  ASSERT_FALSE(can);
+  EXPECT_NE(can.error().message().find("second disk"), std::string::npos);
 }
 
 }  // namespace

@@ -68,15 +68,20 @@ StageGuest::~StageGuest() = default;
 
 Result<void> StageGuest::State::restore() {
   drop();
-  const vm::GuestSpec spec{.image = options.image,
-                           .accelerator = options.accelerator,
-                           .memory_mib = options.memory_mib,
-                           .disks = {{.socket = server.socket(),
-                                      .export_name = device::StateServer::disk_export(stage),
-                                      .size_bytes = options.disk_bytes},
-                                     {.socket = server.socket(),
-                                      .export_name = device::StateServer::mark_export(stage),
-                                      .size_bytes = kMarkExportBytes}}};
+  vm::GuestSpec spec{.image = options.image,
+                     .accelerator = options.accelerator,
+                     .memory_mib = options.memory_mib,
+                     .disks = {{.socket = server.socket(),
+                                .export_name = device::StateServer::disk_export(stage),
+                                .size_bytes = options.disk_bytes},
+                               {.socket = server.socket(),
+                                .export_name = device::StateServer::mark_export(stage),
+                                .size_bytes = kMarkExportBytes}}};
+  if (options.log_bytes != 0) {
+    spec.disks.push_back({.socket = server.socket(),
+                          .export_name = device::StateServer::log_export(stage),
+                          .size_bytes = options.log_bytes});
+  }
   auto started = vm::Guest::start(spec, options.cache, scratch);
   if (!started) return pass_on(started);
   guest = std::move(*started);
@@ -106,7 +111,7 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
       State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
   // An export without a state has no size and cannot be attached.
-  const auto blank = server.load({.stage = stage, .sectors = options.disk_bytes / model::kSectorBytes});
+  const auto blank = server.load(guest->empty_disks());
   if (!blank) return pass_on(blank);
   if (const auto restored = guest->state_->restore(); !restored) return pass_on(restored);
   return guest;
@@ -131,7 +136,7 @@ Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool f
   if (!state.trusted) {
     if (const auto restored = state.restore(); !restored) return broken(restored.error());
   }
-  state.unseen = {state.options.disk_bytes, loaded->nonce};
+  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes};
   return loaded;
 }
 
@@ -202,8 +207,10 @@ device::StateServer& StageGuest::server() {
 std::size_t StageGuest::stage() const {
   return state_->stage;
 }
-std::uint64_t StageGuest::disk_bytes() const {
-  return state_->options.disk_bytes;
+device::StageLoad StageGuest::empty_disks() const {
+  return {.stage = state_->stage,
+          .sectors = state_->options.disk_bytes / model::kSectorBytes,
+          .log_sectors = state_->options.log_bytes / model::kSectorBytes};
 }
 std::optional<std::string> StageGuest::complaint() const {
   return vm::find_complaint(state_->log);

@@ -1,8 +1,9 @@
 #pragma once
 // A guest with one stage of a state server attached, ready to look at one crash state after the other.
 //
-//   StateServer stage/N --NBD--> /dev/vda        load(state): switched while nothing is mounted
-//               mark/N  --NBD--> /dev/vdb        nonce read through O_DIRECT, marks written
+//   StateServer stage/N     --NBD--> /dev/vda    load(state): switched while nothing is mounted
+//               mark/N      --NBD--> /dev/vdb    nonce read through O_DIRECT, marks written
+//               stage/N/log --NBD--> /dev/vdc    where the log has a disk of its own: switched with vda
 //
 // After a hang, an oops, a refused unmount or any doubt the guest is thrown away and a fresh one restored
 // from the saved state (0.15 to 0.7 s); the caller need not care.
@@ -21,6 +22,7 @@ struct StageGuestOptions {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
+  std::uint64_t log_bytes = 0;  ///< of a disk for the log; 0: there is none
   std::filesystem::path cache;  ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
 };
@@ -54,7 +56,7 @@ class StageGuest {
 
   device::StateServer& server();
   std::size_t stage() const;
-  std::uint64_t disk_bytes() const;
+  device::StageLoad empty_disks() const;         ///< a load of them, of the sizes that the guest sees
   std::optional<std::string> complaint() const;  ///< the file system's own words about damage, since load()
   std::size_t restores() const;                  ///< guests used so far
 

@@ -27,12 +27,24 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
   return std::optional<std::filesystem::path>(std::move(**text));
 }
 
+Result<void> take_log(const json& object, LoadOrder& order) {
+  if (!object.contains("log_sectors")) return {};
+  const auto sectors = config::number_of(object, "log_sectors", kSectorsMax);
+  if (!sectors) return pass_on(sectors);
+  if (*sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
+  if (object.contains("machine"))
+    return fail("log_sectors", "stands beside a machine", "a second disk stands beside a plain one only");
+  order.log_sectors = *sectors;
+  return {};
+}
+
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
-  auto keys = is_blank ? config::only_keys(object, {"state", "stage", "sectors", "record", "machine"},
-                                           "an empty disk has no recording and no id; leave one of them out")
-                       : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine"},
-                                           kSeeControl);
+  auto keys =
+      is_blank ? config::only_keys(object, {"state", "stage", "sectors", "log_sectors", "record", "machine"},
+                                   "an empty disk has no recording and no id; leave one of them out")
+               : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine"},
+                                   kSeeControl);
   if (!keys) return pass_on(keys);
   LoadOrder order{.stage = stage};
   if (is_blank) {
@@ -40,6 +52,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     if (!sectors) return pass_on(sectors);
     if (*sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
     order.sectors = *sectors;
+    if (auto log = take_log(object, order); !log) return pass_on(log);
   } else {
     auto recording = path_of(object, "recording");
     if (!recording) return pass_on(recording);

@@ -30,6 +30,11 @@ TEST(StageOrder, LoadOfAnEmptyDisk) {
   ASSERT_TRUE(order);
   EXPECT_FALSE(std::get<LoadOrder>(*order).recording);
   EXPECT_EQ(std::get<LoadOrder>(*order).sectors, 2048U);
+  EXPECT_EQ(std::get<LoadOrder>(*order).log_sectors, 0U);
+  const auto two = parse_order(R"({"state":"load","stage":0,"sectors":2048,"log_sectors":64})");
+  ASSERT_TRUE(two);
+  EXPECT_EQ(std::get<LoadOrder>(*two).sectors, 2048U);
+  EXPECT_EQ(std::get<LoadOrder>(*two).log_sectors, 64U);
 }
 
 TEST(StageOrder, TheOthers) {
@@ -53,6 +58,12 @@ TEST(StageOrder, RefusalsNameTheKey) {
       {R"({"state":"load","stage":0,"sectors":0})", "sectors: a disk needs at least one sector"},
       {R"({"state":"load","stage":0,"sectors":18446744073709551615})", "sectors: "},
       {R"({"state":"load","stage":0,"sectors":8,"id":"w1"})", "id: is not a key"},
+      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":0})", "log_sectors: a disk needs"},
+      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":"8"})", "log_sectors: "},
+      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":8,"machine":"raid5-5"})",
+       "log_sectors: stands"},
+      {R"({"state":"load","stage":0,"recording":"/a","id":"w1","log_sectors":8})",
+       "log_sectors: is not a key"},
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","size":1})", "size: is not a key"},
       {R"({"state":"mark","stage":0,"text":""})", "text: has 0 bytes"},
       {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or a NUL"},

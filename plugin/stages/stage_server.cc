@@ -13,6 +13,7 @@ namespace headcrash::stages {
 namespace {
 
 constexpr const char* kBlankName = "hd0";
+constexpr const char* kBlankLogName = "log";
 constexpr const char* kBlankProfile = "blank";
 
 /// 16 hex digits, not seen before: a stale page of an earlier load must not look like this one.
@@ -47,10 +48,14 @@ Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& h
   return origin;
 }
 
-Origin blank(std::uint64_t sectors) {
+Origin blank(std::uint64_t sectors, std::uint64_t log_sectors) {
   Origin origin;
-  origin.devices.push_back({kBlankName, kBlankProfile, sectors, 1, true});
-  origin.media.push_back({kBlankName, 0, blank_image(sectors)});
+  const auto add = [&](const char* name, std::uint64_t of) {
+    origin.media.push_back({name, static_cast<model::DeviceId>(origin.devices.size()), blank_image(of)});
+    origin.devices.push_back({name, kBlankProfile, of, 1, true});
+  };
+  add(kBlankName, sectors);
+  if (log_sectors != 0) add(kBlankLogName, log_sectors);
   return origin;
 }
 
@@ -179,7 +184,7 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
       if (auto fits = check_fit(*plan, *order.machine, origin.devices, origin.recording); !fits)
         return pass_on(fits);
   }
-  if (!order.recording) origin = plan ? blank(*plan) : blank(order.sectors);
+  if (!order.recording) origin = plan ? blank(*plan) : blank(order.sectors, order.log_sectors);
   return load_onto(**stage, std::move(origin), std::move(plan), order.record, options_.overlay_bytes_max);
 }
 

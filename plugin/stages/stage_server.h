@@ -30,6 +30,7 @@ struct LoadOrder {
   std::optional<std::filesystem::path> recording;  ///< absolute
   std::string id;                                  ///< a state of it
   std::uint64_t sectors = 0;                       ///< without a recording
+  std::uint64_t log_sectors = 0;                   ///< then: of a second disk, "log"; 0: there is none
   std::optional<std::filesystem::path> record;     ///< absolute
   std::optional<std::string> machine;
 };

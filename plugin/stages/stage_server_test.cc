@@ -162,6 +162,65 @@ TEST(StageServer, StatesOfARecordedRun) {
   EXPECT_EQ(load(*server, state(1, run, "w8")).digest, *stage_of(*server, 0).digest()) << "all of it";
 }
 
+/// A file system's disk and that of its log: one recording, and both are switched at once under whoever has
+/// them open.
+TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
+  constexpr std::uint64_t kLogSectors = 128;
+  model::TemporaryFolder folder;
+  const auto run = folder / "run.hcrec";
+  const auto server = start_stages(1);
+  LoadOrder two = recorded(blank(0), run);
+  two.log_sectors = kLogSectors;
+  const Loaded empty = load(*server, two);
+  EXPECT_EQ(empty.sectors, kSectors);
+  StageClient disk(stage_of(*server, 0));
+  StageClient log(stage_of(*server, 0), "log");
+  EXPECT_EQ(log.sectors(), kLogSectors);
+  EXPECT_EQ(disk.write(0, filled('d')), 0);  // request 1, events 0 and 1
+  EXPECT_EQ(log.write(0, filled('c')), 0);   // 2
+  EXPECT_EQ(log.flush(), 0);                 // 3
+  EXPECT_EQ(log.write(8, filled('e')), 0);   // 4
+  EXPECT_EQ(log.write(kLogSectors, filled('x')), EINVAL);
+  EXPECT_EQ(disk.read(0), filled('d'));
+  EXPECT_EQ(disk.read(8), filled('\0')) << "the log's";
+  ASSERT_TRUE(stage_of(*server, 0).seal());
+  const auto events = events_of(run);
+  ASSERT_EQ(events.size(), 8U);
+  for (const std::size_t i : {2, 3, 4, 5, 6, 7}) EXPECT_EQ(events[i].device, 1) << i;
+  EXPECT_EQ(events[2].request, 2U) << "numbered through both";
+
+  const std::tuple<const char*, char, char, char> table[] = {
+      {"a8", 'd', 'c', 'e'},    {"a8-", '\0', 'c', '\0'},  {"a8-1", '\0', 'c', 'e'},
+      {"a8-4", 'd', 'c', '\0'}, {"a4-", '\0', '\0', '\0'}, {"w8", 'd', 'c', 'e'},
+      {"w8-", '\0', 'c', 'e'},  {"a0", '\0', '\0', '\0'}};
+  std::set<std::uint64_t> digests;
+  for (const auto& [id, at_disk, at_log, behind_it] : table) {
+    const Loaded loaded = load(*server, state(0, run, id));
+    EXPECT_EQ(loaded.sectors, kSectors);
+    EXPECT_EQ(disk.read(0), filled(at_disk)) << id;
+    EXPECT_EQ(log.read(0), filled(at_log)) << id;
+    EXPECT_EQ(log.read(8), filled(behind_it)) << id;
+    EXPECT_EQ(*stage_of(*server, 0).digest(), loaded.digest) << id;
+    digests.insert(loaded.digest);
+    EXPECT_EQ(log.write(0, filled('o')), 0);
+    EXPECT_NE(*stage_of(*server, 0).digest(), loaded.digest) << "of both disks";
+  }
+  EXPECT_EQ(digests.size(), 5U) << "a8 is w8, a8-1 is w8-, a4- is a0";
+
+  // What is recorded on top of a state of both stands on both.
+  load(*server, recorded(state(0, run, "a8-4"), folder / "more.hcrec"));
+  EXPECT_EQ(log.write(8, filled('f')), 0);
+  ASSERT_TRUE(stage_of(*server, 0).seal());
+  load(*server, state(0, folder / "more.hcrec", "a2-"));
+  EXPECT_EQ(disk.read(0), filled('d'));
+  EXPECT_EQ(log.read(0), filled('c'));
+  EXPECT_EQ(log.read(8), filled('\0'));
+
+  const auto one = server->load(blank(0));
+  ASSERT_FALSE(one) << "somebody has the log open";
+  EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
+}
+
 /// Digests are found by differences to whatever was loaded before; in any order they are those of the images.
 TEST(StageServer, DigestsAreThoseOfTheImages) {
   model::TemporaryFolder folder;

@@ -1,6 +1,6 @@
 // Names of crash states (crash_state.h). The grammar, with no way to write one state in two ways (but d0):
 //
-//   name     ["d" N] "w" N ["!" N] ["-" [list] | "+" list] ["~" torn {"." torn}]
+//   name     (["d" N] "w" | "a") N ["!" N] ["-" [list] | "+" list] ["~" torn {"." torn}]
 //            "p" N   |   "m" N ":" N "@" N {"." N "@" N}
 //   list     N {"." N}, rising          torn   N ":" N "x" N, rising by the first
 //   N        decimal, without leading zeroes
@@ -14,7 +14,7 @@ namespace headcrash::states {
 namespace {
 
 constexpr const char* kForms =
-    "names look like p1234, w1234, w1234-, w1234-17.21, w1234+17~23:2x6, w1234!55-, m1234:3@1201";
+    "names look like p1234, w1234, w1234-, w1234-17.21, w1234+17~23:2x6, w1234!55-, a1234-, m1234:3@1201";
 
 class NameReader {
  public:
@@ -168,7 +168,7 @@ std::string format(const CrashState& state) {
     return text;
   }
   std::string text = state.device == 0 ? std::string() : fmt::format("d{}", state.device);
-  text += fmt::format("w{}", state.event);
+  text += fmt::format("{}{}", state.all_disks ? 'a' : 'w', state.event);
   if (state.lies_from) text += fmt::format("!{}", *state.lies_from);
   if (!state.listed.empty()) {
     text += list_text(state.keep_others ? '-' : '+', state.listed);
@@ -196,12 +196,15 @@ Result<CrashState> parse_crash_state(std::string_view name) {
   }
   if (in.take('w')) {
     state.base = CrashState::Base::writes;
+  } else if (!names_device && in.take('a')) {
+    state.base = CrashState::Base::writes;
+    state.all_disks = true;
   } else if (!names_device && in.take('p')) {
     state.base = CrashState::Base::physical;
   } else if (!names_device && in.take('m')) {
     state.base = CrashState::Base::members;
   } else {
-    return in.expected(names_device ? "\"w\"" : "\"w\", \"p\" or \"m\"");
+    return in.expected(names_device ? "\"w\"" : "\"w\", \"a\", \"p\" or \"m\"");
   }
   const auto event = in.number<std::uint64_t>("the event of the cut");
   if (!event) return pass_on(event);

@@ -21,10 +21,14 @@
 //   m1234:3@1201.5@1190   physical, but device 3 stopped already at event 1201 and device 5 at 1190: members
 //   of
 //                     an array that do not stop together
+//   a1234-17.21       as w1234-17.21 (and so with every other form), of all disks of the machine at once
 //
 // In a machine with several media, requests of the device that the state is about are meant: the first
 // medium, or the one named by a "d2" in front (w1234 and d0w1234 are the same); all other media are as in
-// p1234. Characters: letters, digits and .,:+-~@! only.
+// p1234. Several disks behind one cord (a file system and its log) each lose their own loose writes at the
+// one cut: that is what the names with an a tell, requests being numbered through all disks. A disk's flush
+// covers what was written to that disk, and none of the others. Characters: letters, digits and .,:+-~@!
+// only.
 
 #include <cstdint>
 #include <optional>
@@ -49,6 +53,7 @@ struct CrashState {
   enum class Base : std::uint8_t { physical, writes, members };
   Base base = Base::writes;
   model::DeviceId device = 0;  ///< writes: whose requests are meant
+  bool all_disks = false;      ///< writes: those of every disk (RunHistory::disks()); `device` is 0 then
   std::uint64_t event = 0;     ///< the cut: events of the recording before it
   /// writes: what became of the loose ones. `listed` are lost (keep_others) or kept (!keep_others);
   /// ascending.

@@ -14,10 +14,27 @@ namespace {
 using Base = CrashState::Base;
 
 TEST(CrashStateName, EachFormComesBack) {
-  for (const char* name :
-       {"p0", "p1234", "w1234", "w1234-", "w1234-17.21", "w1234+17.21", "w1234+17.21~23:2x6",
-        "w1234~23:0x1.25:7x1", "w1234-~23:2x6", "w1234!55-", "w1234!55", "w1234!0+3", "d2w1234", "d65535w1-5",
-        "m1234:3@1201.5@1190", "m0:0@0", "w18446744073709551615-18446744073709551615"}) {
+  for (const char* name : {"p0",
+                           "p1234",
+                           "w1234",
+                           "w1234-",
+                           "w1234-17.21",
+                           "w1234+17.21",
+                           "w1234+17.21~23:2x6",
+                           "w1234~23:0x1.25:7x1",
+                           "w1234-~23:2x6",
+                           "w1234!55-",
+                           "w1234!55",
+                           "w1234!0+3",
+                           "d2w1234",
+                           "d65535w1-5",
+                           "a1234",
+                           "a1234-",
+                           "a1234!55-17.21~23:2x6",
+                           "a1+3",
+                           "m1234:3@1201.5@1190",
+                           "m0:0@0",
+                           "w18446744073709551615-18446744073709551615"}) {
     const auto state = parse_crash_state(name);
     ASSERT_TRUE(state) << state.error().message();
     EXPECT_EQ(format(*state), name);
@@ -35,6 +52,15 @@ TEST(CrashStateName, SaysWhatItMeans) {
   EXPECT_EQ(lost->listed, (std::vector<model::RequestId>{17, 21}));
   EXPECT_EQ(lost->torn, (std::vector<TornWrite>{{23, 2, 6}}));
   EXPECT_EQ(lost->lies_from, 55U);
+  EXPECT_FALSE(lost->all_disks);
+  const auto everywhere = parse_crash_state("a1234!55-17.21~23:2x6");
+  ASSERT_TRUE(everywhere);
+  EXPECT_EQ(everywhere->base, Base::writes);
+  EXPECT_TRUE(everywhere->all_disks);
+  EXPECT_EQ(everywhere->device, 0);
+  EXPECT_EQ(everywhere->listed, lost->listed);
+  EXPECT_EQ(everywhere->torn, lost->torn);
+  EXPECT_NE(*everywhere, *parse_crash_state("w1234!55-17.21~23:2x6"));
   const auto none = parse_crash_state("w7-");
   ASSERT_TRUE(none);
   EXPECT_FALSE(none->keep_others);
@@ -67,6 +93,8 @@ TEST(CrashStateName, BadOnesAreNamed) {
       {"w1-3~3:1x1", "both listed and torn"},
       {"w1!", "cache lied"},
       {"d1p3", "character 3 is \"p\""},
+      {"d1a3", "character 3 is \"a\""},
+      {"a-1", "character 2"},
       {"d65536w1", "too large"},
       {"p1-", "the end of the name"},
       {"m1", "DEVICE@EVENT"},
@@ -99,7 +127,8 @@ CrashState random_state(model::Random& random) {
     if (state.stopped.empty()) state.base = Base::physical;
   }
   if (state.base != Base::writes) return state;
-  state.device = static_cast<model::DeviceId>(random.below(3));
+  state.all_disks = random.below(4) == 0;
+  if (!state.all_disks) state.device = static_cast<model::DeviceId>(random.below(3));
   state.keep_others = random.below(2) == 0;
   if (random.below(4) == 0) state.lies_from = random.below(100);
   rising([&](std::uint64_t request) { state.listed.push_back(2 * request); });

@@ -20,11 +20,22 @@ Result<std::uint64_t> SourceContext::others_at(std::uint64_t event) const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < media.size(); ++i) {
     const model::DeviceId device = media[i];
-    if (device == options.device) continue;
+    if (std::find(chosen.begin(), chosen.end(), device) != chosen.end()) continue;
     const auto digest =
         by_media ? Result<std::uint64_t>(by_media->digest(device, event)) : others[i]->all(event);
     if (!digest) return digest;
     sum += share_of(device, *digest);
+  }
+  return sum;
+}
+
+Result<std::uint64_t> SourceContext::everything_at(std::uint64_t event) const {
+  if (!of_all_disks()) return written.front()->all(event);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto digest = written[i]->all(event);
+    if (!digest) return digest;
+    sum += share_of(chosen[i], *digest);
   }
   return sum;
 }
@@ -50,8 +61,7 @@ std::vector<std::size_t> spread(std::size_t n) {
 
 Cuts::Cuts(const SourceContext& context) {
   const RunHistory& run = *context.run;
-  const model::DeviceId device = context.options.device;
-  const bool over_power_cuts = run.has_media_events() && run.header().devices[device].medium;
+  const bool over_power_cuts = run.has_media_events() && run.header().devices[context.chosen.front()].medium;
   const auto add = [&](std::vector<std::uint64_t>& cuts, std::uint64_t event) {
     if (!context.in_range(event)) return;
     if (!over_power_cuts && run.stretch_begin(event) != 0) {
@@ -61,16 +71,19 @@ Cuts::Cuts(const SourceContext& context) {
     cuts.push_back(event);
   };
   for (const RecordedMark& mark : run.marks()) add(after_marks, mark.event + 1);
-  for (const RecordedFlush& flush : run.flushes(device)) {
-    add(flush_submitted, flush.submitted_event);
-    if (flush.acked_event) add(promise_kept, *flush.acked_event);
+  for (const model::DeviceId device : context.chosen) {
+    for (const RecordedFlush& flush : run.flushes(device)) {
+      add(flush_submitted, flush.submitted_event);
+      if (flush.acked_event) add(promise_kept, *flush.acked_event);
+    }
+    for (const RecordedWrite& write : run.writes(device)) {
+      add(after_writes, write.submitted_event + 1);
+      if (write.fua) add(after_fua_submitted, write.submitted_event + 1);
+      if (write.fua && write.acked_event) add(promise_kept, *write.acked_event);
+    }
   }
-  for (const RecordedWrite& write : run.writes(device)) {
-    add(after_writes, write.submitted_event + 1);
-    if (write.fua) add(after_fua_submitted, write.submitted_event + 1);
-    if (write.fua && write.acked_event) add(promise_kept, *write.acked_event);
-  }
-  std::sort(promise_kept.begin(), promise_kept.end());
+  for (auto* cuts : {&flush_submitted, &promise_kept, &after_fua_submitted, &after_writes})
+    std::sort(cuts->begin(), cuts->end());
   const std::uint64_t end = context.options.to_event.value_or(run.events());
   for (const std::uint64_t begin : run.stretches())
     if (begin > 0 && begin <= end) {

@@ -57,6 +57,16 @@ std::vector<model::DeviceId> media_of(const record::RecordingHeader& header, mod
   return media;
 }
 
+Result<void> check_all_disks(const RunHistory& run, const std::vector<Strategy>& strategies) {
+  if (run.disks().empty())
+    return fail(run.path(), "its devices are not disks of their own whose requests are numbered together",
+                "explore one of them");
+  if (std::find(strategies.begin(), strategies.end(), Strategy::member) != strategies.end())
+    return fail(run.path(), "disks behind one cord stop together: the strategy member is for arrays",
+                "use physical, prefix, reorder, torn, lose-all or lying-flush");
+  return {};
+}
+
 Result<void> check(const RunHistory& run, const ExploreOptions& options) {
   const auto& devices = run.header().devices;
   const auto refuse = [&](std::string problem, std::string remedy) {
@@ -70,6 +80,8 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     return refuse(fmt::format("events {} to {} were to be explored", options.from_event,
                               options.to_event.value_or(run.events())),
                   "give the earlier one first");
+  if (options.all_disks)
+    if (auto good = check_all_disks(run, options.strategies); !good) return good;
   for (const Strategy strategy : options.strategies) {
     const std::string wanted(name(strategy));
     if (strategy == Strategy::recovery)
@@ -138,8 +150,11 @@ Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
   context.options = options;
   context.options.to_event = std::min(options.to_event.value_or(run->events()), run->events());
   context.media = media_of(run->header(), options.device);
-  context.written = std::make_unique<WrittenContent>(run, options.device);
-  const bool several = run->header().devices[options.device].medium && context.media.size() > 1;
+  context.chosen = options.all_disks ? run->disks() : std::vector<model::DeviceId>{options.device};
+  for (const model::DeviceId device : context.chosen)
+    context.written.push_back(std::make_unique<WrittenContent>(run, device));
+  const bool several =
+      run->header().devices[options.device].medium && context.media.size() > 1 && !context.of_all_disks();
   if (std::any_of(options.strategies.begin(), options.strategies.end(), by_media) ||
       (several && run->has_media_events())) {
     auto media = MediaContent::load(*run);

@@ -12,6 +12,16 @@
 //   flush on (a control: file systems may fail) member      members of an array stop at different events
 //   (`recovery` is a strategy of the lab, harness/lab: it records the recovery of a state and explores that.)
 //
+// Of several disks behind one cord (a file system and its log; ExploreOptions::all_disks) a state is a choice
+// on each of them at one cut, where a flush covers its own disk only:
+//   physical    what each of them held at one instant
+//   prefix      everything submitted to any of them up to there: a prefix of the one order of all requests
+//   reorder     subsets of what is loose on each; all that is lost on one and kept on the others comes first
+//   torn        one write of one of them; what is loose elsewhere is there as a whole, or all lost
+//   lose-all    on each, everything after its own last flush
+//   lying-flush from that request on the flushes of all of them did nothing
+//   member      not: they stop together
+//
 // States are told apart by content: two that give the same image count once. How much of the space of a
 // strategy was covered is told by coverage().
 
@@ -42,6 +52,7 @@ Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the
 struct ExploreOptions {
   std::vector<Strategy> strategies;  ///< in the order of their turns
   model::DeviceId device = 0;        ///< whose states: the first medium, or an array for `member`
+  bool all_disks = false;            ///< in place of `device`: those of all disks at once
   std::uint64_t seed = 1;
   std::uint64_t budget =
       1000;  ///< distinct states in all; shared out over the strategies, rest to who needs it
@@ -56,7 +67,7 @@ struct FoundState {
   std::string name;
   Strategy strategy = Strategy::prefix;
   std::uint64_t digest =
-      0;  ///< StateImage::digest() of the device; of an array, by media: of all its members
+      0;  ///< StateImage::digest() of the device; of all disks, or of an array by media: of all of them
 };
 
 /// What a strategy's bounds left out. `space` is a double: subsets grow beyond 2^64.

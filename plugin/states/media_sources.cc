@@ -30,7 +30,7 @@ std::uint64_t combined(const SourceContext& context, const CrashState& state) {
 
 Candidate media_candidate(const SourceContext& context, CrashState state) {
   const std::uint64_t all = combined(context, state);
-  const bool one = context.run->header().devices[context.options.device].medium;
+  const bool one = !context.of_all_disks() && context.run->header().devices[context.options.device].medium;
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
@@ -50,12 +50,15 @@ class PhysicalSource final : public StateSource {
       if (context.in_range(event)) cuts.push_back(event);
     };
     for (const RecordedMark& mark : run.marks()) add(marks, mark.event + 1);
-    for (const RecordedFlush& flush : run.flushes(context.options.device)) {
-      add(promises, flush.submitted_event);
-      if (!flush.acked_event) continue;
-      add(promises, *flush.acked_event);
-      add(promises, *flush.acked_event + 1);
+    for (const model::DeviceId device : context.chosen) {
+      for (const RecordedFlush& flush : run.flushes(device)) {
+        add(promises, flush.submitted_event);
+        if (!flush.acked_event) continue;
+        add(promises, *flush.acked_event);
+        add(promises, *flush.acked_event + 1);
+      }
     }
+    if (context.of_all_disks()) std::sort(promises.begin(), promises.end());
     for (const model::DeviceId device : context.media)
       for (const MediaContent::Step& step : context.by_media->steps(device)) add(media, step.event + 1);
     std::sort(media.begin(), media.end());

@@ -22,6 +22,12 @@ constexpr std::size_t kBasesMax = 64;
 constexpr std::size_t kStretchesKept = 8;  ///< WritePrefixes in memory
 constexpr const char* kOtherState = "ask for a state of this recording (`headcrash explore` lists them)";
 
+/// What a state makes of a loose write that is not there as a whole.
+struct DeviceChange {
+  model::DeviceId device = 0;
+  Change change;
+};
+
 }  // namespace
 
 struct RunHistory::State {
@@ -31,6 +37,7 @@ struct RunHistory::State {
   std::optional<Error> complaint;
   std::vector<RecordedMark> marks;
   std::vector<DeviceWrites> devices;
+  std::vector<model::DeviceId> disks;
   std::vector<std::uint64_t> stretches = {0};  ///< first event of each
   std::shared_ptr<const record::RecordingBytes> bytes;
   std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null: zeroes
@@ -54,7 +61,10 @@ struct RunHistory::State {
   std::uint64_t stretch_begin(std::uint64_t event) const {
     return *(std::upper_bound(stretches.begin(), stretches.end(), event) - 1);
   }
-  Result<std::vector<Change>> changes_of(const CrashState& state) const;
+  void find_disks();
+  std::vector<model::DeviceId> devices_of(const CrashState& state) const;
+  std::vector<LooseWrite> loose_of(const CrashState& state) const;
+  Result<std::vector<DeviceChange>> changes_of(const CrashState& state) const;
   std::string why_not_loose(const CrashState& state, model::RequestId request) const;
 };
 
@@ -87,8 +97,27 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
     }
   }
   for (DeviceWrites& device : devices) device.finish();
+  find_disks();
   complaint = reader.complaint();
   return {};
+}
+
+void RunHistory::State::find_disks() {
+  const auto below_another = [&](const std::string& name) {
+    return std::any_of(header.devices.begin(), header.devices.end(), [&](const record::RecordedDevice& one) {
+      return name.size() > one.name.size() && name.starts_with(one.name + ".");
+    });
+  };
+  std::vector<model::RequestId> requests;
+  for (std::size_t i = 0; i < header.devices.size(); ++i) {
+    if (!header.devices[i].medium || below_another(header.devices[i].name)) return disks.clear();
+    disks.push_back(static_cast<model::DeviceId>(i));
+    for (const RecordedWrite& write : devices[i].writes()) requests.push_back(write.request);
+  }
+  if (disks.size() < 2) return;
+  // A name tells a write by its number alone.
+  std::sort(requests.begin(), requests.end());
+  if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
 /// Why a device cannot stand on the base; nothing, and bases[device], when it can.
@@ -242,26 +271,54 @@ Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uin
 }
 
 std::string RunHistory::State::why_not_loose(const CrashState& state, model::RequestId request) const {
-  const auto& writes = devices[state.device].writes();
-  const auto found = std::find_if(writes.begin(), writes.end(),
-                                  [&](const RecordedWrite& write) { return write.request == request; });
-  if (found == writes.end()) return fmt::format("is no write of {}", device_name(state.device));
-  if (found->submitted_event >= state.event)
-    return fmt::format("was submitted by event {}, after the cut", found->submitted_event);
-  if (found->submitted_event < stretch_begin(state.event)) return "was before the power went last";
-  return "is durable there";
+  for (const model::DeviceId device : devices_of(state)) {
+    const auto& writes = devices[device].writes();
+    const auto found = std::find_if(writes.begin(), writes.end(),
+                                    [&](const RecordedWrite& write) { return write.request == request; });
+    if (found == writes.end()) continue;
+    if (found->submitted_event >= state.event)
+      return fmt::format("was submitted by event {}, after the cut", found->submitted_event);
+    if (found->submitted_event < stretch_begin(state.event)) return "was before the power went last";
+    return "is durable there";
+  }
+  return state.all_disks ? "is no write of any disk"
+                         : fmt::format("is no write of {}", device_name(state.device));
+}
+
+std::vector<model::DeviceId> RunHistory::State::devices_of(const CrashState& state) const {
+  if (state.base == CrashState::Base::writes && !state.all_disks) return {state.device};
+  if (disks.empty() && state.base == CrashState::Base::physical) return {0};
+  return disks;
+}
+
+std::vector<LooseWrite> RunHistory::State::loose_of(const CrashState& state) const {
+  std::vector<LooseWrite> all;
+  const auto about = devices_of(state);
+  for (const model::DeviceId device : about) {
+    if (device >= devices.size()) continue;
+    for (const std::size_t write :
+         devices[device].loose_at(first_write(device, state.event), state.event, state.lies_from))
+      all.push_back({device, write});
+  }
+  if (about.size() < 2) return all;
+  std::sort(all.begin(), all.end(), [&](const LooseWrite& one, const LooseWrite& other) {
+    return devices[one.device].writes()[one.write].submitted_event <
+           devices[other.device].writes()[other.write].submitted_event;
+  });
+  return all;
 }
 
 /// What the state makes of each loose write that is not there as a whole.
-Result<std::vector<Change>> RunHistory::State::changes_of(const CrashState& state) const {
-  const DeviceWrites& history = devices[state.device];
-  const auto& writes = history.writes();
-  const auto loose = history.loose_at(first_write(state.device, state.event), state.event, state.lies_from);
+Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState& state) const {
+  const auto loose = loose_of(state);
+  const auto write_of = [&](std::size_t i) -> const RecordedWrite& {
+    return devices[loose[i].device].writes()[loose[i].write];
+  };
   std::unordered_map<model::RequestId, std::size_t> by_request;
-  for (std::size_t i = 0; i < loose.size(); ++i) by_request.emplace(writes[loose[i]].request, i);
-  std::vector<Change> kept(loose.size());
+  for (std::size_t i = 0; i < loose.size(); ++i) by_request.emplace(write_of(i).request, i);
+  std::vector<DeviceChange> kept(loose.size());
   for (std::size_t i = 0; i < loose.size(); ++i)
-    kept[i] = {loose[i], 0, state.keep_others ? writes[loose[i]].sectors : 0};
+    kept[i] = {loose[i].device, {loose[i].write, 0, state.keep_others ? write_of(i).sectors : 0}};
   const auto no_place = [&](model::RequestId request) {
     return fail(
         path,
@@ -271,13 +328,13 @@ Result<std::vector<Change>> RunHistory::State::changes_of(const CrashState& stat
   for (const model::RequestId request : state.listed) {
     const auto found = by_request.find(request);
     if (found == by_request.end()) return no_place(request);
-    kept[found->second].count = state.keep_others ? 0 : writes[loose[found->second]].sectors;
+    kept[found->second].change.count = state.keep_others ? 0 : write_of(found->second).sectors;
   }
   for (const TornWrite& torn : state.torn) {
     const auto found = by_request.find(torn.request);
     if (found == by_request.end()) return no_place(torn.request);
-    Change& change = kept[found->second];
-    const std::uint32_t sectors = writes[change.write].sectors;
+    Change& change = kept[found->second].change;
+    const std::uint32_t sectors = write_of(found->second).sectors;
     if (torn.first > sectors || torn.count > sectors - torn.first)
       return fail(
           path,
@@ -286,7 +343,9 @@ Result<std::vector<Change>> RunHistory::State::changes_of(const CrashState& stat
     change.first = torn.first;
     change.count = torn.count;
   }
-  std::erase_if(kept, [&](const Change& change) { return change.count == writes[change.write].sectors; });
+  std::erase_if(kept, [&](const DeviceChange& one) {
+    return one.change.count == devices[one.device].writes()[one.change.write].sectors;
+  });
   return kept;
 }
 
@@ -315,9 +374,20 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
     return s.physical(device, event);
   }
   if (auto good = s.check_device(state.device); !good) return pass_on(good);
+  if (state.all_disks && s.disks.empty())
+    return fail(s.path,
+                fmt::format("has no state {}: its devices are not disks of their own whose requests are "
+                            "numbered together",
+                            format(state)),
+                "ask for a state of one device (w...)");
   const auto changes = s.changes_of(state);
   if (!changes) return pass_on(changes);
-  if (device == state.device) return s.by_writes(device, state.event, *changes);
+  const auto about = s.devices_of(state);
+  std::vector<Change> own;
+  for (const DeviceChange& one : *changes)
+    if (one.device == device) own.push_back(one.change);
+  if (std::find(about.begin(), about.end(), device) != about.end())
+    return s.by_writes(device, state.event, own);
   return s.header.media ? s.physical(device, state.event) : s.by_writes(device, state.event, {});
 }
 
@@ -337,6 +407,15 @@ bool RunHistory::has_media_events() const {
 }
 std::optional<Error> RunHistory::complaint() const {
   return state_->complaint;
+}
+const std::vector<model::DeviceId>& RunHistory::disks() const {
+  return state_->disks;
+}
+std::vector<model::DeviceId> RunHistory::devices_of(const CrashState& state) const {
+  return state_->devices_of(state);
+}
+std::vector<LooseWrite> RunHistory::loose_of(const CrashState& state) const {
+  return state_->loose_of(state);
 }
 const std::vector<RecordedMark>& RunHistory::marks() const {
   return state_->marks;

@@ -40,6 +40,11 @@ struct RecordedFlush {
   std::uint64_t submitted_event = 0;
   std::optional<std::uint64_t> acked_event;
 };
+/// One that no completed flush covers at a cut.
+struct LooseWrite {
+  model::DeviceId device = 0;
+  std::size_t write = 0;  ///< index into its writes
+};
 struct RecordedMark {
   std::uint64_t event = 0;
   model::TimeNs at = 0;
@@ -67,6 +72,15 @@ class RunHistory {
   const std::vector<RecordedMark>& marks() const;
   const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< by submission
   const std::vector<RecordedFlush>& flushes(model::DeviceId device) const;
+
+  /// The disks of the machine, ascending, when each device is a medium of its own and all number their
+  /// requests together; else (an array, a cache over a drive) none. What a state of all disks is about.
+  const std::vector<model::DeviceId>& disks() const;
+  /// Whose writes a state has or lacks: all disks, or one device; of a physical state the disks, or the first
+  /// device.
+  std::vector<model::DeviceId> devices_of(const CrashState& state) const;
+  /// What is loose at its cut on all of these, by submission.
+  std::vector<LooseWrite> loose_of(const CrashState& state) const;
 
   /// Indices into writes(device) of those submitted before `event` that no completed flush covers then.
   std::vector<std::size_t> loose_at(model::DeviceId device, std::uint64_t event,

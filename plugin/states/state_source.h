@@ -36,16 +36,28 @@ class StateSource {
 struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
-  std::vector<model::DeviceId> media;                   ///< that the states differ in
-  std::unique_ptr<WrittenContent> written;              ///< of options.device
-  std::unique_ptr<MediaContent> by_media;               ///< null: not needed, or no MEDIA events
-  std::vector<std::unique_ptr<WrittenContent>> others;  ///< of the other media, without MEDIA events
+  std::vector<model::DeviceId> media;   ///< that the states differ in
+  std::vector<model::DeviceId> chosen;  ///< whose writes they choose among: one, or all disks
+  std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen
+  std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
+  std::vector<std::unique_ptr<WrittenContent>> others;   ///< of the other media, without MEDIA events
 
   bool in_range(std::uint64_t event) const {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
   }
-  /// The other media at a cut, as one number.
+  bool of_all_disks() const { return chosen.size() > 1; }
+  /// All writes of the chosen devices up to a cut.
+  CrashState state_at(std::uint64_t event) const {
+    return {.device = of_all_disks() ? model::DeviceId{0} : chosen.front(),
+            .all_disks = of_all_disks(),
+            .event = event};
+  }
+  /// The content of such a state, as JointCut::digest() has it.
+  Result<std::uint64_t> everything_at(std::uint64_t event) const;
+  /// The media that are not chosen at a cut, as one number.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
+  /// Loose writes of the chosen devices at a cut, by device.
+  std::vector<LooseWrite> loose_at(std::uint64_t event) const { return run->loose_of(state_at(event)); }
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
@@ -55,7 +67,8 @@ std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 /// Numbers below n, spread: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
-/// Events of a run at which something happens to what is durable or promised, in range, ascending.
+/// Events of a run at which something happens to what is durable or promised on a chosen device, in range,
+/// ascending.
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;

@@ -10,6 +10,7 @@
 #include "plugin/record/event_format.h"
 #include "plugin/states/explorer.h"
 #include "plugin/states/random_run_test.h"
+#include "plugin/states/state_source.h"
 
 namespace headcrash::states {
 namespace {
@@ -22,8 +23,9 @@ constexpr std::uint64_t kSectorsMax = 1 << 16;
 TEST(Fuzz, StateNames) {
   fuzz::Options options;
   options.name = "state-names";
-  options.corpus = {"p1234", "w1234-17.21", "w1234+17.21~23:2x6", "d2w1234!55-", "m1234:3@1201.5@1190"};
-  options.dictionary = {"w", "p", "m", "d0", ":", "@", "~", "x", "!", "-", "+", "."};
+  options.corpus = {"p1234",       "w1234-17.21",         "w1234+17.21~23:2x6",
+                    "d2w1234!55-", "m1234:3@1201.5@1190", "a1234!55-17~23:2x6"};
+  options.dictionary = {"w", "a", "p", "m", "d0", ":", "@", "~", "x", "!", "-", "+", "."};
   options.size_max = 4096;
   fuzz::run(options, [](std::string_view input) {
     const auto state = parse_crash_state(input);
@@ -74,9 +76,56 @@ bool small(const record::RecordingHeader& header) {
                      [](const record::RecordedDevice& device) { return device.sectors <= kSectorsMax; });
 }
 
+/// A few random requests to two disks.
+std::string contents_of_two_disks(const fs::path& path) {
+  record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", 16, 1}, {"log", "t", 16, 2}}};
+  {
+    auto writer = record::RecordingWriter::create(path, header);
+    EXPECT_TRUE(writer);
+    model::Random random(5);
+    for (model::RequestId id = 1; id <= 16; ++id) {
+      const auto device = static_cast<model::DeviceId>(random.below(2));
+      const Bytes data(2 * model::kSectorBytes, static_cast<std::byte>(id));
+      model::Request request{.id = id};
+      request.op = id % 4 == 0 ? model::Op::flush : model::Op::write;
+      if (request.op == model::Op::write) {
+        request.lba = random.below(14);
+        request.sectors = 2;
+        request.data = data;
+      }
+      (*writer)->submitted(device, 0, request);
+      if (id % 3 != 0) (*writer)->acknowledged(device, {.id = id});
+      if (id % 4 == 1)
+        (*writer)->media_written(device, 0, {id, request.lba, 2, model::MediaWrite::Outcome::written, data});
+    }
+  }
+  return contents_of(path);
+}
+
+/// What the explorer says of a state's content.
+Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, bool all_disks) {
+  if (!all_disks) {
+    const auto image = run.image(state, 0);
+    EXPECT_TRUE(image) << format(state) << ": " << image.error().message();
+    return image ? image->digest() : Result<std::uint64_t>(pass_on(image));
+  }
+  std::uint64_t sum = 0;
+  for (const model::DeviceId device : run.disks()) {
+    const auto image = run.image(state, device);
+    EXPECT_TRUE(image) << format(state) << ": " << image.error().message();
+    if (!image) return pass_on(image);
+    const auto digest = image->digest();
+    if (!digest) return digest;
+    sum += share_of(device, *digest);
+  }
+  return sum;
+}
+
 /// The first states by every strategy that the recording can give; each is what it says.
-std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy) {
+std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy,
+                      bool all_disks = false) {
   ExploreOptions options;
+  options.all_disks = all_disks;
   options.strategies = {strategy};
   options.budget = 12;
   options.reorder_per_cut = 6;
@@ -91,10 +140,7 @@ std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy str
     if (!found || !*found) break;
     EXPECT_EQ(*parse_crash_state((*found)->name), (*found)->state);
     if (!run->header().devices[0].medium) continue;
-    const auto image = run->image((*found)->state, 0);
-    EXPECT_TRUE(image) << (*found)->name << ": " << image.error().message();
-    if (!image) continue;
-    const auto digest = image->digest();
+    const auto digest = digest_of(*run, (*found)->state, all_disks);
     if (digest) {
       EXPECT_EQ(*digest, (*found)->digest) << (*found)->name;
     }
@@ -112,7 +158,8 @@ TEST(Fuzz, RunHistory) {
   const RandomRun with_media(folder / "media", 3, {.steps = 40});
   fuzz::Options options;
   options.name = "run-history";
-  options.corpus = {contents_of(folder / "based"), contents_of(folder / "media")};
+  options.corpus = {contents_of(folder / "based"), contents_of(folder / "media"),
+                    contents_of_two_disks(folder / "two")};
   options.dictionary = {R"("base":{"recording":"below","state":")",
                         R"("sectors":)",
                         R"("medium":false)",
@@ -137,6 +184,10 @@ TEST(Fuzz, RunHistory) {
     for (const Strategy strategy : {Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
                                     Strategy::lose_all, Strategy::lying_flush, Strategy::member})
       kind = kind * 16 + explore(*run, strategy) % 16;
+    if ((*run)->disks().size() > 1) {
+      for (const Strategy strategy : {Strategy::physical, Strategy::reorder, Strategy::torn})
+        kind = kind * 16 + explore(*run, strategy, true) % 16;
+    }
     return kind;
   });
 }

@@ -26,13 +26,14 @@ class Chooser {
     const std::uint64_t turn = turn_++;
     if (turn == 0) return flip(into, 0, n);
     if (turn == 1) return n > 0;
+    if (turn - 2 < request_.disks.size()) return lose(into, request_.disks[turn - 2]);
     for (;;) {
       const std::size_t way = way_++ % ways_.size();
       const std::size_t i = ways_[way]++;
       if (way == 0 && i < n) return flip(into, order_[i], order_[i] + 1);
       if (way == 1 && i < n) return flip(into, 0, order_[i]) && flip(into, order_[i] + 1, n);
       if (way == 2 && lose_run(into, i)) return true;
-      if (way == 3 && i < request_.kinds.size()) return lose_kind(into, i);
+      if (way == 3 && i < request_.kinds.size()) return lose(into, request_.kinds[i]);
       if (way == 4) return draw(into, i);
     }
   }
@@ -52,9 +53,9 @@ class Chooser {
     const std::size_t part = parts - 1 - (i + 2 - parts);  // the last first
     return flip(into, request_.writes * part / parts, request_.writes * (part + 1) / parts);
   }
-  bool lose_kind(Subset* into, std::size_t i) const {
+  static bool lose(Subset* into, const Subset& lost) {
     if (into == nullptr) return true;
-    for (std::size_t w = 0; w < into->size(); ++w) (*into)[w] = request_.kinds[i][w] != 0 ? 0 : 1;
+    for (std::size_t w = 0; w < into->size(); ++w) (*into)[w] = lost[w] != 0 ? 0 : 1;
     return true;
   }
   bool draw(Subset* into, std::size_t i) const {

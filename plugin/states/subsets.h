@@ -1,7 +1,7 @@
 #pragma once
 // Which subsets of n loose writes to look at, when not all can be: the most telling first, so many at most.
 //
-//   lose all, keep all, then in turns:
+//   lose all, keep all, lose what is on one disk (of several); then in turns:
 //     lose one      ######.#    the cache wrote all but one
 //     keep one      .....#..    it wrote one out of order
 //     lose a run    ####..##    halves, quarters, eighths...: a prefix, a suffix, a hole
@@ -21,6 +21,7 @@ struct SubsetRequest {
   std::vector<std::vector<std::uint8_t>> kinds;  ///< each: which writes are of it; not none and not all
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
+  std::vector<std::vector<std::uint8_t>> disks = {};  ///< each: which writes are on it; not none and not all
 };
 
 /// Subsets [from, from + count) of the list: for each write whether it is kept. Fewer at the list's end.

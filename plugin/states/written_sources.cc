@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 
+#include "plugin/states/joint_cut.h"
 #include "plugin/states/state_source.h"
 #include "plugin/states/subsets.h"
 
@@ -37,16 +38,15 @@ class CutsSource final : public StateSource {
 };
 
 Result<Candidate> everything_there(const SourceContext& context, std::uint64_t event) {
-  const CrashState state{.device = context.options.device, .event = event};
-  return context.candidate(state, context.written->all(event));
+  return context.candidate(context.state_at(event), context.everything_at(event));
 }
 
 Result<Candidate> nothing_loose(const SourceContext& context, std::uint64_t event,
                                 std::optional<model::RequestId> lies_from) {
-  auto cut = CutContent::create(*context.written, event, lies_from, CutContent::Use::lose_all);
+  auto cut = JointCut::create(context, event, lies_from, CutContent::Use::lose_all);
   if (!cut) return pass_on(cut);
   const std::vector<std::uint8_t> none(cut->loose().size());
-  CrashState state{.device = context.options.device, .event = event};
+  CrashState state = context.state_at(event);
   state.keep_others = false;
   state.lies_from = lies_from;
   return context.candidate(std::move(state), cut->digest(none));
@@ -101,13 +101,15 @@ CutOrder crowded_cuts(const Cuts& cuts) {
 
 class ReorderSource final : public RoundsSource {
  public:
+  using Loose = std::vector<JointCut::Loose>;
+
   explicit ReorderSource(const SourceContext& context) : context_(context) {
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
     const CutOrder order = crowded_cuts(cuts);
     std::uint64_t sampled = 0;
     for (const std::uint64_t cut : order.cuts()) {
-      const auto loose = static_cast<double>(context.run->loose_at(context.options.device, cut).size());
+      const auto loose = static_cast<double>(context.loose_at(cut).size());
       space_ += std::exp2(std::min(loose, 1000.0));
       sampled +=
           std::exp2(std::min(loose, 1000.0)) > static_cast<double>(context.options.reorder_per_cut) ? 1 : 0;
@@ -132,12 +134,13 @@ class ReorderSource final : public RoundsSource {
  private:
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    auto content = CutContent::create(*context_.written, cut, {}, CutContent::Use::many);
+    auto content = JointCut::create(context_, cut, {}, CutContent::Use::many);
     if (!content) return pass_on(content);
     const auto number =
         std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
     SubsetRequest request{content->loose().size(), kinds_of(content->loose()),
-                          context_.options.seed * 1000003 + number, context_.options.reorder_per_cut};
+                          context_.options.seed * 1000003 + number, context_.options.reorder_per_cut,
+                          disks_of(content->loose())};
     const auto found = subsets(request, from, count);
     for (const auto& kept : found) {
       CrashState state = state_of(cut, content->loose(), kept);
@@ -152,27 +155,37 @@ class ReorderSource final : public RoundsSource {
     return found.size() == count;
   }
 
-  CrashState state_of(std::uint64_t cut, const std::vector<std::size_t>& loose,
-                      const std::vector<std::uint8_t>& kept) const {
-    const auto& writes = context_.run->writes(context_.options.device);
+  CrashState state_of(std::uint64_t cut, const Loose& loose, const std::vector<std::uint8_t>& kept) const {
     const auto there = static_cast<std::size_t>(std::count(kept.begin(), kept.end(), 1));
-    CrashState state{.device = context_.options.device, .event = cut};
+    CrashState state = context_.state_at(cut);
     state.keep_others = there == kept.size() || (there > 0 && there >= kept.size() - there);
     for (std::size_t i = 0; i < kept.size(); ++i)
-      if ((kept[i] != 0) != state.keep_others) state.listed.push_back(writes[loose[i]].request);
+      if ((kept[i] != 0) != state.keep_others) state.listed.push_back(loose[i].write->request);
     std::sort(state.listed.begin(), state.listed.end());
     return state;
+  }
+
+  /// What is on one disk and what is on the others: who flushes one disk and counts on another is found out
+  /// by these.
+  std::vector<std::vector<std::uint8_t>> disks_of(const Loose& loose) const {
+    std::vector<std::vector<std::uint8_t>> disks;
+    for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
+      std::vector<std::uint8_t> on;
+      for (const JointCut::Loose& one : loose) on.push_back(one.part == part ? 1 : 0);
+      const auto count = std::count(on.begin(), on.end(), 1);
+      if (count > 0 && count < static_cast<std::ptrdiff_t>(on.size())) disks.push_back(std::move(on));
+    }
+    return disks;
   }
 
   /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those that go on
   /// where the last one ended, trims, those with FUA. A file system's journal, metadata and data differ in
   /// these.
-  std::vector<std::vector<std::uint8_t>> kinds_of(const std::vector<std::size_t>& loose) const {
-    const auto& writes = context_.run->writes(context_.options.device);
+  static std::vector<std::vector<std::uint8_t>> kinds_of(const Loose& loose) {
     std::vector<std::uint64_t> places, lengths;
-    for (const std::size_t w : loose) {
-      places.push_back(writes[w].lba);
-      lengths.push_back(writes[w].sectors);
+    for (const JointCut::Loose& one : loose) {
+      places.push_back(one.write->lba);
+      lengths.push_back(one.write->sectors);
     }
     const auto median = [](std::vector<std::uint64_t> values) {
       if (values.empty()) return std::uint64_t{0};
@@ -186,7 +199,7 @@ class ReorderSource final : public RoundsSource {
     const auto add = [&](auto is) {
       std::vector<std::uint8_t> of, others;
       for (std::size_t i = 0; i < loose.size(); ++i) {
-        of.push_back(is(i, writes[loose[i]]) ? 1 : 0);
+        of.push_back(is(i, *loose[i].write) ? 1 : 0);
         others.push_back(1 - of.back());
       }
       const auto count = std::count(of.begin(), of.end(), 1);
@@ -198,7 +211,8 @@ class ReorderSource final : public RoundsSource {
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
     add([&](std::size_t i, const RecordedWrite& write) {  // goes on where the one before it ended
-      return i > 0 && writes[loose[i - 1]].lba + writes[loose[i - 1]].sectors == write.lba;
+      return i > 0 && loose[i - 1].part == loose[i].part &&
+             loose[i - 1].write->lba + loose[i - 1].write->sectors == write.lba;
     });
     add([&](std::size_t, const RecordedWrite& write) { return write.op == model::Op::trim; });
     add([&](std::size_t, const RecordedWrite& write) { return write.fua; });
@@ -242,18 +256,17 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
 
 class TornSource final : public RoundsSource {
  public:
-  explicit TornSource(const SourceContext& context)
-      : context_(context),
-        unit_(std::max(1U, context.run->header().devices[context.options.device].physical_sector_sectors)) {
+  explicit TornSource(const SourceContext& context) : context_(context) {
+    for (const model::DeviceId device : context.chosen)
+      units_.push_back(std::max(1U, context.run->header().devices[device].physical_sector_sectors));
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
     const CutOrder order = crowded_cuts(cuts);
-    const auto& writes = context.run->writes(context.options.device);
     std::uint64_t bounded = 0;
     for (const std::uint64_t cut : order.cuts()) {
       std::uint64_t here = 0;
-      for (const std::size_t w : context.run->loose_at(context.options.device, cut))
-        here += tears(units(writes[w]));
+      for (const LooseWrite& one : context.loose_at(cut))
+        here += tears(units(context.run->writes(one.device)[one.write], unit_of(one.device)));
       space_ += static_cast<double>(here);
       bounded += here > context.options.reorder_per_cut ? 1 : 0;
       if (here > 0) add_cut(cut);
@@ -269,15 +282,19 @@ class TornSource final : public RoundsSource {
 
  private:
   /// Physical sectors that a write touches; those at its ends may be touched in part.
-  std::uint64_t units(const RecordedWrite& write) const {
-    return (write.lba + write.sectors - 1) / unit_ - write.lba / unit_ + 1;
+  static std::uint64_t units(const RecordedWrite& write, std::uint64_t unit) {
+    return (write.lba + write.sectors - 1) / unit - write.lba / unit + 1;
+  }
+  std::uint64_t unit_of(model::DeviceId device) const {
+    const auto& chosen = context_.chosen;
+    return units_.at(
+        static_cast<std::size_t>(std::find(chosen.begin(), chosen.end(), device) - chosen.begin()));
   }
 
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    auto content = CutContent::create(*context_.written, cut, {}, CutContent::Use::many);
+    auto content = JointCut::create(context_, cut, {}, CutContent::Use::many);
     if (!content) return pass_on(content);
-    const auto& writes = context_.run->writes(context_.options.device);
     const auto order = spread(content->loose().size());
     // The first way of every write, then the second of every one, ...
     std::size_t seen = 0;
@@ -285,13 +302,14 @@ class TornSource final : public RoundsSource {
     for (std::uint64_t way = 0; any; ++way) {
       any = false;
       for (const std::size_t i : order) {
-        const RecordedWrite& write = writes[content->loose()[order.size() - 1 - i]];
-        if (way >= tears(units(write))) continue;
+        const JointCut::Loose& loose = content->loose()[order.size() - 1 - i];
+        const std::uint64_t pieces = units(*loose.write, units_[loose.part]);
+        if (way >= tears(pieces)) continue;
         any = true;
         if (seen >= context_.options.reorder_per_cut) return false;
         if (seen++ < from) continue;
         if (seen > from + count) return true;
-        auto candidate = torn(cut, *content, order.size() - 1 - i, tear(units(write), way));
+        auto candidate = torn(cut, *content, order.size() - 1 - i, tear(pieces, way));
         if (!candidate) return pass_on(candidate);
         into.push_back(std::move(*candidate));
       }
@@ -299,16 +317,17 @@ class TornSource final : public RoundsSource {
     return false;
   }
 
-  Result<Candidate> torn(std::uint64_t cut, CutContent& content, std::size_t loose, const Tear& tear) const {
-    const RecordedWrite& write = context_.run->writes(context_.options.device)[content.loose()[loose]];
-    const std::uint64_t base = write.lba / unit_;
+  Result<Candidate> torn(std::uint64_t cut, JointCut& content, std::size_t loose, const Tear& tear) const {
+    const RecordedWrite& write = *content.loose()[loose].write;
+    const std::uint64_t unit = units_[content.loose()[loose].part];
+    const std::uint64_t base = write.lba / unit;
     const auto place = [&](std::uint64_t of_unit) {
       return static_cast<std::uint32_t>(
-          std::clamp((base + of_unit) * unit_, write.lba, write.lba + write.sectors) - write.lba);
+          std::clamp((base + of_unit) * unit, write.lba, write.lba + write.sectors) - write.lba);
     };
     const std::uint32_t first = place(tear.first);
     const std::uint32_t count = place(tear.first + tear.count) - first;
-    CrashState state{.device = context_.options.device, .event = cut};
+    CrashState state = context_.state_at(cut);
     state.keep_others = !tear.others_lost;
     state.torn = {{write.request, first, count}};
     const std::vector<std::uint8_t> kept(content.loose().size(), tear.others_lost ? 0 : 1);
@@ -316,7 +335,7 @@ class TornSource final : public RoundsSource {
   }
 
   const SourceContext& context_;
-  std::uint64_t unit_;
+  std::vector<std::uint64_t> units_;  ///< sectors of a physical one, of each chosen device
   double space_ = 0;
   std::string bound_, left_out_;
 };
@@ -344,10 +363,11 @@ class LyingFlushSource final : public StateSource {
         liars.push_back({request, static_cast<std::size_t>(first - cuts_.begin()),
                          static_cast<std::size_t>(last - first)});
     };
-    for (const RecordedFlush& flush : run.flushes(context.options.device))
-      add(flush.request, flush.acked_event);
-    for (const RecordedWrite& write : run.writes(context.options.device))
-      if (write.fua) add(write.request, write.acked_event);
+    for (const model::DeviceId device : context.chosen) {
+      for (const RecordedFlush& flush : run.flushes(device)) add(flush.request, flush.acked_event);
+      for (const RecordedWrite& write : run.writes(device))
+        if (write.fua) add(write.request, write.acked_event);
+    }
     std::sort(liars.begin(), liars.end(), [](const Liar& a, const Liar& b) { return a.request < b.request; });
     for (const std::size_t i : spread(liars.size())) {
       liars_.push_back(liars[i]);
