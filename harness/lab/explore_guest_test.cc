@@ -228,7 +228,7 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
 /// they commit is not.
 TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
   tell_cache_of_data("through");
-  const adapters::LinuxAdapter external = adapter(kExternal);
+  const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
   const RecordedWorkload workload = record(external);
   tell_cache_of_data("back");
   const auto run = states::RunHistory::load(workload.recording);

@@ -34,7 +34,7 @@ exits 0 "$headcrash" campaign smoke --db two.db --shard 2/2 --resume
 [ "$(ask both.db "SELECT count(DISTINCT key) FROM trial")" = 2 ] || failed "not two trials after merging"
 
 # a journal on a second disk: states of both disks at once, the control without flushes is caught, and its failure seen again
-cat >two.toml <<'EOF'
+cat >disks.toml <<'EOF'
 trials = 1
 filesystems = ["ext4-external-journal"]
 [device]
@@ -58,15 +58,15 @@ confirm = 1
 filesystem = "ext4-external-journal-nobarrier"
 budget = 4
 EOF
-exits 0 "$headcrash" campaign two.toml --db two.db
-[ "$(ask two.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE control IS NULL")" = 1 ] ||
-  failed "two disks: $(ask two.db "SELECT filesystem, verdict, summary FROM trial")"
-[ "$(ask two.db "SELECT count(*) = 12 AND sum(name LIKE 'a%') = 12 FROM crash_state")" = 1 ] ||
-  failed "not 12 states of all disks: $(ask two.db "SELECT name FROM crash_state")"
-key=$(ask two.db "SELECT key FROM trial WHERE control IS NOT NULL")
-exits 1 "$headcrash" replay "$key" --db two.db
+exits 0 "$headcrash" campaign disks.toml --db disks.db
+[ "$(ask disks.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE control IS NULL")" = 1 ] ||
+  failed "two disks: $(ask disks.db "SELECT filesystem, verdict, summary FROM trial")"
+[ "$(ask disks.db "SELECT count(*) = 12 AND sum(name LIKE 'a%') = 12 FROM crash_state")" = 1 ] ||
+  failed "not 12 states of all disks: $(ask disks.db "SELECT name FROM crash_state")"
+key=$(ask disks.db "SELECT key FROM trial WHERE control IS NOT NULL")
+exits 1 "$headcrash" replay "$key" --db disks.db
 says '^as recorded' out || failed "the control's failure was not seen again: $(cat out)"
-refuses 2 'second disk' -- "$headcrash" extract "$key" --db two.db -o none
+refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 
 # an adapter whose command is missing, and one that kills the agent: each costs its own trial
 cat >missing.toml <<'EOF'
