@@ -199,12 +199,8 @@ class TwoDiskGuest : public LabGuest {
   }
 };
 
-/// With dioread_nolock, the default, Linux 6.1 commits to the journal's disk without a flush of the data's
-/// before it: fsync returns, and what it wrote is in the data disk's cache (lost in a "lose-all" state after
-/// its mark).
 TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
-  adapters::LinuxAdapter external = adapter(kExternal);
-  external.mount_options += ",dioread_lock";
+  const adapters::LinuxAdapter external = adapter(kExternal);
   const RecordedWorkload workload = record(external);
   const auto run = states::RunHistory::load(workload.recording);
   ASSERT_TRUE(run) << run.error().message();
