@@ -37,13 +37,14 @@ void compare_times(const Entrant& then, const Entrant& now, double tolerance, Ce
   change.now_ms = statistics::summarise(after).mean;
   change.whole = statistics::compare(before, after, tolerance);
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
-  if (then.standing.kind == Standing::Kind::cpu_bound || now.standing.kind == Standing::Kind::cpu_bound) {
-    change.reason = "CPU-bound";
+  for (const Standing* standing : {&then.standing, &now.standing}) {
+    if (!Standing::is_unranked_number(standing->kind)) continue;
+    change.reason = unranked_name(standing->kind);
     return;
   }
-  const bool by_processor =
-      std::min(then.standing.elapsed_busy_share, now.standing.elapsed_busy_share) < kCpuBound;
-  change.change = by_processor ? change.whole.change : both(change.whole.change, change.elapsed.change);
+  const bool waited_for_others =
+      std::min(then.standing.elapsed_busy_share, now.standing.elapsed_busy_share) < kDeviceBusy;
+  change.change = waited_for_others ? change.whole.change : both(change.whole.change, change.elapsed.change);
   change.regression = change.change == Change::worse;
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;

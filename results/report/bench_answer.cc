@@ -95,7 +95,8 @@ std::string unranked_sentences(const Tally& tally) {
   std::string text;
   if (tally.alone > 0)
     text += fmt::format(" {} only one file system that could be ranked.", have(tally.alone));
-  if (tally.none > 0) text += fmt::format(" {} no ranking: all was CPU-bound or failed.", have(tally.none));
+  if (tally.none > 0)
+    text += fmt::format(" {} no ranking: all was CPU-bound, idle or failed.", have(tally.none));
   return text;
 }
 
@@ -241,21 +242,28 @@ class Cautions {
 
   void about_cells() {
     std::vector<std::string> wide, few, deviating;
-    std::size_t outliers = 0, idle = 0;
+    std::size_t outliers = 0, by_processor = 0, idle = 0;
     for (const Contest& contest : bench_.contests) {
       for (const Entrant& entrant : contest.entrants) {
         if (entrant.standing.kind == Standing::Kind::unmeasured) continue;
         const std::string name = entrant.name() + " (" + title_of(contest) + ")";
         outliers += entrant.standing.ranking.outliers.size();
-        if (entrant.standing.kind == Standing::Kind::cpu_bound) ++idle;
+        if (entrant.standing.kind == Standing::Kind::cpu_bound) ++by_processor;
+        if (entrant.standing.kind == Standing::Kind::idle) ++idle;
         if (entrant.standing.spread() > kWideSpread) wide.push_back(name);
         if (!entrant.standing.ranking.mean_interval) few.push_back(name);
         if (counts_deviate(entrant)) deviating.push_back(name);
       }
     }
-    if (idle > 0)
+    const auto cells = [](std::size_t n) { return n == 1 ? "One cell is" : fmt::format("{} cells are", n); };
+    if (by_processor > 0)
       say("{} CPU-bound and left out of the rankings: the device was busy less than half of the time.",
-          idle == 1 ? "One cell is" : fmt::format("{} cells are", idle));
+          cells(by_processor));
+    if (idle > 0)
+      say("{} idle and left out of the rankings: for most of the time neither the device nor the processor "
+          "had "
+          "work, so that a cache's delay before it writes back, or a timer, was measured.",
+          cells(idle));
     if (!few.empty())
       say("Fewer than three repetitions, and so no interval and nothing certain: {}.", named(few));
     if (!wide.empty())
@@ -302,9 +310,9 @@ std::string difference(const Standing& s) {
 
 std::string unranked_because(const Entrant& entrant) {
   const Standing& s = entrant.standing;
-  if (s.kind == Standing::Kind::cpu_bound) {
-    return fmt::format("CPU-bound: the device was busy {} of the time; {}", percent(s.busy_share),
-                       milliseconds(s.ranking.mean));
+  if (Standing::is_unranked_number(s.kind)) {
+    return fmt::format("{}: the device was busy {} of the time, the processor {}; {}", unranked_name(s.kind),
+                       percent(s.busy_share), percent(s.processor_share), milliseconds(s.ranking.mean));
   }
   if (entrant.failed > 0)
     return fmt::format(
@@ -324,8 +332,9 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(counted(static_cast<std::int64_t>(n), "outlier", "outliers"));
-  if (entrant.standing.kind == Standing::Kind::ranked && entrant.standing.elapsed_busy_share < kCpuBound)
-    marks.push_back("elapsed is CPU-bound");
+  if (entrant.standing.kind == Standing::Kind::ranked && entrant.standing.elapsed_busy_share < kDeviceBusy)
+    marks.push_back(
+        fmt::format("device busy {} of the elapsed time", percent(entrant.standing.elapsed_busy_share)));
   return marks;
 }
 

@@ -21,7 +21,7 @@ BenchAnswer answer_of(const Benchmark& bench);
 std::string title_of(const Contest& contest);
 /// "+13.9 % (11.2 to 16.8)"; "not told apart (-0.4 to 1.9 %)"
 std::string difference(const Standing& standing);
-/// Why an entrant has no rank: "CPU-bound: the device was busy 31.0 % of the time".
+/// Why an entrant has no rank: "CPU-bound: the device was busy 31.0 % of the time, the processor 62.0 %".
 std::string unranked_because(const Entrant& entrant);
 /// What is wrong with an entrant's measurements, in words; none for nothing.
 std::vector<std::string> marks_of(const Entrant& entrant);

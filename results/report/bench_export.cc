@@ -9,6 +9,7 @@
 
 #include "results/report/bench_answer.h"
 #include "results/report/html.h"
+#include "results/report/ranking.h"
 #include "results/report/sql.h"
 #include "results/report/whole_file.h"
 
@@ -41,32 +42,33 @@ SqlAnswer rankings(const Benchmark& bench) {
       const bool measured = s.kind != Standing::Kind::unmeasured, ranked = s.kind == Standing::Kind::ranked;
       const auto number = [&](double value) { return measured ? Value(value) : Value(); };
       const auto& interval = s.ranking.mean_interval;
-      table.rows.push_back(Cells{contest.device,
-                                 contest.workload,
-                                 contest.parameters,
-                                 contest.scale,
-                                 contest.phase,
-                                 entrant.filesystem,
-                                 entrant.variant,
-                                 ranked ? Value(std::int64_t{s.rank}) : Value(),
-                                 std::string(ranked     ? "ranked"
-                                             : measured ? "cpu-bound"
-                                                        : "failed"),
-                                 std::string(contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"),
-                                 static_cast<std::int64_t>(entrant.measurements.size()),
-                                 static_cast<std::int64_t>(entrant.failed),
-                                 number(s.ranking.mean),
-                                 interval ? Value(interval->low) : Value(),
-                                 interval ? Value(interval->high) : Value(),
-                                 number(s.ranking.median),
-                                 number(s.elapsed.mean),
-                                 ranked ? Value(s.to_best.ratio) : Value(),
-                                 maybe(low_of(s.to_best)),
-                                 maybe(high_of(s.to_best)),
-                                 static_cast<std::int64_t>(s.pairs),
-                                 number(s.spread()),
-                                 number(s.busy_share),
-                                 fmt::format("{}", fmt::join(marks_of(entrant), "; "))});
+      table.rows.push_back(
+          Cells{contest.device,
+                contest.workload,
+                contest.parameters,
+                contest.scale,
+                contest.phase,
+                entrant.filesystem,
+                entrant.variant,
+                ranked ? Value(std::int64_t{s.rank}) : Value(),
+                std::string(ranked     ? "ranked"
+                            : measured ? (s.kind == Standing::Kind::idle ? "idle" : "cpu-bound")
+                                       : "failed"),
+                std::string(contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"),
+                static_cast<std::int64_t>(entrant.measurements.size()),
+                static_cast<std::int64_t>(entrant.failed),
+                number(s.ranking.mean),
+                interval ? Value(interval->low) : Value(),
+                interval ? Value(interval->high) : Value(),
+                number(s.ranking.median),
+                number(s.elapsed.mean),
+                ranked ? Value(s.to_best.ratio) : Value(),
+                maybe(low_of(s.to_best)),
+                maybe(high_of(s.to_best)),
+                static_cast<std::int64_t>(s.pairs),
+                number(s.spread()),
+                number(s.busy_share),
+                fmt::format("{}", fmt::join(marks_of(entrant), "; "))});
     }
   }
   return table;
@@ -116,7 +118,7 @@ Case case_of(const Entrant& entrant, const CellChange* change) {
   if (entrant.failed > 0)
     return {"error", fmt::format("{} of {} trials failed", entrant.failed,
                                  entrant.failed + entrant.measurements.size())};
-  if (entrant.standing.kind == Standing::Kind::cpu_bound) return {"skipped", unranked_because(entrant)};
+  if (Standing::is_unranked_number(entrant.standing.kind)) return {"skipped", unranked_because(entrant)};
   if (change != nullptr && change->change == statistics::Change::cannot_tell)
     return {"skipped", "cannot tell: " + change->reason};
   return {};

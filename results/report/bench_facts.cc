@@ -24,6 +24,7 @@ constexpr std::array kMeasures = {
     Measure{"rate", "operations per second", Unit::rate},
     Measure{"user_ms", "user CPU in the guest", Unit::milliseconds},
     Measure{"system_ms", "system CPU in the guest", Unit::milliseconds},
+    Measure{"processor_share", "of the time to quiescence, of one processor", Unit::share},
     Measure{"busy_ms", "device busy until quiescence", Unit::milliseconds},
     Measure{"busy_share", "of the time to quiescence", Unit::share},
     Measure{"device_busy_ms", "device busy until the last call returned", Unit::milliseconds},
@@ -78,6 +79,7 @@ Measurement measurement_of(const Row& row) {
   m.key = row.text("key");
   m.elapsed_ms = row.real("elapsed_ms");
   m.quiescent_ms = row.maybe_real("quiescent_ms");
+  m.processor_share = row.maybe_real("processor_share");
   m.busy_share = row.maybe_real("busy_share");
   m.elapsed_busy_share = row.maybe_real("elapsed_busy_share");
   m.host_busy = row.maybe_real("host_busy");

@@ -19,7 +19,7 @@
 namespace headcrash::report {
 
 /// Below this share of its time the device was not what the workload waited for.
-inline constexpr double kCpuBound = 0.5;
+inline constexpr double kDeviceBusy = 0.5;
 /// Of the host's CPU, used by others.
 inline constexpr double kBusyHost = 0.1;
 /// Standard deviation by mean: more is told.
@@ -43,6 +43,8 @@ struct Measurement {
   /// Of the busiest device: until quiescence (or the last call, where that was not waited for); until the
   /// last call.
   std::optional<double> busy_share, elapsed_busy_share;
+  /// Processor time of the guest by the time until quiescence; 1: one processor all the time.
+  std::optional<double> processor_share;
   bool late = false;
   std::vector<std::optional<double>> values;  ///< in the order of measures()
   bool host_was_busy() const { return host_busy.value_or(0) > kBusyHost; }
@@ -50,13 +52,18 @@ struct Measurement {
 
 /// What repeated measurements of an entrant say (ranking.h).
 struct Standing {
-  enum class Kind : std::uint8_t { ranked, cpu_bound, unmeasured };
+  /// Of those that are not ranked though there are numbers, `cpu_bound` had a processor at work for most of
+  /// the time that the device had nothing to do; `idle` had not: a cache's delay before it writes back, or a
+  /// timer, was measured.
+  enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
+  static bool is_unranked_number(Kind kind) { return kind == Kind::cpu_bound || kind == Kind::idle; }
   Kind kind = Kind::unmeasured;
   int rank = 0;                   ///< from 1; entrants that cannot be told apart share one
   statistics::Summary ranking;    ///< milliseconds: to quiescence, or elapsed where the contest is by that
   statistics::Summary elapsed;    ///< milliseconds
   double busy_share = 0;          ///< median, over the time that is ranked by
   double elapsed_busy_share = 0;  ///< median, until the last call returned
+  double processor_share = 0;     ///< median, as in Measurement
   /// To the best one, over equal repetitions where there are any (else of the means). Of the best: 1.
   statistics::Comparison to_best;
   std::size_t pairs = 0;

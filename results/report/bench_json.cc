@@ -58,12 +58,14 @@ Json entrant_json(const Entrant& entrant) {
               {"marks", plain_texts(marks_of(entrant))},
               {"rank", nullptr},
               {"cpu_bound", s.kind == Standing::Kind::cpu_bound},
+              {"idle", s.kind == Standing::Kind::idle},
               {"measurements", Json::array()}};
   if (s.kind != Standing::Kind::unmeasured) {
     out["ranked_by_ms"] = statistics_json(s.ranking);
     out["elapsed_ms"] = statistics_json(s.elapsed);
     out["busy_share"] = s.busy_share;
     out["elapsed_busy_share"] = s.elapsed_busy_share;
+    out["processor_share"] = s.processor_share;
     out["spread"] = s.spread();
   }
   if (s.kind == Standing::Kind::ranked) {

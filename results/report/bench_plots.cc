@@ -74,7 +74,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, c
                                                            std::string_view parameter) {
   struct Line {
     std::string filesystem, data;
-    bool cpu_bound = false;
+    bool unranked = false;
   };
   std::map<std::string, Line> lines;
   for (const auto& [value, contest] : series.by_value) {
@@ -84,7 +84,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, c
       const statistics::Interval interval = s.mean_interval.value_or(statistics::Interval{s.mean, s.mean});
       Line& line = lines[entrant.name()];
       line.filesystem = entrant.filesystem;
-      line.cpu_bound = line.cpu_bound || entrant.standing.kind == Standing::Kind::cpu_bound;
+      line.unranked = line.unranked || entrant.standing.kind != Standing::Kind::ranked;
       line.data += fmt::format("{}\t{}\t{}\t{}\n", value, s.mean / 1e3, std::max(interval.low, 0.0) / 1e3,
                                interval.high / 1e3);
     }
@@ -94,7 +94,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, c
   for (const auto& [name, line] : lines) {
     data += line.data + "\n\n";
     colours += fmt::format("{} ", plot_colour(facts, line.filesystem));
-    dashes += line.cpu_bound ? "11 " : "1 ";
+    dashes += line.unranked ? "11 " : "1 ";
   }
   const Contest& contest = *series.first;
   return std::pair(

@@ -55,7 +55,7 @@ TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
             "20.2), btrfs "
             "20.0\u00a0s (+100.0 %, 100.0 to 100.0). Not ranked: f2fs (CPU-bound: the device was busy "
             "30.0\u00a0% of the "
-            "time; 8.00\u00a0s).");
+            "time, the processor 60.0\u00a0%; 8.00\u00a0s).");
   ASSERT_EQ(answer.cautions.size(), 1U);
   EXPECT_EQ(
       answer.cautions[0],
@@ -72,6 +72,19 @@ TEST_F(BenchReportTest, CpuBoundCellsHaveNoRankHoweverFast) {
   const Contest busy = gathered(shape).contests.at(0);
   EXPECT_EQ(busy.entrants.front().name(), "f2fs");
   EXPECT_NEAR(entrant(busy, "xfs").standing.to_best.ratio, 1.25, 1e-3);
+}
+
+TEST_F(BenchReportTest, WhereNothingWorksTheCellIsIdle) {
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[3].processor = 0.2;
+  const Benchmark bench = gathered(shape);
+  EXPECT_EQ(entrant(bench.contests.at(0), "f2fs").standing.kind, Standing::Kind::idle);
+  EXPECT_EQ(bench.contests.at(0).ranked, 3U);
+  const BenchAnswer answer = answer_of(bench);
+  EXPECT_TRUE(holds(answer.standings.at(0), "f2fs (idle: the device was busy 30.0\u00a0% of the time"))
+      << answer.standings.at(0);
+  ASSERT_EQ(answer.cautions.size(), 1U);
+  EXPECT_TRUE(holds(answer.cautions[0], "One cell is idle")) << answer.cautions[0];
 }
 
 TEST_F(BenchReportTest, AFailedTrialIsNeverANumber) {

@@ -186,7 +186,7 @@ GROUP BY p.name, p.clock ORDER BY min(p.ordinal), p.clock;
 -- every array and cache.
 WITH timed AS (
   SELECT t.id AS trial_id, t.key, t.device, t.workload, t.parameters, t.scale, t.filesystem, t.variant, t.repetition,
-    t.seed, t.clock, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
+    t.seed, t.clock, max(1.0, iif(t.clock LIKE 'real:%', CAST(substr(t.clock, 6) AS REAL), 1.0)) AS slower, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
     m.elapsed_ms, m.quiescent_ms, coalesce(m.quiescent_ms, m.elapsed_ms) AS window_ms, m.user_ms, m.system_ms,
     m.device_busy_ms, m.operation, m.operations, m.app_bytes_read, m.app_bytes_written, m.guest_reads, m.guest_writes, m.guest_flushes,
     m.guest_bytes_read, m.guest_bytes_written, m.guest_merges, m.guest_busy_ms,
@@ -209,11 +209,13 @@ WITH timed AS (
 -- name: bench_measures
 -- after: bench
 -- Every measurement with all that was counted. `queue_length` follows from Little's law: requests in the device on the
--- average; `nvram_hits` leaves out dirty_hits, which are write_hits as well; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
+-- average; `processor_share` is the guest's processor time by the window's length in the guest's own time (`slower`:
+-- the clock's factor), 1 for one processor; `nvram_hits` leaves out dirty_hits, which are write_hits as well; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
 -- device's own counters.
 SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, late, host_busy,
   phase, measured, operation, elapsed_ms, quiescent_ms, operations * 1000 / nullif(elapsed_ms, 0) AS rate,
-  operations, user_ms, system_ms, busy_ms, min(1.0, busy_ms / nullif(window_ms, 0)) AS busy_share,
+  operations, user_ms, system_ms, (user_ms + system_ms) / nullif(window_ms * slower, 0) AS processor_share,
+  busy_ms, min(1.0, busy_ms / nullif(window_ms, 0)) AS busy_share,
   device_busy_ms, min(1.0, device_busy_ms / nullif(elapsed_ms, 0)) AS elapsed_busy_share,
   target_mean_us AS response_us, target_p99_us AS response_p99_us, achieved_mean_us AS achieved_us,
   busy_ms * 1000 / nullif(reads + writes + flushes, 0) AS busy_per_request_us,
@@ -233,7 +235,7 @@ FROM timed ORDER BY device, workload, parameters, scale, ordinal, phase, filesys
 -- name: bench_cells
 -- after: bench
 -- A cell is file system x device x workload x parameters x phase. `busy_share` is the median, until quiescence (where
--- that was waited for); below a half the cell is CPU-bound. Intervals are not here: they are drawn by the bootstrap from
+-- that was waited for); below a half the cell is not ranked: CPU-bound or idle, by `processor_share`. Intervals are not here: they are drawn by the bootstrap from
 -- the rows of bench_measures.
 , ranked AS (
   SELECT *, count(*) OVER cell AS n, row_number() OVER (cell ORDER BY window_ms) AS window_rank,
@@ -247,6 +249,7 @@ SELECT device, workload, parameters, scale, phase, filesystem, variant, n AS rep
   avg(elapsed_ms) FILTER (WHERE elapsed_rank IN ((n + 1) / 2, (n + 2) / 2)) AS elapsed_median_ms,
   avg(elapsed_ms) AS elapsed_mean_ms, count(quiescent_ms) AS waited_for_quiescence,
   avg(busy_ms / nullif(window_ms, 0)) FILTER (WHERE busy_rank IN ((n + 1) / 2, (n + 2) / 2)) AS busy_share,
+  avg((user_ms + system_ms) / nullif(window_ms * slower, 0)) AS processor_share,
   sum(late) AS late, max(host_busy) AS host_busy_most
 FROM ranked GROUP BY device, workload, parameters, scale, phase, filesystem, variant
 ORDER BY device, workload, parameters, scale, min(ordinal), phase, quiescent_mean_ms;

@@ -24,6 +24,12 @@ double median_of(const Entrant& entrant, std::optional<double> Measurement::*mem
   return values.empty() ? 0 : statistics::quantile(values, 0.5);
 }
 
+Standing::Kind kind_of(const Standing& standing) {
+  if (standing.busy_share >= kDeviceBusy) return Standing::Kind::ranked;
+  const double nobody = 1 - standing.busy_share - standing.processor_share;
+  return standing.processor_share >= nobody ? Standing::Kind::cpu_bound : Standing::Kind::idle;
+}
+
 void summarise(Entrant& entrant, bool to_quiescence) {
   Standing& standing = entrant.standing;
   const auto times = times_of(entrant, to_quiescence), elapsed = times_of(entrant, false);
@@ -33,10 +39,15 @@ void summarise(Entrant& entrant, bool to_quiescence) {
   standing.elapsed_busy_share = median_of(entrant, &Measurement::elapsed_busy_share);
   standing.busy_share =
       to_quiescence ? median_of(entrant, &Measurement::busy_share) : standing.elapsed_busy_share;
-  standing.kind = standing.busy_share < kCpuBound ? Standing::Kind::cpu_bound : Standing::Kind::ranked;
+  standing.processor_share = median_of(entrant, &Measurement::processor_share);
+  standing.kind = kind_of(standing);
 }
 
 }  // namespace
+
+std::string_view unranked_name(Standing::Kind kind) {
+  return kind == Standing::Kind::idle ? "idle" : "CPU-bound";
+}
 
 std::vector<double> times_of(const Entrant& entrant, bool to_quiescence) {
   std::vector<double> times;

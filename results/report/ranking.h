@@ -4,7 +4,7 @@
 // Entrants are put in the order of their means. One stands behind another only where the comparison over
 // equal repetitions says so (statistics::compare_pairs: the whole interval on one side of 1, and more than
 // kTie apart); else both have the same rank. One whose device was busy for less than half of the time has no
-// rank: what was measured then is the processor, and under software emulation not even a real one.
+// rank: what was measured then is the processor, under software emulation not even a real one, or a delay.
 
 #include "results/report/bench_facts.h"
 
@@ -19,6 +19,9 @@ void rank(Contest& contest);
 /// Ratios of `entrant` to `base` over the repetitions that both have.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant, bool to_quiescence,
                                         double tolerance, std::size_t* pairs = nullptr);
+
+/// "CPU-bound", "idle": why there is no rank though there are numbers.
+std::string_view unranked_name(Standing::Kind kind);
 
 /// What is ranked by; 0 or less and infinite ones are no times.
 std::vector<double> times_of(const Entrant& entrant, bool to_quiescence);

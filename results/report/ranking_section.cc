@@ -6,6 +6,7 @@
 #include "results/report/bench_page.h"
 #include "results/report/figures.h"
 #include "results/report/html.h"
+#include "results/report/ranking.h"
 
 namespace headcrash::report {
 namespace {
@@ -41,6 +42,7 @@ std::string overview_cell(const Contest& contest, const EntrantColumn& column) {
   if (entrant == contest.entrants.end()) return kNothing;
   const Standing& s = entrant->standing;
   if (s.kind == Standing::Kind::cpu_bound) return "<span class=\"muted\">CPU</span>";
+  if (s.kind == Standing::Kind::idle) return "<span class=\"muted\">idle</span>";
   if (s.kind == Standing::Kind::unmeasured) return "<span class=\"no\">failed</span>";
   const std::string share = fmt::format("{:.0f}&nbsp;%", s.to_best.ratio * 100);
   return s.rank == 1 ? "<b class=\"yes\">" + share + "</b>" : share;
@@ -96,11 +98,13 @@ std::string contest_table(const Benchmark& bench, const Contest& contest) {
     }
     const bool ranked = s.kind == Standing::Kind::ranked;
     const std::string busy = percent(s.busy_share);
-    rows.push_back(
-        {name, ranked ? fmt::format("<b>{}</b>", s.rank) : "<span class=\"muted\">CPU-bound</span>",
-         milliseconds(s.ranking.mean) + interval_text(s), ranked ? to_best(contest, entrant) : kNothing,
-         milliseconds(s.ranking.median), milliseconds(s.elapsed.mean), percent(s.spread()),
-         ranked ? busy : "<b class=\"warn\">" + busy + "</b>", repetitions, marks_text(entrant)});
+    rows.push_back({name,
+                    ranked ? fmt::format("<b>{}</b>", s.rank)
+                           : fmt::format("<span class=\"muted\">{}</span>", unranked_name(s.kind)),
+                    milliseconds(s.ranking.mean) + interval_text(s),
+                    ranked ? to_best(contest, entrant) : kNothing, milliseconds(s.ranking.median),
+                    milliseconds(s.elapsed.mean), percent(s.spread()),
+                    ranked ? busy : "<b class=\"warn\">" + busy + "</b>", repetitions, marks_text(entrant)});
   }
   return html_table(columns, rows, "cards ranking");
 }
@@ -152,7 +156,8 @@ std::string bench_overview(const Benchmark& bench) {
       "at {:.0f}&nbsp;% "
       "confidence and by more than 2&nbsp;%. CPU: the device was busy less than half of the time, so that "
       "the processor was "
-      "measured.</p>\n{}{}</section>\n",
+      "measured; idle: so that for most of the time neither device nor processor had work, and a "
+      "cache&#39;s delay before it writes back, or a timer, was measured.</p>\n{}{}</section>\n",
       statistics::kConfidence * 100, html_table(columns, rows, "cards overview"),
       query_note("bench_cells", bench.facts.run.id));
 }

@@ -52,8 +52,8 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
   measure.label = contest.phase;
   measure.elapsed_ms = ms * 0.9;
   if (shape.quiescence) measure.quiescent_ms = ms;
-  measure.user_ms = 40;
-  measure.system_ms = ms * 0.12;
+  measure.user_ms = ms * entrant.processor / 4;
+  measure.system_ms = ms * entrant.processor * 3 / 4;
   measure.device_busy_ms = measure.elapsed_ms * entrant.busy;
   measure.operation = "files";
   measure.operations = kFiles;
@@ -136,7 +136,7 @@ SyntheticBench four_filesystems() {
                      {{"ext4", {12.0, 12.1, 11.9, 12.06, 11.94}},
                       {"xfs", {10.0, 10.1, 9.9, 10.05, 9.95}},
                       {"btrfs", {20.0, 20.2, 19.8, 20.1, 19.9}},
-                      {"f2fs", {8.0, 8.0, 8.0, 8.0, 8.0}, 0.3}}}};
+                      {"f2fs", {8.0, 8.0, 8.0, 8.0, 8.0}, 0.3, 0, "", 0.6}}}};
   return shape;
 }
 
@@ -157,7 +157,8 @@ SyntheticBench a_real_bench() {
       for (const auto& [name, factor] : factors) {
         const double spread = std::string(name) == "btrfs" ? 0.08 : 0.012;
         SyntheticEntrant entrant{name, around(base * speed * factor * users, 5, spread, n += 5)};
-        if (device[0] == 's' && factor < 0.7) entrant.busy = 0.31;
+        if (device[0] == 's' && factor < 0.7)
+          entrant.busy = 0.31, entrant.processor = factor < 0.65 ? 0.6 : 0.1;
         contest.entrants.push_back(entrant);
       }
       shape.contests.push_back(contest);

@@ -14,6 +14,7 @@ struct SyntheticEntrant {
   double busy = 0.9;            ///< share of the time that the device was
   std::size_t failed = 0;       ///< further repetitions that failed, after having left a number behind
   std::string variant;
+  double processor = 0.12;  ///< share of the time that the guest's was at work
 };
 
 struct SyntheticContest {
