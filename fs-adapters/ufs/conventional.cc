@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
@@ -28,7 +29,9 @@ VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&, const BlockA
   return volume_.write_and_hold(std::move(block));
 }
 
-VfsResult<void> Conventional::directory_grown(Operation&, CoreInode& directory) {
+VfsResult<void> Conventional::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
+  for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory))
+    if (auto written = volume_.write_if_dirty(holder); !written) return written;
   return write_inode(directory);
 }
 

@@ -67,8 +67,9 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
 /// One more fragment, or a new block, of empty chunks.
 VfsResult<std::int64_t> grow(Volume& volume, Operation& operation, CoreInode& directory) {
   const Geometry& geometry = volume.geometry;
-  const std::uint32_t from = geometry.offset_in_block(directory.disk.size_bytes);
-  const auto block = static_cast<std::int64_t>(geometry.block_of(directory.disk.size_bytes));
+  const std::uint64_t old_size_bytes = directory.disk.size_bytes;
+  const std::uint32_t from = geometry.offset_in_block(old_size_bytes);
+  const auto block = static_cast<std::int64_t>(geometry.block_of(old_size_bytes));
   const std::uint32_t unit = block < kDirectPointers ? geometry.fragment_bytes() : geometry.block_bytes();
   const std::uint32_t reach = (from / unit + 1) * unit;
   auto buffer = from % unit != 0
@@ -78,7 +79,8 @@ VfsResult<std::int64_t> grow(Volume& volume, Operation& operation, CoreInode& di
   volume.cache.release(std::move(*buffer));
   directory.disk.size_bytes = static_cast<std::uint64_t>(block) * geometry.block_bytes() + reach;
   touch_directory(volume, directory);
-  if (auto grown = volume.scheme->directory_grown(operation, directory); !grown) return pass_on_errno(grown);
+  if (auto grown = volume.scheme->directory_grown(operation, directory, old_size_bytes); !grown)
+    return pass_on_errno(grown);
   return block;
 }
 

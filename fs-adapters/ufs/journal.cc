@@ -113,7 +113,7 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation, const B
   return volume_.write_delayed_and_hold(std::move(block));
 }
 
-VfsResult<void> Journal::directory_grown(Operation& operation, CoreInode& directory) {
+VfsResult<void> Journal::directory_grown(Operation& operation, CoreInode& directory, std::uint64_t) {
   may_change(operation, 1);
   volume_.inodes.mark_changed(directory);
   return {};

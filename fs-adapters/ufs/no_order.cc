@@ -12,7 +12,7 @@ VfsResult<os::HeldBuffer> NoOrder::block_allocated(Operation&, const BlockAlloca
   return volume_.write_delayed_and_hold(std::move(block));
 }
 
-VfsResult<void> NoOrder::directory_grown(Operation&, CoreInode& directory) {
+VfsResult<void> NoOrder::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
   return volume_.inodes.write_delayed(directory);
 }
 

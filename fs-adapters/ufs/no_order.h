@@ -13,7 +13,8 @@ class NoOrder : public Scheme {
   std::string_view name() const override { return "no-order"; }
   VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
                                             os::HeldBuffer block) override;
-  VfsResult<void> directory_grown(Operation& operation, CoreInode& directory) override;
+  VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
+                                  std::uint64_t old_size_bytes) override;
   VfsResult<void> blocks_removed(Operation& operation, const BlockRemoval& removal,
                                  os::HeldBuffer holder) override;
   VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,

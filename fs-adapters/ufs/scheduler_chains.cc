@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fs-adapters/ufs/file_blocks.h"
+
 namespace headcrash::ufs {
 
 void SchedulerChains::After::add(const os::DiskQueue& disk, os::RequestId id) {
@@ -116,7 +118,11 @@ VfsResult<os::HeldBuffer> SchedulerChains::block_allocated(Operation&, const Blo
   return block;
 }
 
-VfsResult<void> SchedulerChains::directory_grown(Operation&, CoreInode& directory) {
+VfsResult<void> SchedulerChains::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
+  for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
+    (void)volume_.send_if_dirty(holder, {});
+    inodes_[directory.number].add(volume_.disk, volume_.cache.being_written(holder));
+  }
   const auto id = send_inode(directory);
   if (!id) return pass_on_errno(id);
   const auto last = static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;

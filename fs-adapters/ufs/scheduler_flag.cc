@@ -2,6 +2,8 @@
 
 #include "fs-adapters/ufs/scheduler_flag.h"
 
+#include "fs-adapters/ufs/file_blocks.h"
+
 namespace headcrash::ufs {
 namespace {
 
@@ -29,7 +31,11 @@ VfsResult<os::HeldBuffer> SchedulerFlag::block_allocated(Operation&, const Block
   return volume_.write_async_and_hold(std::move(block), kFlagged, id);
 }
 
-VfsResult<void> SchedulerFlag::directory_grown(Operation&, CoreInode& directory) {
+VfsResult<void> SchedulerFlag::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
+  for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
+    if (volume_.send_if_dirty(holder, kFlagged) != 0) continue;
+    volume_.disk.wait_for(volume_.cache.being_written(holder));  // the syncer has sent it without a flag
+  }
   return send_inode(directory);
 }
 

@@ -206,8 +206,10 @@ class Scheme : public os::WriteHooks {
   /// next makes it dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
-  /// A directory's inode has a new pointer and size: entries in the new block come after it (R1).
-  virtual VfsResult<void> directory_grown(Operation& operation, CoreInode& directory) = 0;
+  /// A directory's inode has a new pointer and size: entries in the new block come after it (R1), and it
+  /// comes after the indirect blocks that lead to the new block (a directory has no holes).
+  virtual VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
+                                          std::uint64_t old_size_bytes) = 0;
   /// `holder` is the indirect block's buffer, empty when the inode is it. Writes it.
   virtual VfsResult<void> blocks_removed(Operation& operation, const BlockRemoval& removal,
                                          os::HeldBuffer holder) = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
 
@@ -86,7 +87,23 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAl
   return volume_.write_delayed_and_hold(std::move(block));
 }
 
-VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory) {
+VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory, std::uint64_t old_size_bytes) {
+  const Geometry& geometry = volume_.geometry;
+  const std::uint64_t last = geometry.blocks_of_size(directory.disk.size_bytes) - 1;
+  GrownSize grown{.block = static_cast<std::int64_t>(last), .old_size_bytes = old_size_bytes};
+  for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
+    // The write that counts is the next one: what is on its way may have been sent undone.
+    if (volume_.cache.mark_dirty(holder)) {
+      blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
+      grown.waits_for.push_back(holder);
+    } else {
+      volume_.disk.wait_for(volume_.cache.being_written(holder));  // a copy of what the cache has dropped
+    }
+  }
+  if (!grown.waits_for.empty()) {
+    note_made();
+    inodes_[directory.number].sizes.push_back(std::move(grown));
+  }
   return volume_.inodes.write_delayed(directory);
 }
 
@@ -102,6 +119,8 @@ void SoftUpdates::cancel_allocations(InodeNumber inode, std::int64_t first, std:
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
+  std::erase_if(notes->second.sizes,
+                [&](const GrownSize& one) { return one.block >= first && one.block < end; });
   const auto from = blocks_.lower_bound(Volume::block_of(inode, first));
   for (auto at = from; at != blocks_.end() && at->first.object == inode && at->first.block < end; ++at)
     at->second.allocation.reset();
@@ -117,6 +136,7 @@ void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
     BlockNotes& notes = found->second;
     notes.indirect.reset();
     notes.allocation.reset();
+    notes.sizes.clear();
     for (const FreeBlocks& freed : notes.frees)
       extents.insert(extents.end(), freed.extents.begin(), freed.extents.end());
     notes.frees.clear();
@@ -319,6 +339,7 @@ void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
   if (found == inodes_.end()) return;
   InodeNotes& notes = found->second;
   for (AllocDirect& one : notes.allocations) one.staged = one.ever_staged = true;
+  for (GrownSize& one : notes.sizes) one.staged = one.ever_staged = true;
   for (AddSafe& one : notes.adds) one.staged = true;
   for (FreeBlocks& one : notes.frees) one.staged = true;
   if (notes.free_file) notes.free_file->staged = true;
@@ -336,7 +357,8 @@ bool SoftUpdates::owes(InodeNumber inode) {
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
     if (!at->second.adds.empty() || !at->second.removes.empty()) return true;
   const auto found = inodes_.find(inode);
-  return found != inodes_.end() && (!found->second.allocations.empty() || !found->second.adds.empty());
+  return found != inodes_.end() &&
+         (!found->second.allocations.empty() || !found->second.sizes.empty() || !found->second.adds.empty());
 }
 
 /// What a directory's entries wait for.
@@ -374,13 +396,14 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   return written;
 }
 
-/// Not while its entry, or the directory's pointer to the block, is undone in what is sent.
+/// Not while its entry, or the directory's way to the block, is undone in what is sent.
 bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   if (adds_of_.contains(inode)) return false;
   const auto notes = inodes_.find(name.directory);
-  return notes == inodes_.end() ||
-         std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(),
-                      [&](const AllocDirect& one) { return one.block <= name.block; });
+  if (notes == inodes_.end()) return true;
+  const auto in_the_way = [&](const auto& one) { return one.block <= name.block; };
+  return std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(), in_the_way) &&
+         std::none_of(notes->second.sizes.begin(), notes->second.sizes.end(), in_the_way);
 }
 
 /// Between two rounds: blocks that directories on the way have got and cannot show before they are written.
@@ -388,13 +411,17 @@ VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce) volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
   for (const InodeNumber one : volume_.names.way_of(inode)) {
     const auto notes = inodes_.find(one);
-    if (one == inode || notes == inodes_.end() || notes->second.allocations.empty()) continue;
-    std::vector<FragmentAddress> indirect;
-    for (const AllocDirect& allocation : notes->second.allocations)
-      if (allocation.slot >= kDirectPointers) indirect.push_back(allocation.at);
+    if (one == inode || notes == inodes_.end()) continue;
+    const InodeNotes& undone = notes->second;
+    if (undone.allocations.empty() && undone.sizes.empty()) continue;
+    std::vector<os::BufferKey> indirect;
+    for (const AllocDirect& allocation : undone.allocations)
+      if (allocation.slot >= kDirectPointers) indirect.push_back(Volume::place(allocation.at));
+    for (const GrownSize& size : undone.sizes)
+      indirect.insert(indirect.end(), size.waits_for.begin(), size.waits_for.end());
     if (auto flushed = as_result(volume_.cache.flush_object(one)); !flushed) return flushed;
-    for (const FragmentAddress at : indirect)
-      if (auto written = volume_.write_if_dirty(Volume::place(at)); !written) return written;
+    for (const os::BufferKey& holder : indirect)
+      if (auto written = volume_.write_if_dirty(holder); !written) return written;
     if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(one)); !written) return written;
   }
   return {};

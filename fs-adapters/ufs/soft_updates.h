@@ -19,7 +19,8 @@
 // it to the disk no later.
 //
 // Undoing an allocation takes the file's size back to what it was before, with all pointers behind it, and
-// its count of sectors; of blocks that an indirect block leads to size and count stay (fsck's business).
+// its count of sectors; of blocks that an indirect block leads to size and count stay (fsck's business), but
+// for a directory, which must have no hole: its size waits until they have been written as they are.
 // Fragments that move give up their old place when the new pointer is on the disk. A new directory's entry
 // waits for its whole inode, its first block included, and for its parent's count. An entry that was taken
 // over by a rename is undone to the inode that it named. An entry that is removed before it was on the disk
@@ -60,7 +61,8 @@ class SoftUpdates : public Scheme {
 
   VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
                                             os::HeldBuffer block) override;
-  VfsResult<void> directory_grown(Operation& operation, CoreInode& directory) override;
+  VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
+                                  std::uint64_t old_size_bytes) override;
   VfsResult<void> blocks_removed(Operation& operation, const BlockRemoval& removal,
                                  os::HeldBuffer holder) override;
   VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
@@ -96,6 +98,14 @@ class SoftUpdates : public Scheme {
     WriteNumber carried = 0;
     std::vector<Extent> frees;  ///< places that it has left
   };
+  /// A directory's size that reaches behind its direct pointers.
+  struct GrownSize {
+    std::int64_t block = 0;  ///< the new one
+    std::uint64_t old_size_bytes = 0;
+    std::vector<os::BufferKey> waits_for;  ///< indirect blocks, until they were sent with nothing undone
+    bool staged = false, ever_staged = false;
+    WriteNumber carried = 0;
+  };
   struct AddSafe {
     AddId add = 0;
     bool whole = false;  ///< only an inode without anything undone will do
@@ -117,11 +127,12 @@ class SoftUpdates : public Scheme {
   };
   struct InodeNotes {
     std::vector<AllocDirect> allocations;
+    std::vector<GrownSize> sizes;
     std::vector<AddSafe> adds;
     std::vector<FreeBlocks> frees;
     std::optional<FreeFile> free_file;
     bool empty() const {
-      return allocations.empty() && adds.empty() && frees.empty() && !free_file.has_value();
+      return allocations.empty() && sizes.empty() && adds.empty() && frees.empty() && !free_file.has_value();
     }
   };
   /// The write of a block makes this pointer good.
@@ -129,6 +140,12 @@ class SoftUpdates : public Scheme {
     InodeNumber inode = 0;
     FragmentAddress holder = 0;  ///< indirect block; 0: the inode
     std::uint32_t slot = 0;
+    WriteNumber carried = 0;
+  };
+  /// The write of an indirect block lets a directory's size go.
+  struct SizeSafe {
+    InodeNumber inode = 0;
+    std::int64_t block = 0;
     WriteNumber carried = 0;
   };
   struct Add {
@@ -162,9 +179,10 @@ class SoftUpdates : public Scheme {
     std::vector<Remove> removes;
     std::unique_ptr<IndirectNotes> indirect;
     std::vector<FreeBlocks> frees;
+    std::vector<SizeSafe> sizes;
     bool empty() const {
       return issued == completed && !allocation && adds.empty() && removes.empty() && !indirect &&
-             frees.empty();
+             frees.empty() && sizes.empty();
     }
   };
 
@@ -196,8 +214,9 @@ class SoftUpdates : public Scheme {
   bool undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber number);
   bool undo_indirect(os::Outgoing& write, BlockNotes& notes);
   void satisfied(const AllocSafe& allocation);
+  void shown(const os::BufferKey& holder, const SizeSafe& size);
   void inode_written(InodeNotes& notes, WriteNumber completed);
-  void block_written(BlockNotes& notes);
+  void block_written(const os::BufferKey& key, BlockNotes& notes);
   void write_failed(const os::BufferKey& key, BlockNotes& notes);
 
   std::map<InodeNumber, InodeNotes> inodes_;

@@ -51,6 +51,8 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
   std::uint64_t size_bytes = std::numeric_limits<std::uint64_t>::max();
   for (const AllocDirect& one : notes.allocations)
     if (!good(one)) size_bytes = std::min(size_bytes, one.old_size_bytes);
+  for (const GrownSize& one : notes.sizes)
+    if (!one.waits_for.empty() || !one.staged) size_bytes = std::min(size_bytes, one.old_size_bytes);
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
   for (AllocDirect& one : notes.allocations) {
@@ -69,6 +71,16 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
     const std::uint32_t sectors = load32(bytes, kInodeSectorsOffset);
     store32(bytes, kInodeSectorsOffset, sectors - std::min(sectors, spare));
     store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
+  }
+  for (GrownSize& one : notes.sizes) {
+    if (one.old_size_bytes < size_bytes) {
+      carry(one, number);
+    } else if (one.ever_staged) {
+      undone = true;
+      ++counters_.undone_inodes;
+      const auto bytes = undoing(write).subspan(offset, kInodeBytes);
+      store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
+    }
   }
   // A new directory without its first block is not there at all: nothing leads to it yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
@@ -137,6 +149,8 @@ bool SoftUpdates::before_write(os::Outgoing& write) {
   if (notes.allocation) carry(*notes.allocation, number);
   for (Remove& one : notes.removes) carry(one, number);
   for (FreeBlocks& one : notes.frees) carry(one, number);
+  if (!undone)
+    for (SizeSafe& one : notes.sizes) carry(one, number);
   notes.undone.push_back(undone);
   return true;
 }
@@ -159,7 +173,15 @@ void SoftUpdates::satisfied(const AllocSafe& allocation) {
   });
 }
 
+void SoftUpdates::shown(const os::BufferKey& holder, const SizeSafe& size) {
+  const auto notes = inodes_.find(size.inode);
+  if (notes == inodes_.end()) return;
+  for (GrownSize& one : notes->second.sizes)
+    if (one.block == size.block) std::erase(one.waits_for, holder);
+}
+
 void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
+  std::erase_if(notes.sizes, [&](const GrownSize& one) { return arrived(one, completed); });
   std::erase_if(notes.allocations, [&](AllocDirect& one) {
     if (!arrived(one, completed)) return false;
     if (!one.frees.empty())
@@ -187,7 +209,7 @@ void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
   });
 }
 
-void SoftUpdates::block_written(BlockNotes& notes) {
+void SoftUpdates::block_written(const os::BufferKey& key, BlockNotes& notes) {
   const WriteNumber completed = notes.completed;
   const std::vector<AddId> adds = notes.adds;
   for (const AddId id : adds) {
@@ -206,6 +228,11 @@ void SoftUpdates::block_written(BlockNotes& notes) {
     work([this, extents = std::move(one.extents)] { (void)volume_.free_extents(extents); });
     return true;
   });
+  std::erase_if(notes.sizes, [&](const SizeSafe& one) {
+    if (!arrived(one, completed)) return false;
+    shown(key, one);
+    return true;
+  });
   if (notes.allocation && arrived(*notes.allocation, completed)) {
     const AllocSafe allocation = *notes.allocation;
     notes.allocation.reset();
@@ -222,6 +249,7 @@ void SoftUpdates::write_failed(const os::BufferKey& key, BlockNotes& notes) {
     const InodeNumber end = *first + volume_.geometry.inodes_per_block();
     for (auto at = inodes_.lower_bound(*first); at != inodes_.end() && at->first < end; ++at) {
       std::for_each(at->second.allocations.begin(), at->second.allocations.end(), put_back);
+      std::for_each(at->second.sizes.begin(), at->second.sizes.end(), put_back);
       std::for_each(at->second.adds.begin(), at->second.adds.end(), put_back);
       std::for_each(at->second.frees.begin(), at->second.frees.end(), put_back);
       if (at->second.free_file) put_back(*at->second.free_file);
@@ -230,6 +258,7 @@ void SoftUpdates::write_failed(const os::BufferKey& key, BlockNotes& notes) {
   for (const AddId id : notes.adds) put_back(adds_.at(id));
   std::for_each(notes.removes.begin(), notes.removes.end(), put_back);
   std::for_each(notes.frees.begin(), notes.frees.end(), put_back);
+  std::for_each(notes.sizes.begin(), notes.sizes.end(), put_back);
   if (notes.allocation) put_back(*notes.allocation);
 }
 
@@ -252,7 +281,7 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
       at = at->second.empty() ? inodes_.erase(at) : std::next(at);
     }
   }
-  block_written(notes);
+  block_written(key, notes);
   if (notes.empty()) blocks_.erase(found);
 }
 

@@ -114,6 +114,13 @@ VfsResult<void> Volume::write_if_dirty(const os::BufferKey& key) {
   return {};
 }
 
+os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering) {
+  os::HeldBuffer buffer = cache.cached(key);
+  if (buffer && buffer.dirty()) return cache.write_async(std::move(buffer), ordering);
+  cache.release(std::move(buffer));
+  return 0;
+}
+
 VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
   super.modified = false;

@@ -82,6 +82,8 @@ class Volume {
 
   /// What is in the cache for that block reaches the disk, as far as the scheme lets it.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);
+  /// The same, and nobody waits. 0: it was not dirty.
+  os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// The last write of a series.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
   // A buffer that is written is given away; these take it again.
