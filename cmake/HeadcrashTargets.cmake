@@ -64,7 +64,7 @@ add_custom_target(unit_tests)
 add_custom_target(threads_tests)
 
 # `unit.NAME`, or `unit.NAME.1` and on: parts that ctest -j runs side by side, so that no processor is left with one
-# long program at the end.
+# long program at the end; ctest begins with those of many parts.
 function(headcrash_add_unit_test name)
   cmake_parse_arguments(ARG "" "SHARDS" "LABELS" ${ARGN})
   if(NOT ARG_SHARDS)
@@ -77,7 +77,7 @@ function(headcrash_add_unit_test name)
     endif()
     math(EXPR index "${shard} - 1")
     add_test(NAME ${test} COMMAND headcrash_${name}_test)
-    set_tests_properties(${test} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 900
+    set_tests_properties(${test} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 900 COST ${ARG_SHARDS}
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
