@@ -191,6 +191,11 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
   }
   if (workload.name.find_first_of("/ ") != std::string::npos)
     return fail(table.subject("name"), "holds a '/' or a blank", "write it with '-' instead");
+  if (std::string file; workload.name.empty() && table.has("job-file")) {
+    if (const auto taken = table.take("job-file", file); !taken) return taken;
+    workload.name = std::filesystem::path(file).stem().string();
+    std::ranges::replace(workload.name, ' ', '-');
+  }
   workload.name = workload.name.empty() ? job->tool : job->tool + "-" + workload.name;
   workload.label = workload.name;
   workload.tool = std::move(*job);

@@ -199,15 +199,12 @@ class Cautions {
       say("{} of {} failed and have no number; they are listed with their reasons.", bench_.failed(),
           counted(static_cast<std::int64_t>(bench_.trials.size()), "trial", "trials"));
     }
-    const auto any_is = [&](std::string_view scale) {
-      return std::ranges::any_of(bench_.contests,
-                                 [&](const Contest& c) { return c.scale == scale && !c.parameters.empty(); });
-    };
-    if (any_is("scaled")) say("Workloads marked as scaled are smaller than their sources define them.");
-    if (any_is("custom")) {
-      say("Workloads marked as custom have sizes of this benchmark's own, all of which stand with their "
-          "names; "
-          "`headcrash list timed` tells those of their sources.");
+    const bool scaled =
+        std::ranges::any_of(bench_.contests, [](const Contest& c) { return c.scale == "scaled"; });
+    if (scaled) say("Workloads marked as scaled are smaller than their sources define them.");
+    if (std::ranges::any_of(bench_.contests, &Contest::has_own_sizes)) {
+      say("Workloads marked as custom have sizes of this benchmark's own, which stand with their names; "
+          "\"headcrash list timed\" tells those of their sources.");
     }
     if (const auto mixed = mixed_versions(run); !mixed.empty())
       say("The shards of this run were made with different {}.", named(mixed));
@@ -298,8 +295,8 @@ std::string title_of(const Contest& contest) {
   std::string text = contest.setting();
   if (!contest.phase.empty()) text += ", phase " + contest.phase;
   text += ", on " + contest.device;
-  const bool as_its_source = contest.scale.empty() || contest.scale == "exact" || contest.parameters.empty();
-  return as_its_source ? text : fmt::format("{} ({})", text, contest.scale);
+  return contest.scale == "scaled" || contest.has_own_sizes() ? fmt::format("{} ({})", text, contest.scale)
+                                                              : text;
 }
 
 std::string difference(const Standing& s) {

@@ -288,7 +288,7 @@ std::string figure(double value, Unit unit) {
 }
 
 std::string Contest::setting() const {
-  return parameters.empty() ? workload : workload + " " + parameters;
+  return parameters.empty() || is_of_a_tool() ? workload : workload + " " + parameters;
 }
 
 std::string Contest::identity() const {

@@ -84,7 +84,10 @@ struct Contest {
   std::vector<Entrant> entrants;  ///< ranked ones first, in order; then those that are not
   std::size_t ranked = 0;
 
-  std::string setting() const;  ///< "copy files=535 users=4"
+  /// Its parameters are the sum of a job file, which tells a reader nothing.
+  bool is_of_a_tool() const { return parameters.starts_with("job="); }
+  bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
+  std::string setting() const;  ///< "copy files=535 users=4", "fio-mine"
   /// The same contest in another run.
   std::string identity() const;
 };
