@@ -284,6 +284,10 @@ TEST(Filter, BlocksizePolicyRefusesSmallRequests) {
 
 TEST(Filter, ExitwhenEndsTheServerInGoodOrder) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
+  // nbdkit 1.32 unloads this filter while the filter's own thread still returns through it. With the threads
+  // of ThreadSanitizer, which are slower, `nbdkit memory` dies of that as well; AddressSanitizer runs the
+  // test.
+  if (std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos) GTEST_SKIP();
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");
   {
