@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -323,9 +322,9 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
                             {"phase", index}});
   if (!answer) return tl::unexpected(fmt::format("{}: {}", phase.name, answer.error()));
   if (answer->contains("mishap")) {
-    const int error = answer->value("errno", 0);
-    return tl::unexpected(fmt::format("{}: {}: {}", phase.name, answer->value("mishap", ""),
-                                      error == 0 ? "wrong data" : std::strerror(error)));
+    const bool refused = answer->value("errno", 0) != 0;  // then the text says so
+    return tl::unexpected(
+        fmt::format("{}: {}{}", phase.name, answer->value("mishap", ""), refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
   const double slower = phase.measured ? slowdown(cell_.device->clock) : slowdown(bench_.setup_clock);
