@@ -295,8 +295,8 @@ std::string title_of(const Contest& contest) {
   std::string text = contest.setting();
   if (!contest.phase.empty()) text += ", phase " + contest.phase;
   text += ", on " + contest.device;
-  return contest.scale == "scaled" || contest.has_own_sizes() ? fmt::format("{} ({})", text, contest.scale)
-                                                              : text;
+  if (const std::string mark = contest.scale_mark(); !mark.empty()) text += " (" + mark + ")";
+  return text;
 }
 
 std::string difference(const Standing& s) {

@@ -29,6 +29,20 @@ std::optional<double> high_of(const statistics::Comparison& c) {
   return c.interval ? std::optional(c.interval->high) : std::nullopt;
 }
 
+std::string_view status_of(Standing::Kind kind) {
+  switch (kind) {
+    case Standing::Kind::ranked:
+      return "ranked";
+    case Standing::Kind::cpu_bound:
+      return "cpu-bound";
+    case Standing::Kind::idle:
+      return "idle";
+    case Standing::Kind::unmeasured:
+      break;
+  }
+  return "failed";
+}
+
 SqlAnswer rankings(const Benchmark& bench) {
   SqlAnswer table;
   table.columns = {"device",      "workload",        "parameters", "scale",       "phase",
@@ -42,33 +56,30 @@ SqlAnswer rankings(const Benchmark& bench) {
       const bool measured = s.kind != Standing::Kind::unmeasured, ranked = s.kind == Standing::Kind::ranked;
       const auto number = [&](double value) { return measured ? Value(value) : Value(); };
       const auto& interval = s.ranking.mean_interval;
-      table.rows.push_back(
-          Cells{contest.device,
-                contest.workload,
-                contest.parameters,
-                contest.scale,
-                contest.phase,
-                entrant.filesystem,
-                entrant.variant,
-                ranked ? Value(std::int64_t{s.rank}) : Value(),
-                std::string(ranked     ? "ranked"
-                            : measured ? (s.kind == Standing::Kind::idle ? "idle" : "cpu-bound")
-                                       : "failed"),
-                std::string(contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"),
-                static_cast<std::int64_t>(entrant.measurements.size()),
-                static_cast<std::int64_t>(entrant.failed),
-                number(s.ranking.mean),
-                interval ? Value(interval->low) : Value(),
-                interval ? Value(interval->high) : Value(),
-                number(s.ranking.median),
-                number(s.elapsed.mean),
-                ranked ? Value(s.to_best.ratio) : Value(),
-                maybe(low_of(s.to_best)),
-                maybe(high_of(s.to_best)),
-                static_cast<std::int64_t>(s.pairs),
-                number(s.spread()),
-                number(s.busy_share),
-                fmt::format("{}", fmt::join(marks_of(entrant), "; "))});
+      table.rows.push_back(Cells{contest.device,
+                                 contest.workload,
+                                 contest.parameters,
+                                 contest.scale,
+                                 contest.phase,
+                                 entrant.filesystem,
+                                 entrant.variant,
+                                 ranked ? Value(std::int64_t{s.rank}) : Value(),
+                                 std::string(status_of(s.kind)),
+                                 std::string(contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"),
+                                 static_cast<std::int64_t>(entrant.measurements.size()),
+                                 static_cast<std::int64_t>(entrant.failed),
+                                 number(s.ranking.mean),
+                                 interval ? Value(interval->low) : Value(),
+                                 interval ? Value(interval->high) : Value(),
+                                 number(s.ranking.median),
+                                 number(s.elapsed.mean),
+                                 ranked ? Value(s.to_best.ratio) : Value(),
+                                 maybe(low_of(s.to_best)),
+                                 maybe(high_of(s.to_best)),
+                                 static_cast<std::int64_t>(s.pairs),
+                                 number(s.spread()),
+                                 number(s.busy_share),
+                                 fmt::format("{}", fmt::join(marks_of(entrant), "; "))});
     }
   }
   return table;

@@ -87,6 +87,8 @@ struct Contest {
   /// Its parameters are the sum of a job file, which tells a reader nothing.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
+  /// What a reader is to be told of its size: "scaled", "custom"; empty: it is as its source defines it.
+  std::string scale_mark() const { return scale == "scaled" || has_own_sizes() ? scale : std::string(); }
   std::string setting() const;  ///< "copy files=535 users=4", "fio-mine"
   /// The same contest in another run.
   std::string identity() const;

@@ -85,7 +85,7 @@ std::string entrant_name(const Benchmark& bench, const std::string& filesystem, 
 std::string contest_name(const Contest& contest) {
   std::string small = contest.phase.empty() ? "" : contest.phase + " \xc2\xb7 ";
   small += contest.device;
-  if (contest.scale == "scaled" || contest.has_own_sizes()) small += " \xc2\xb7 " + contest.scale;
+  if (const std::string mark = contest.scale_mark(); !mark.empty()) small += " \xc2\xb7 " + mark;
   return fmt::format("<span class=\"setting\">{}</span><small>{}</small>", escape(contest.setting()),
                      escape(small));
 }

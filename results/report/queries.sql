@@ -186,7 +186,8 @@ GROUP BY p.name, p.clock ORDER BY min(p.ordinal), p.clock;
 -- every array and cache.
 WITH timed AS (
   SELECT t.id AS trial_id, t.key, t.device, t.workload, t.parameters, t.scale, t.filesystem, t.variant, t.repetition,
-    t.seed, t.clock, max(1.0, iif(t.clock LIKE 'real:%', CAST(substr(t.clock, 6) AS REAL), 1.0)) AS slower, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
+    t.seed, t.clock, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
+    max(1.0, iif(p.clock LIKE 'real:%', CAST(substr(p.clock, 6) AS REAL), 1.0)) AS slower,
     m.elapsed_ms, m.quiescent_ms, coalesce(m.quiescent_ms, m.elapsed_ms) AS window_ms, m.user_ms, m.system_ms,
     m.device_busy_ms, m.operation, m.operations, m.app_bytes_read, m.app_bytes_written, m.guest_reads, m.guest_writes, m.guest_flushes,
     m.guest_bytes_read, m.guest_bytes_written, m.guest_merges, m.guest_busy_ms,
