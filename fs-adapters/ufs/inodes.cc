@@ -168,6 +168,7 @@ void Inodes::put(CoreInode& inode, Operation* operation) {
     return;
   }
   if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
+    if (volume_.scheme->puts_off_removal(inode)) return;
     remove(inode, operation);
   } else if (inode.references == 1 && inode.loaded && inode.changed) {
     const InodeLock lock(inode);

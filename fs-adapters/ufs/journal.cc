@@ -149,6 +149,15 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
+/// The second time it is the syncer who puts it, or somebody who held it when the syncer did.
+bool Journal::puts_off_removal(CoreInode& inode) {
+  if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
+  if (put_off_.erase(inode.number) != 0) return false;
+  put_off_.insert(inode.number);
+  volume_.syncer.add_work([this, &inode] { const InodeHandle taken_over(volume_, inode, nullptr); });
+  return true;
+}
+
 VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval& removal) {
   may_change(operation, 2 + groups_of(removal.extents));
   // It is forgotten in core when this returns.
@@ -189,7 +198,8 @@ VfsResult<void> Journal::sync() {
 
 /// What is freed is free when its transaction has committed.
 bool Journal::reclaim() {
-  if (frees_.empty() && indirect_ == 0 && !committing_) return false;
+  if (frees_.empty() && put_off_.empty() && indirect_ == 0 && !committing_) return false;
+  if (!put_off_.empty()) volume_.syncer.do_work(os::Syncer::Extent::due);
   return commit_through(running_).has_value();
 }
 

@@ -25,7 +25,8 @@
 //
 // A place that is freed and whose image is in the journal is revoked: a replay would otherwise write over
 // what it holds by then. Inodes that are open without a name are listed in each transaction; a replay
-// releases them. While there are any the last transaction stays in the journal.
+// releases them. While there are any the last transaction stays in the journal. With
+// JournalOptions::Removal::by_syncer files that have lost their last name join that list for up to a second.
 //
 // Room. Each operation reserves what it may change at most (operation_blocks_max(); however much it frees, it
 // changes an inode, three indirect blocks and the groups' headers; a write that would need more new indirect
@@ -82,6 +83,7 @@ class Journal : public Scheme {
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
+  bool puts_off_removal(CoreInode& inode) override;
   VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) override;
   VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) override;
   VfsResult<void> sync() override;
@@ -188,6 +190,7 @@ class Journal : public Scheme {
   os::TimeNs copied_at_ = 0;                   ///< when the one before it was
   Frees frees_;
   std::set<os::BufferKey> new_data_;  ///< of newly allocated blocks
+  std::set<InodeNumber> put_off_;     ///< without links, and the syncer's to remove
   bool timer_ = false;
 
   // Commits, one at a time.

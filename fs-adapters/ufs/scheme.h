@@ -174,9 +174,15 @@ struct JournalOptions {
   enum class Contents : std::uint8_t { metadata, data };
   /// `unordered` is for tests: nothing waits before the commit record goes, and it must be caught.
   enum class CommitRecord : std::uint8_t { last, unordered };
+  /// Who takes the blocks of a file that has lost its last name and user away, which reads its indirect
+  /// blocks: the user whose call it was, or the syncer at its next tick, in an operation of its own, as soft
+  /// updates do and XFS since Linux 5.14 ("deferred inode inactivation"). Until then it is in the journal's
+  /// list of inodes without names.
+  enum class Removal : std::uint8_t { by_user, by_syncer };
   Commit commit = Commit::grouped;
   Contents contents = Contents::metadata;
   CommitRecord record = CommitRecord::last;
+  Removal removal = Removal::by_user;
   os::TimeNs interval_ns = 5 * model::kSecondNs;
   /// A disk with a volatile cache under a driver that does not flush by itself: a flush before and after each
   /// commit record, and before the tail moves.
@@ -217,6 +223,9 @@ class Scheme : public os::WriteHooks {
                                      os::HeldBuffer directory_block) = 0;
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
+  /// An inode without links is put by its last user. True: the scheme takes the reference over, and puts it
+  /// later.
+  virtual bool puts_off_removal(CoreInode&) { return false; }
   /// (4b) The inode has no mode and no pointers any more, in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 

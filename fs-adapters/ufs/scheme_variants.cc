@@ -88,6 +88,9 @@ std::vector<SchemeVariant> whole_table() {
                           {.commit = Journal::Commit::synchronous}));
   table.push_back(
       journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
+  table.push_back(journal("journal-late-removal",
+                          "Journal, ordered, commits in groups; the syncer takes removed files' blocks away",
+                          {.removal = Journal::Removal::by_syncer}));
   table.push_back(
       journal("journal-unordered", "Journal whose commit record waits for nothing",
               {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
