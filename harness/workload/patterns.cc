@@ -48,6 +48,9 @@ class Script {
   void link(const std::string& from, const std::string& to) {
     draft.add({.kind = Kind::link, .path = from, .target = to});
   }
+  void symlink(const std::string& target, const std::string& path) {
+    draft.add({.kind = Kind::symlink, .path = path, .target = target});
+  }
   void open(const std::string& path, const std::string& as) {
     draft.add({.kind = Kind::open, .path = path, .target = as});
   }
@@ -214,6 +217,19 @@ void fsync_unlinked(Script& script, std::uint32_t rounds) {
   }
 }
 
+/// What xfstests' generic/779 asks: a symbolic link that fsync of its directory has made persistent gets
+/// another name, and its directory is synced once more.
+void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string folder = fmt::format("d{}", round);
+    script.mkdir(folder);
+    script.symlink("nowhere", folder + "/old");
+    script.fsyncdir(folder);
+    script.rename(folder + "/old", folder + "/new");
+    script.fsyncdir(folder);
+  }
+}
+
 struct Scenario {
   Pattern pattern;
   void (*play)(Script&, std::uint32_t);
@@ -228,7 +244,10 @@ constexpr std::array kScenarios{
     Scenario{{"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
              sqlite_wal},
     Scenario{{"fsync-unlinked", "a file loses its last name while it is open, and is synced (generic/764)"},
-             fsync_unlinked}};
+             fsync_unlinked},
+    Scenario{{"fsync-renamed-symlink",
+              "a symbolic link gets another name, and its directory is synced (generic/779)"},
+             fsync_renamed_symlink}};
 
 }  // namespace
 

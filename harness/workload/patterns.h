@@ -1,17 +1,21 @@
 #pragma once
 // What applications do to keep their data: the patterns whose every step relies on a promise.
 //
-//   replace-by-rename           editors, package managers: new file, fsync, rename over the old one, fsync of
-//                               the directory every other time
-//   replace-by-rename-unsynced  the same without any fsync of the file; a log beside it makes the points in
-//   time append-log                  records at the end of a log, fdatasync after each few; rotation by
-//   rename mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur,
-//   removed sqlite-rollback             SQLite's rollback journal: journal synced, pages written in place,
-//   synced,
-//                               journal removed
-//   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the database
-//   at
-//                               a checkpoint, the log begun anew
+//   replace-by-rename           editors, package managers: new file, fsync, rename over the old one,
+//                               fsync of the directory every other time
+//   replace-by-rename-unsynced  the same without any fsync of the file; a log beside it makes the points
+//                               in time
+//   append-log                  records at the end of a log, fdatasync after each few; rotation by rename
+//   mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur, removed
+//   sqlite-rollback             SQLite's rollback journal: journal synced, pages written in place,
+//                               synced, journal removed
+//   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the
+//                               database at a checkpoint, the log begun anew
+//
+// And two that a defect of btrfs was found with, by the xfstests that ask for them:
+//
+//   fsync-unlinked              generic/764: a file loses its last name while it is open, and is synced
+//   fsync-renamed-symlink       generic/779: a symbolic link gets another name, its directory is synced
 
 #include <cstdint>
 #include <optional>
