@@ -201,6 +201,10 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
     return fail(root.subject("controls"), "stand in campaigns that explore only",
                 "add [explore], or list file systems that are expected to lose among the others");
   }
+  if (root.has("workloads")) {
+    return fail(root.subject("workloads"), "stand in campaigns that explore only",
+                "add [explore], or put the operations into a file: workload.name = \"mine.txt\"");
+  }
   for (const auto& read :
        {root.take("trials", campaign.trials, {.least = 1, .most = 1'000'000}), read_device(root, campaign),
         read_workload(root, campaign), read_cut(root, campaign), read_filesystems(root, campaign)}) {
@@ -216,6 +220,9 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   }
   ExplorationDefaults defaults;
   ExploredCell& cell = defaults.cell;
+  auto own = read_own_workloads(root);
+  if (!own) return pass_on(own);
+  defaults.workloads = std::move(*own);
   for (const auto& read : {take_trials(root, cell.trials), read_stage(root, campaign, cell.prefill),
                            read_filesystems(root, campaign)}) {
     if (!read) return read;
@@ -232,6 +239,7 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
           (*table)->take("operations", cell.operations), take_application(**table, cell)}) {
       if (!read) return read;
     }
+    take_own_workload(defaults.workloads, cell);
     if (const auto good = check_workload(**table, "name", cell); !good) return good;
   }
   defaults.size_bytes = campaign.size_bytes;
@@ -256,7 +264,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   const Result<StrictTable> root = StrictTable::parse(text, file_name);
   if (!root) return pass_on(root);
   if (const auto known = root->only({"title", "takes", "seed", "trials", "filesystems", "device", "workload",
-                                     "cut", "guest", "explore", "controls"});
+                                     "workloads", "cut", "guest", "explore", "controls"});
       !known) {
     return pass_on(known);
   }
@@ -378,8 +386,8 @@ std::string campaign_digest(const Campaign& campaign) {
   for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign)) {
     shape += fmt::format("\n{} {} {} {}", filesystem->name, filesystem->type, filesystem->mount_options,
                          filesystem->log_size_bytes);
-    for (const auto* command :
-         {&filesystem->mkfs, &filesystem->replay, &filesystem->check, &filesystem->repair}) {
+    for (const auto* command : {&filesystem->mkfs, &filesystem->settle, &filesystem->mount,
+                                &filesystem->replay, &filesystem->check, &filesystem->repair}) {
       shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
     }
   }

@@ -108,8 +108,20 @@ Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& ta
     if (!read) return pass_on(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
+  take_own_workload(defaults.workloads, cell);
   if (const auto good = check_workload(table, "workload", cell); !good) return pass_on(good);
   return cell;
+}
+
+/// A list in which something is made persistent.
+Result<void> check_operations(const std::string& subject, const std::string& text) {
+  const auto list = workload::parse_operations(text, subject);
+  if (!list) return pass_on(list);
+  if (std::ranges::none_of(*list, workload::is_persistence_point)) {
+    return fail(subject, "nothing in it is made persistent, so that no loss could be told",
+                "add fsync, fdatasync, fsyncdir or sync");
+  }
+  return {};
 }
 
 Result<void> check_cells(const StrictTable& root, const Exploration& exploration) {
@@ -215,6 +227,28 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
   return {};
 }
 
+Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
+  OwnWorkloads own;
+  const auto table = root.table("workloads");
+  if (!table) return pass_on(table);
+  if (!*table) return own;
+  for (const std::string& name : (*table)->keys()) {
+    const std::string subject = (*table)->subject(name);
+    if (std::ranges::any_of(workload::known_workloads(),
+                            [&](const auto& known) { return known.name == name; }))
+      return fail(subject, "is a workload of the catalogue", "give it another name");
+    std::string& operations = own[name];
+    if (const auto taken = (*table)->take(name, operations); !taken) return pass_on(taken);
+    if (const auto good = check_operations(subject, operations); !good) return pass_on(good);
+  }
+  return own;
+}
+
+void take_own_workload(const OwnWorkloads& own, ExploredCell& cell) {
+  if (!cell.operations.empty() || cell.application) return;
+  if (const auto found = own.find(cell.workload); found != own.end()) cell.operations = found->second;
+}
+
 Result<void> take_application(const StrictTable& table, ExploredCell& cell) {
   if (!table.has("application")) return {};
   if (table.has("operations") || table.has("workload") || table.has("name")) {
@@ -240,16 +274,7 @@ Result<void> check_workload(const StrictTable& table, const std::string& key, co
     return fail(table.subject("trials"), fmt::format("\"all\" of {} is no number", cell.workload),
                 "write a number");
   }
-  if (!cell.operations.empty()) {
-    const auto list = workload::parse_operations(cell.operations, table.subject("operations"));
-    if (!list) return pass_on(list);
-    if (std::ranges::none_of(*list, workload::is_persistence_point)) {
-      return fail(table.subject("operations"),
-                  "nothing in it is made persistent, so that no loss could be told",
-                  "add fsync, fdatasync, fsyncdir or sync");
-    }
-    return {};
-  }
+  if (!cell.operations.empty()) return check_operations(table.subject("operations"), cell.operations);
   const auto list =
       workload::make_workload({.name = cell.workload, .rounds = static_cast<std::uint32_t>(cell.rounds)});
   if (!list) return fail(table.subject(key), list.error().message());

@@ -14,13 +14,21 @@
 //   write-cache = "write through"    the guest is told so, and sends no flushes
 //   prefill = "pattern"              the disk is full of foreign bytes before mkfs
 //   strategies = ["lose-all"]
-//   workload = "ace-seq1"
-//   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is its
-//   name then trials = 10 budget = 50
-//   application = "sqlite-off"      a real application (harness/workload/application.h) in place of a
-//   workload
+//   workload = "ace-seq1"            of the catalogue, or of the file's own
+//   trials = 10
+//   budget = 50
+//   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is then
+//                                    its name
+//   application = "sqlite-off"       a real application (harness/workload/application.h) in place of a
+//                                    workload
+//
+// Workloads of the file's own, which several cells share, have a table:
+//
+//   [workloads]
+//   eight-files = """..."""
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +47,8 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  std::string workload = "ace-seq1";                 ///< of the catalogue, or what `operations` are called
-  std::string operations;                            ///< in text form; empty: the catalogue's
+  std::string workload = "ace-seq1";  ///< of the catalogue or the file, or what `operations` are called
+  std::string operations;             ///< in text form; empty: the catalogue's
   std::optional<workload::Application> application;  ///< in place of both; `workload` is its name then
   std::optional<std::int64_t> trials = 5;            ///< workloads; nothing: all that have a number
   std::int64_t rounds = 60;
@@ -64,10 +72,18 @@ struct Exploration {
   std::vector<ExploredCell> cells;  ///< controls first
 };
 
+/// The file's own workloads: names and operations.
+using OwnWorkloads = std::map<std::string, std::string>;
+/// Root's `workloads`. Errors: a name of the catalogue, operations that are none or persist nothing.
+Result<OwnWorkloads> read_own_workloads(const config::StrictTable& root);
+/// A cell whose workload is one of them gets its operations.
+void take_own_workload(const OwnWorkloads& own, ExploredCell& cell);
+
 /// What a campaign's own tables say about all cells.
 struct ExplorationDefaults {
   ExploredCell cell;  ///< without a file system
   std::uint64_t size_bytes = 0;
+  OwnWorkloads workloads = {};
 };
 
 /// `filesystems`: the candidates. Reads root's `explore` and `controls`.

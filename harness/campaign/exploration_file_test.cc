@@ -88,6 +88,21 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
   }
 }
 
+TEST(Exploration, CellsShareWorkloadsOfTheFilesOwn) {
+  const Campaign campaign = campaign_of(
+      "filesystems = ['ext4']\n[explore]\n[workload]\nname = 'two'\n"
+      "[workloads]\none = 'sync'\ntwo = 'syncfs'\n"
+      "[[controls]]\nfilesystem = 'ext4-nobarrier'\nworkload = 'one'\n"
+      "[[controls]]\nfilesystem = 'jfs'\nworkload = 'small-files'\n"
+      "[[controls]]\nfilesystem = 'xfs'\nworkload = 'one'\noperations = \"create f\\nfsync f\"");
+  const auto& cells = campaign.explore->cells;
+  ASSERT_EQ(cells.size(), 4U);
+  EXPECT_EQ(cells[0].operations, "sync");
+  EXPECT_EQ(cells[1].operations, "");
+  EXPECT_EQ(cells[2].operations, "create f\nfsync f") << "its own come first";
+  EXPECT_EQ(cells[3].operations, "syncfs");
+}
+
 TEST(Exploration, KeysTellFileSystemVariantAndWorkload) {
   const Campaign campaign = campaign_of(kWithControls);
   const TrialPlans plans(campaign);
@@ -183,6 +198,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'creat f'",
                 "workload.operations"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'create f'", "nothing in it"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'creat f'", "workloads.mine"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'create f'", "nothing in it"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nrandom = 'sync'", "of the catalogue"},
+        BadText{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workloads]\nmine = 'sync'",
+                "add [explore]"},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprefill = 'zeroes'", "device.prefill"},
         BadText{"filesystems = ['ext4']\n[explore]\n[guest]\nwrite-cache = 'off'", "guest.write-cache"},
         BadText{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[guest]\nwrite-cache = 'write "
