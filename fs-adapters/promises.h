@@ -13,6 +13,9 @@ struct Promises {
   // Documented tier. POSIX asks for fsync of the directory.
   bool fsync_keeps_name = false;   ///< fsync of a file or directory keeps the path it was opened by
   bool fsync_keeps_links = false;  ///< and every other change of that file's names: links, renames, removals
+  /// The two also after RENAME_EXCHANGE. XFS changes neither of the exchanged inodes, so that fsync of one
+  /// finds nothing to force to the log.
+  bool fsync_keeps_exchanged_name = true;
   /// sync() and syncfs() return when everything is on the disk, as Linux says. A FUSE file system does not
   /// hear of them (fs-adapters/fuse/server.h).
   bool sync_waits = true;

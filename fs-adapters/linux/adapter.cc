@@ -65,9 +65,9 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   if (!table) return pass_on(table);
   if (!*table) return {};
   if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                                         "fsync-keeps-new-name", "replace-keeps-content",
-                                         "renamed-file-survives", "names-are-atomic", "exposes-stale-data",
-                                         "allocation-size", "sync-waits", "own-names"});
+                                         "fsync-keeps-exchanged-name", "fsync-keeps-new-name",
+                                         "replace-keeps-content", "renamed-file-survives", "names-are-atomic",
+                                         "exposes-stale-data", "allocation-size", "sync-waits", "own-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
@@ -77,6 +77,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("reason", adapter.expected_reason),
         (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
         (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
+        (*table)->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
         (*table)->take("sync-waits", promises.sync_waits),
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
@@ -237,14 +238,15 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
 }
 
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth) {
-  if (const auto known = root.only({"base", "title", "type", "minimum-size", "package", "guest", "log",
-                                    "mkfs", "mount", "replay", "check", "repair", "promise", "variant"});
+  if (const auto known =
+          root.only({"base", "title", "type", "minimum-size", "package", "guest", "log", "mkfs", "settle",
+                     "mount", "replay", "check", "repair", "promise", "variant"});
       !known) {
     return pass_on(known);
   }
   LinuxAdapter adapter;
   adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits = adapter.repair.good_exits =
-      adapter.mount.good_exits = {0};
+      adapter.mount.good_exits = adapter.settle.good_exits = {0};
   std::string base;
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
@@ -259,9 +261,10 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
        {root.take("title", adapter.title), root.take("type", adapter.type),
         root.take_size("minimum-size", adapter.minimum_size_bytes), root.take("package", adapter.package),
         read_log(root, adapter), read_guest(root, from, adapter), read_mount(root, adapter),
-        read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
-        read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
-        read_promise(root, adapter), read_variants(root, adapter), check_complete(root, adapter)}) {
+        read_command(root, "mkfs", adapter.mkfs), read_command(root, "settle", adapter.settle),
+        read_replay(root, adapter), read_command(root, "check", adapter.check),
+        read_command(root, "repair", adapter.repair), read_promise(root, adapter),
+        read_variants(root, adapter), check_complete(root, adapter)}) {
     if (!read) return pass_on(read);
   }
   return adapter;

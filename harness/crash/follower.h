@@ -171,6 +171,7 @@ class Follower {
   Result<void> sync_directory(const std::string& path);
   void cover_entries(ObjectId directory, CoverTier tier);
   void sync_everything();
+  bool fsync_keeps(const SlotHistory& name) const;
   void cover_path(const std::string& path);
   void cover_links(ObjectId id);
   void cover_new_path(const std::string& path);

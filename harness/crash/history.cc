@@ -92,6 +92,7 @@ Result<void> Follower::exchange(const Operation& operation) {
   if (history_.tokens[*one->token].object == history_.tokens[*other->token].object) return {};
   bind(*one, operation.path, other->token, true);
   bind(*other, operation.target, one->token, true);
+  slot(*one).bindings.back().by_exchange = slot(*other).bindings.back().by_exchange = true;
   return {};
 }
 

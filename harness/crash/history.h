@@ -42,6 +42,7 @@ struct Binding {
   std::optional<TokenId> token;  ///< nothing: the name was removed
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name
+  bool by_exchange = false;
 };
 struct Cover {
   std::size_t operation;

@@ -77,9 +77,14 @@ void Follower::sync_everything() {
   }
 }
 
+bool Follower::fsync_keeps(const SlotHistory& name) const {
+  return promises_.fsync_keeps_exchanged_name || name.bindings.empty() || !name.bindings.back().by_exchange;
+}
+
 void Follower::cover_path(const std::string& path) {
   for (std::string rest = path; !rest.empty();) {
-    if (const auto place = look_up(rest)) slot(*place).covers.push_back({index_, CoverTier::documented});
+    if (const auto place = look_up(rest); place && fsync_keeps(slot(*place)))
+      slot(*place).covers.push_back({index_, CoverTier::documented});
     const std::size_t slash = rest.rfind('/');
     rest = slash == std::string::npos ? "" : rest.substr(0, slash);
   }
@@ -115,7 +120,8 @@ void Follower::cover_links(ObjectId id) {
       const bool left = !last.token && entry.bindings.size() > 1 &&
                         history_.tokens[*std::prev(entry.bindings.end(), 2)->token].object == id;
       const bool covered = !entry.covers.empty() && entry.covers.back().operation == index_;
-      if ((here || left) && !covered) entry.covers.push_back({index_, CoverTier::documented});
+      if ((here || left) && !covered && fsync_keeps(entry))
+        entry.covers.push_back({index_, CoverTier::documented});
     }
   }
 }

@@ -293,6 +293,27 @@ TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {
   EXPECT_EQ(links.judge(with_a, all), (Found{{Verdict::resurrected, Tier::documented}}));
 }
 
+TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyWherePromised) {
+  const Case exchanged{{"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2", "sync",
+                        "rename-exchange a b", "fsync a"},
+                       6};
+  const adapters::Promises xfs = adapters::load_adapter("xfs")->promises;
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  const Tree after{file("a", 1, 2, 2, 2), file("b", 1, 1, 1, 1)};
+  const Tree before{file("a", 1, 1, 1, 1), file("b", 1, 2, 2, 2)};
+  EXPECT_EQ(exchanged.judge(after, xfs), kNothing);
+  EXPECT_EQ(exchanged.judge(before, xfs), kNothing);
+  EXPECT_NE(exchanged.judge(before, ext4), kNothing);
+  const Case moved{{"mkdir d", "mkdir e", "create d/a", "sync", "rename-exchange d e", "fsyncdir e"}, 5};
+  const Tree old{directory("d", 8), directory("e", 9), file("d/a", 0, 0, 0, 1)};
+  EXPECT_EQ(moved.judge(old, xfs), kNothing);
+  EXPECT_NE(moved.judge(old, ext4), kNothing);
+  Case at_last = exchanged;
+  at_last.lines.emplace_back("fsyncdir .");
+  at_last.persisted = 7;
+  EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory does";
+}
+
 TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
   const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
   EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);
