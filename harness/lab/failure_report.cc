@@ -27,6 +27,13 @@ struct Failing {
   StateOutcome outcome;
 };
 
+/// As one would type it here; whole where it lies elsewhere.
+std::string as_typed(const fs::path& path) {
+  std::error_code ignored;
+  const std::string near = fs::proximate(path, ignored).string();
+  return near.empty() || near.starts_with("..") ? path.string() : near;
+}
+
 class FailureReporter {
  public:
   FailureReporter(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
@@ -248,7 +255,7 @@ Result<FailureReport> FailureReporter::run() {
   if (smaller_) {
     report.recording = smaller_->workload.recording;
     report.recording_state = states::format(smaller_->state);
-    commands.push_back(fmt::format("headcrash replay {} --fs {} --state {}", report.recording->string(),
+    commands.push_back(fmt::format("headcrash replay {} --fs {} --state {}", as_typed(*report.recording),
                                    filesystem_.name, report.recording_state));
   }
   auto account = write_account({.filesystem = &filesystem_,

@@ -21,14 +21,21 @@ struct Subject {
   std::int64_t trials = 0, lost = 0, lost_synced = 0, kept = 0, unexpected = 0, cells = 0, cells_met = 0;
 };
 
+std::string control_name(const Cell& cell) {
+  return cell.variant.empty() ? cell.filesystem : fmt::format("{} ({})", cell.filesystem, cell.variant);
+}
+
 std::vector<Subject> subjects(const Facts& facts, const std::string& expected) {
   std::vector<Subject> all;
   for (const auto& cell : facts.cells) {
-    // Controls that must keep everything have a sentence of their own.
-    if (cell.expected != expected || (cell.is_control() && cell.must != "lose")) continue;
-    if (all.empty() || all.back().filesystem != cell.filesystem) {
+    // What a control must do counts, not what its adapter expects. Those that must keep everything, or show
+    // damage, have a sentence of their own.
+    const std::string duty = cell.must == "lose" ? "loss" : cell.is_control() ? "" : cell.expected;
+    if (duty != expected) continue;
+    const std::string name = cell.is_control() ? control_name(cell) : cell.filesystem;
+    if (all.empty() || all.back().filesystem != name) {
       all.push_back({});
-      all.back().filesystem = cell.filesystem;
+      all.back().filesystem = name;
     }
     auto& s = all.back();
     s.trials += cell.trials;
@@ -118,10 +125,6 @@ std::string about_the_rest(const Facts& facts) {
                         s.trials);
   }
   return text;
-}
-
-std::string control_name(const Cell& cell) {
-  return cell.variant.empty() ? cell.filesystem : fmt::format("{} ({})", cell.filesystem, cell.variant);
 }
 
 /// Why a control did not come out as it must.

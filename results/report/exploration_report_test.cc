@@ -77,6 +77,11 @@ TEST_F(ExplorationReport, ControlsFirstThenCandidatesWithFailuresCoverageAndStep
   EXPECT_LT(candidates, verdicts);
   EXPECT_LT(html.find("ext4-nobarrier", controls), candidates);
   EXPECT_EQ(html.find("This report is invalid."), std::string::npos);
+  EXPECT_NE(html.find("ext4 kept everything it had promised in 1 of 1 explored workload."), std::string::npos)
+      << "no control among them";
+  EXPECT_NE(html.find("xfs (write-through), the control that must lose, lost synced data in 1 of 1."),
+            std::string::npos);
+  EXPECT_LT(html.find("<h4>btrfs: silent-loss"), html.find("<h4>control ext4-nobarrier: silent-loss"));
   EXPECT_NE(html.find("28 of 4096 subsets"), std::string::npos) << "what a bound left out";
   EXPECT_NE(html.find("&lt;persistent&gt;"), std::string::npos) << "the account, escaped";
   EXPECT_NE(html.find("headcrash replay &#39;btrfs"), std::string::npos);

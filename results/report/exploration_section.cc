@@ -1,9 +1,12 @@
 // What was explored: controls first, then candidates; how much of each strategy's space; the failures with
 // their accounts and the command that shows each again; where the time went.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "results/report/figures.h"
 #include "results/report/html.h"
@@ -16,6 +19,8 @@ using Kind = Column::Kind;
 
 /// Beyond this a count of states is told as a power of ten.
 constexpr double kCountable = 1e9;
+/// Of a workload: the end is what tells.
+constexpr std::size_t kOperationsInALine = 8;
 
 std::string space(double states) {
   if (states < kCountable) return fmt::format("{:.0f}", states);
@@ -97,31 +102,77 @@ std::string coverage_table(const Facts& facts) {
   return html_table(columns, rows, "cards");
 }
 
-std::string one_failure(const Facts& facts, const Failure& f) {
-  std::string out =
-      fmt::format("<p>{} <b class=\"no\">{}</b> <small>{} &middot; state <code>{}</code> ({})</small></p>\n",
-                  filesystem_name(facts, f.filesystem), escape(f.verdict), escape(f.key), escape(f.state),
-                  escape(f.strategy));
+bool is_wanted(const Failure& f) {
+  return f.control == "lose" || f.control == "damage";
+}
+
+/// Failures of one file system that are told together.
+std::string kind_of(const Failure& f) {
+  return fmt::format("{}{}{}: {} ({}){}", is_wanted(f) ? "control " : "", f.filesystem,
+                     f.variant.empty() ? "" : " (" + f.variant + ")", f.verdict, f.tier,
+                     f.confirmed ? "" : ", not seen again on a fresh guest");
+}
+
+/// "create foo; sync; rename foo bar", the last of them.
+std::string in_a_line(const std::string& operations) {
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = operations; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > 0) lines.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const std::size_t first = lines.size() <= kOperationsInALine ? 0 : lines.size() - kOperationsInALine;
+  return fmt::format("{}{}", first == 0 ? "" : "...; ",
+                     fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "; "));
+}
+
+std::string shown_again(const Facts& facts, const Failure& f) {
+  if (f.replay.empty()) return {};
+  return fmt::format("<code>{}</code>", escape(f.replay + " --db " + facts.database));
+}
+
+std::string account_of(const Facts& facts, const Failure& f, bool open) {
+  std::string out;
   if (!f.confirmed) {
     out += fmt::format("<p class=\"warn\">Not seen again on a fresh guest{}{}</p>\n",
                        f.disagreement.empty() ? "." : ": ", escape(f.disagreement));
   }
   out += fmt::format("<pre><code>{}</code></pre>\n", escape(f.account.empty() ? f.summary : f.account));
-  if (!f.replay.empty())
-    out +=
-        fmt::format("<p>Show it again: <code>{}</code></p>\n", escape(f.replay + " --db " + facts.database));
-  return out;
+  if (const std::string command = shown_again(facts, f); !command.empty())
+    out += fmt::format("<p>Show it again: {}</p>\n", command);
+  return details(fmt::format("{}, state {}", f.key, f.state), out, "cell", open);
+}
+
+/// Failures of one kind: each in a line, their accounts below.
+std::string failures_of_a_kind(const Facts& facts, const std::vector<const Failure*>& alike, bool open) {
+  const std::vector<Column> columns = {{"trial and state"}, {"what was done"}, {"show it again"}};
+  std::vector<std::vector<std::string>> rows;
+  std::string accounts;
+  for (const Failure* f : alike) {
+    rows.push_back({fmt::format("{}<small>state <code>{}</code> ({})</small>", escape(f->key),
+                                escape(f->state), escape(f->strategy)),
+                    escape(in_a_line(f->operations.empty() ? f->summary : f->operations)),
+                    shown_again(facts, *f)});
+    accounts += account_of(facts, *f, open);
+  }
+  return fmt::format("<h4>{}</h4>\n", escape(kind_of(*alike.front()))) + html_table(columns, rows, "cards") +
+         (open ? accounts : details(alike.size() == 1 ? "The account" : "The accounts", accounts, "cell"));
 }
 
 std::string failures_part(const Facts& facts) {
   if (facts.failures.empty()) return "<p class=\"muted\">No state failed.</p>\n";
-  std::string out;
+  // As the query orders them: candidates first.
+  std::vector<std::vector<const Failure*>> kinds;
+  std::map<std::string, std::size_t> known;
   for (const Failure& f : facts.failures) {
-    const bool wanted = f.control == "lose" || f.control == "damage";
-    out += details(fmt::format("{}{}: {} ({}) in {}, state {}", wanted ? "control " : "", f.filesystem,
-                               f.verdict, f.tier, f.key, f.state),
-                   one_failure(facts, f), "cell", !wanted && f.confirmed);
+    const auto [kind, is_new] = known.try_emplace(kind_of(f), kinds.size());
+    if (is_new) kinds.emplace_back();
+    kinds[kind->second].push_back(&f);
   }
+  const auto candidates = std::ranges::count_if(facts.failures, std::not_fn(is_wanted));
+  std::string out;
+  for (const auto& alike : kinds)
+    out += failures_of_a_kind(facts, alike, candidates == 1 && !is_wanted(*alike.front()));
   const auto shown = static_cast<std::int64_t>(facts.failures.size());
   if (facts.failures_in_all > shown)
     out += fmt::format("<p class=\"note\">And {} more in the database.</p>\n", facts.failures_in_all - shown);

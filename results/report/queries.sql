@@ -88,13 +88,13 @@ GROUP BY t.filesystem, t.variant, t.workload, t.control, k.strategy
 ORDER BY t.control IS NULL, t.filesystem, t.variant, t.workload, t.control, k.strategy;
 
 -- name: failures
--- Those of candidates first, then those that controls had to show; at most 200.
+-- Those of candidates first, then those that controls had to show; at most 500.
 SELECT t.id AS trial_id, t.key, t.filesystem, t.variant, t.workload, t.control, c.name AS state, c.strategy, c.verdict,
   c.summary, c.persisted_operation, x.*,
   (SELECT count(*) FROM finding WHERE crash_state_id = c.id) AS findings, count(*) OVER () AS total
 FROM failure x JOIN crash_state c ON c.id = x.crash_state_id JOIN trial t ON t.id = c.trial_id
 WHERE t.run_id = :run
-ORDER BY t.control IN ('lose', 'damage'), NOT x.confirmed, t.filesystem, t.variant, t.id, c.id LIMIT 200;
+ORDER BY t.control IN ('lose', 'damage'), NOT x.confirmed, t.filesystem, t.variant, t.id, c.id LIMIT 500;
 
 -- name: steps
 -- Where the time of exploring went.
