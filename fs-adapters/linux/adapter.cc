@@ -246,7 +246,7 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
   }
   LinuxAdapter adapter;
   adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits = adapter.repair.good_exits =
-      adapter.mount.good_exits = adapter.settle.good_exits = {0};
+      adapter.mount.good_exits = {0};
   std::string base;
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
@@ -261,10 +261,9 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
        {root.take("title", adapter.title), root.take("type", adapter.type),
         root.take_size("minimum-size", adapter.minimum_size_bytes), root.take("package", adapter.package),
         read_log(root, adapter), read_guest(root, from, adapter), read_mount(root, adapter),
-        read_command(root, "mkfs", adapter.mkfs), read_command(root, "settle", adapter.settle),
-        read_replay(root, adapter), read_command(root, "check", adapter.check),
-        read_command(root, "repair", adapter.repair), read_promise(root, adapter),
-        read_variants(root, adapter), check_complete(root, adapter)}) {
+        read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
+        read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
+        read_promise(root, adapter), read_variants(root, adapter), check_complete(root, adapter)}) {
     if (!read) return pass_on(read);
   }
   return adapter;

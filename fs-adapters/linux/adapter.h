@@ -56,7 +56,6 @@ struct LinuxAdapter {
   std::string package;  ///< of Debian, with its commands; empty: scripts/setup asks for it anyway
   GuestParts guest;
   GuestCommand mkfs;
-  GuestCommand settle;           ///< once in the fresh file system, mounted, before a workload; usually empty
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
   /// Text in its output, or in the kernel log, that tells that the log was not empty; that it threw the log

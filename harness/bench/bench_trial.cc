@@ -211,7 +211,7 @@ Step<void> BenchTrial::format_and_mount() {
 
   if (const auto began = step(setup_->begin("mount")); !began) return began;
   std::string why;
-  const auto mounted = step(session_->mount_new(filesystem, &why));
+  const auto mounted = step(session_->mount(filesystem, &why));
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted) return tl::unexpected("the fresh file system could not be mounted: " + why);
   return step(setup_->end(0));

@@ -386,8 +386,8 @@ std::string campaign_digest(const Campaign& campaign) {
   for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign)) {
     shape += fmt::format("\n{} {} {} {}", filesystem->name, filesystem->type, filesystem->mount_options,
                          filesystem->log_size_bytes);
-    for (const auto* command : {&filesystem->mkfs, &filesystem->settle, &filesystem->mount,
-                                &filesystem->replay, &filesystem->check, &filesystem->repair}) {
+    for (const auto* command : {&filesystem->mkfs, &filesystem->mount, &filesystem->replay,
+                                &filesystem->check, &filesystem->repair}) {
       shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
     }
   }

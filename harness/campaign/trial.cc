@@ -72,7 +72,7 @@ class TrialRun {
   template <typename T>
   Step<T> with_remedy(Step<T> outcome) const;
   Step<lab::GuestOutcome> exec(const std::vector<std::string>& argv);
-  Step<bool> mount(bool fresh = false);
+  Step<bool> mount();
   Step<void> begin(const std::string& phase);
   Step<void> end(std::optional<int> exit_code = std::nullopt) { return as_step(phases_->end(exit_code)); }
   Step<void> set_clock(const std::string& clock);
@@ -230,10 +230,9 @@ void TrialRun::log(std::string_view heading, const lab::GuestOutcome& outcome) {
 }
 
 /// True when it was taken; what the command or a refusing kernel said goes into the log.
-Step<bool> TrialRun::mount(bool fresh) {
+Step<bool> TrialRun::mount() {
   std::string why;
-  const Step<bool> mounted = with_remedy(fresh ? session_->mount_new(*plan_.filesystem, &why)
-                                               : session_->mount(*plan_.filesystem, &why));
+  const Step<bool> mounted = with_remedy(session_->mount(*plan_.filesystem, &why));
   if (mounted && !*mounted) log("mount", {.exit_code = 1, .output = why + "\n"});
   return mounted;
 }
@@ -247,7 +246,7 @@ Step<void> TrialRun::format_and_mount() {
                 fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
   }
   if (const Step<void> ended = end(made->exit_code); !ended) return ended;
-  const auto mounted = mount(true);
+  const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
     return stop(crash::Verdict::harness_error,

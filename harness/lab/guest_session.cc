@@ -182,17 +182,6 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
   return filesystem.mount.good(mounted->exit_code);
 }
 
-Step<bool> GuestSession::mount_new(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  auto mounted = mount(filesystem, why);
-  if (!mounted || !*mounted || filesystem.settle.argv.empty()) return mounted;
-  const auto settled = exec(in_guest(filesystem.settle.argv));
-  if (!settled) return tl::unexpected(settled.error());
-  if (!filesystem.settle.good(settled->exit_code))
-    return stop(crash::Verdict::harness_error, fmt::format("the settle command failed with exit code {}: {}",
-                                                           settled->exit_code, settled->output));
-  return mounted;
-}
-
 Step<void> GuestSession::unmount() {
   const auto done = call({{"do", "unmount"}, {"target", kMountPoint}});
   if (!done) return tl::unexpected(done.error());

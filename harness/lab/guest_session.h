@@ -101,8 +101,6 @@ class GuestSession {
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
   /// False: the kernel refused; its words are in `why`.
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
-  /// Of a fresh file system: settled as well.
-  Step<bool> mount_new(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
   /// Marks go to the second disk. `earlier`: mishaps of the parts of the same workload before this one.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations,

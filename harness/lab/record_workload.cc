@@ -171,7 +171,7 @@ Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& 
       {.recording = fs::absolute(disk.recording), .state = disk.state, .record = fs::absolute(recording)});
   if (!loaded) return tl::unexpected(loaded.error());
   std::string why;
-  const auto mounted = guest.mount_new(filesystem, &why);
+  const auto mounted = guest.mount(filesystem, &why);
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
     return stop(crash::Verdict::harness_error, "the fresh file system could not be mounted: " + why);

@@ -151,13 +151,6 @@ Step<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::stri
   return mounted;
 }
 
-Step<bool> StageGuest::mount_new(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  Step<bool> mounted =
-      state_->see_and_ask([&](GuestSession& session) { return session.mount_new(filesystem, why); });
-  if (mounted) state_->mounted = *mounted;
-  return mounted;
-}
-
 Step<void> StageGuest::unmount() {
   Step<void> done = state_->see_and_ask([](GuestSession& session) { return session.unmount(); });
   if (done) state_->mounted = false;

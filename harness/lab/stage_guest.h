@@ -44,7 +44,6 @@ class StageGuest {
   // As GuestSession's; each failure makes the next load() begin with a fresh guest.
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
-  Step<bool> mount_new(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations);
   Step<void> put(const std::string& path, const std::string& text);

@@ -11,6 +11,7 @@
 //                               synced, journal removed
 //   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the
 //                               database at a checkpoint, the log begun anew
+//   overwrite-fsync             a database's table: written over in place, each write synced
 //
 // And two that a defect of btrfs was found with, by the xfstests that ask for them:
 //
