@@ -452,10 +452,15 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
            std::all_of(names.begin(), names.end(),
                        [&](const PendingName& name) { return shows(inode.number, name); });
   };
-  const auto settled = [&] {
-    return named() && (!inode.disk.is_directory() || add_at(first_block, kDotDotOffset) == nullptr);
+  const auto dot_dot = [&] {
+    return inode.disk.is_directory() ? add_at(first_block, kDotDotOffset) : nullptr;
   };
+  const auto settled = [&] { return named() && dot_dot() == nullptr; };
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
+    // The ".." waits for the count of the parent that it names.
+    if (const Add* parent = dot_dot(); parent != nullptr)
+      if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)); !written)
+        return written;
     // A directory's name waits for its first block, too.
     if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
     if (named()) continue;
