@@ -204,23 +204,24 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
 }
 
 /// Files of a fixed length are written over in place, each write synced, as a database's. Each has been
-/// synced once since it got its length, and one once since the last sync of all, before the first write that
+/// synced once since the last sync of all, with nothing that anybody would miss, before the first write that
 /// counts: F2FS's defects show elsewhere (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so that this is a
 /// control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
-  constexpr std::uint64_t kFiles = 4, kFileBlocks = 64;
-  for (std::uint64_t i = 0; i < kFiles; ++i) {
-    const std::string path = fmt::format("table{}", i);
-    script.create(path);
-    script.write(path, 0, kFileBlocks * kStampBytes);
-    script.fsync(path);
+  constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
+  const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };
+  for (std::uint64_t i = 0; i < kTables; ++i) {
+    script.create(table(i));
+    script.write(table(i), 0, kTableBytes);
   }
   script.sync();
-  script.allocate_keep("table0", kFileBlocks * kStampBytes, kPageBytes);
-  script.fsync("table0");
+  for (std::uint64_t i = 0; i < kTables; ++i) {
+    script.allocate_keep(table(i), kTableBytes, kPageBytes);
+    script.fsync(table(i));
+  }
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    const std::string path = fmt::format("table{}", script.below(kFiles));
-    const std::uint64_t page = script.below(kFileBlocks * kStampBytes / kPageBytes - 1);
+    const std::string path = table(script.below(kTables));
+    const std::uint64_t page = script.below(kTableBytes / kPageBytes - 1);
     script.write(path, page * kPageBytes, (1 + script.below(2)) * kPageBytes);
     if (script.below(3) == 0)
       script.fdatasync(path);
