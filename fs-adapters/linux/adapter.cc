@@ -238,9 +238,8 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
 }
 
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth) {
-  if (const auto known =
-          root.only({"base", "title", "type", "minimum-size", "package", "guest", "log", "mkfs", "settle",
-                     "mount", "replay", "check", "repair", "promise", "variant"});
+  if (const auto known = root.only({"base", "title", "type", "minimum-size", "package", "guest", "log",
+                                    "mkfs", "mount", "replay", "check", "repair", "promise", "variant"});
       !known) {
     return pass_on(known);
   }
