@@ -16,6 +16,10 @@ struct Promises {
   /// The two also after RENAME_EXCHANGE. XFS changes neither of the exchanged inodes, so that fsync of one
   /// finds nothing to force to the log.
   bool fsync_keeps_exchanged_name = true;
+  /// The path also where a directory on it was renamed before the object got its name: the log that holds the
+  /// one holds the other. (A directory that was renamed later is no part of the promise.) btrfs writes a log
+  /// of the object and of new directories, f2fs a node that names its parent by number.
+  bool fsync_keeps_renamed_parents = true;
   /// sync() and syncfs() return when everything is on the disk, as Linux says. A FUSE file system does not
   /// hear of them (fs-adapters/fuse/server.h).
   bool sync_waits = true;

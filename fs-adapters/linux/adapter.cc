@@ -64,10 +64,11 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                                         "fsync-keeps-exchanged-name", "fsync-keeps-new-name",
-                                         "replace-keeps-content", "renamed-file-survives", "names-are-atomic",
-                                         "exposes-stale-data", "allocation-size", "sync-waits", "own-names"});
+  if (const auto known =
+          (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
+                          "fsync-keeps-exchanged-name", "fsync-keeps-renamed-parents", "fsync-keeps-new-name",
+                          "replace-keeps-content", "renamed-file-survives", "names-are-atomic",
+                          "exposes-stale-data", "allocation-size", "sync-waits", "own-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
@@ -78,6 +79,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
         (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
         (*table)->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
+        (*table)->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
         (*table)->take("sync-waits", promises.sync_waits),
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),

@@ -172,6 +172,7 @@ class Follower {
   void cover_entries(ObjectId directory, CoverTier tier);
   void sync_everything();
   bool fsync_keeps(const SlotHistory& name) const;
+  bool fsync_leaves_out(const SlotHistory& directory, std::size_t named) const;
   void cover_path(const std::string& path);
   void cover_links(ObjectId id);
   void cover_new_path(const std::string& path);

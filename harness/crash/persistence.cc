@@ -81,10 +81,26 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
   return promises_.fsync_keeps_exchanged_name || name.bindings.empty() || !name.bindings.back().by_exchange;
 }
 
+/// Whether what writes an object of which `named` was the last change of name leaves out this rename of a
+/// directory above it: a later one is in nothing that fsync of the object waits for, and one before it comes
+/// along only where all is logged in order.
+bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
+  const Binding& last = directory.bindings.back();
+  const bool covered = !directory.covers.empty() && directory.covers.back().operation > last.operation;
+  return last.by_rename && !covered && (last.operation > named || !promises_.fsync_keeps_renamed_parents);
+}
+
+/// The object's own name and its directories', up to the first of which a rename is left out: above it
+/// nothing is known to have been written.
 void Follower::cover_path(const std::string& path) {
+  std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
-    if (const auto place = look_up(rest); place && fsync_keeps(slot(*place)))
-      slot(*place).covers.push_back({index_, CoverTier::documented});
+    const auto place = look_up(rest);
+    if (!place || !place->token) return;
+    SlotHistory& name = slot(*place);
+    if (named && fsync_leaves_out(name, *named)) return;
+    if (!named) named = name.bindings.back().operation;
+    if (fsync_keeps(name)) name.covers.push_back({index_, CoverTier::documented});
     const std::size_t slash = rest.rfind('/');
     rest = slash == std::string::npos ? "" : rest.substr(0, slash);
   }

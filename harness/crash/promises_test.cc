@@ -314,6 +314,30 @@ TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyWherePromised) {
   EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory does";
 }
 
+TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) {
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  const adapters::Promises btrfs = adapters::load_adapter("btrfs")->promises;
+  const Case later{{"mkdir d", "create d/a", "sync", "rename d e", "fsync e/a"}, 4};
+  const Tree back{directory("d", 2), file("d/a", 0, 0, 0, 3)};
+  EXPECT_EQ(later.judge(back, ext4), kNothing) << "nothing of the file is left to write";
+  EXPECT_EQ(later.judge(back, btrfs), kNothing);
+  const Case before{{"mkdir d", "sync", "rename d e", "create e/a", "fsync e/a"}, 4};
+  EXPECT_NE(before.judge(back, ext4), kNothing);
+  EXPECT_EQ(before.judge(back, btrfs), kNothing);
+  EXPECT_NE(before.judge({directory("d", 2)}, btrfs), kNothing) << "the file's own name";
+  const Case within{
+      {"mkdir d", "mkdir d/e", "sync", "rename d c", "create c/e/a", "rename c b", "fsync b/e/a"}, 6};
+  EXPECT_EQ(within.judge({directory("c", 2), directory("c/e", 3), file("c/e/a", 0, 0, 0, 4)}, ext4),
+            kNothing);
+  Case itself = later;
+  itself.lines.back() = "fsyncdir e";
+  EXPECT_NE(itself.judge(back, btrfs), kNothing);
+  Case kept = later;
+  kept.lines.insert(kept.lines.begin() + 4, "fsyncdir .");
+  kept.persisted = 5;
+  EXPECT_NE(kept.judge(back, btrfs), kNothing);
+}
+
 TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
   const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
   EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);
