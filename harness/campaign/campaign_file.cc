@@ -26,6 +26,8 @@ using config::StrictTable;
 
 using model::kSectorBytes;
 
+constexpr int kDeepestBase = 4;
+
 Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
   if (campaign.size_bytes > 0 && campaign.size_bytes % kSectorBytes == 0) return {};
   return fail(device.subject("size"), fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
@@ -258,6 +260,29 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
+/// One with a base is one text with it, so that what the database keeps needs no other file.
+Result<config::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
+  auto found = config::find_named_file("campaign", name_or_path, config::built_in(embedded_files()));
+  if (!found) return found;
+  const Result<StrictTable> own = StrictTable::parse(found->text, found->file);
+  if (!own) return pass_on(own);
+  std::string base;
+  if (const auto taken = own->take("base", base); !taken) return pass_on(taken);
+  if (base.empty()) return found;
+  if (depth >= kDeepestBase) return fail(own->subject("base"), "goes in a circle or too deep");
+  // A base with a '/' stands beside the file that names it.
+  const bool path = base.ends_with(".toml") || base.find('/') != std::string::npos;
+  const auto below = find_campaign(path ? (found->folder / base).string() : base, depth + 1);
+  if (!below) {
+    const Error& error = below.error();
+    return fail(own->subject("base") + ": " + error.subject, error.problem, error.remedy);
+  }
+  const Result<StrictTable> lower = StrictTable::parse(below->text, below->file);
+  if (!lower) return pass_on(lower);
+  found->text = own->over(*lower).without("base").text();
+  return found;
+}
+
 }  // namespace
 
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
@@ -285,7 +310,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
 }
 
 Result<Campaign> load_campaign(const std::string& name_or_path) {
-  const auto found = config::find_named_file("campaign", name_or_path, config::built_in(embedded_files()));
+  const Result<config::NamedFile> found = find_campaign(name_or_path, 0);
   if (!found) return pass_on(found);
   return parse_campaign(found->text, found->file);
 }
@@ -293,7 +318,7 @@ Result<Campaign> load_campaign(const std::string& name_or_path) {
 std::vector<CampaignSummary> built_in_campaigns() {
   std::vector<CampaignSummary> summaries;
   for (const EmbeddedFile& file : embedded_files()) {
-    const Result<Campaign> campaign = parse_campaign(std::string(file.text), std::string(file.name));
+    const Result<Campaign> campaign = load_campaign(std::filesystem::path(file.name).stem());
     if (!campaign) continue;
     const TrialPlans plans(*campaign);
     summaries.push_back(

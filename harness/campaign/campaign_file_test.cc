@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
+
+#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -36,6 +39,52 @@ TEST(Campaign, TheDigestFollowsTheText) {
   demo = load_campaign("demo").value();
   demo.text += " ";
   EXPECT_NE(before, campaign_digest(demo));
+}
+
+class CampaignWithABase : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    const std::string path = folder_.path() / name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  model::TemporaryFolder folder_;
+};
+
+TEST_F(CampaignWithABase, SaysOnlyWhatIsDifferent) {
+  write("base.toml",
+        "filesystems = ['ext4', 'xfs']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\nsize = '400M'");
+  const Result<Campaign> mine =
+      load_campaign(write("mine.toml", "base = './base.toml'\ntrials = 7\n[device]\nsize = '320M'"));
+  ASSERT_TRUE(mine) << mine.error().message();
+  EXPECT_EQ(mine->name, "mine");
+  EXPECT_EQ(mine->filesystems.size(), 2u);
+  EXPECT_EQ(mine->trials, 7);
+  EXPECT_EQ(mine->size_bytes, std::uint64_t{320} << 20);
+  const Result<Campaign> again = parse_campaign(mine->text, "mine.toml");
+  ASSERT_TRUE(again) << "what the database keeps needs no base: " << again.error().message();
+  EXPECT_EQ(campaign_digest(*again), campaign_digest(*mine));
+}
+
+TEST_F(CampaignWithABase, ThatIsNotThereOrIsItselfIsAnError) {
+  const Result<Campaign> none = load_campaign(write("none.toml", "base = 'control'"));
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message().find("none.toml: base"), std::string::npos) << none.error().message();
+  EXPECT_NE(none.error().message().find("\"controls\""), std::string::npos) << none.error().message();
+  const Result<Campaign> circle = load_campaign(write("circle.toml", "base = 'circle.toml'"));
+  ASSERT_FALSE(circle);
+  EXPECT_NE(circle.error().message().find("goes in a circle"), std::string::npos) << circle.error().message();
+}
+
+TEST(Campaign, TheDeepControlsAreTheControlsWithMoreOfEach) {
+  const Campaign controls = load_campaign("controls").value(), deep = load_campaign("controls-deep").value();
+  ASSERT_EQ(controls.explore->cells.size(), deep.explore->cells.size());
+  for (std::size_t i = 0; i < controls.explore->cells.size(); ++i) {
+    const ExploredCell &one = controls.explore->cells[i], &ten = deep.explore->cells[i];
+    EXPECT_EQ(one.filesystem.name, ten.filesystem.name);
+    EXPECT_EQ(static_cast<std::int64_t>(workloads_of(one, 1).count) * one.budget, 500);
+    EXPECT_EQ(static_cast<std::int64_t>(workloads_of(ten, 1).count) * ten.budget, 5000);
+  }
 }
 
 struct BadCampaign {

@@ -50,6 +50,22 @@ Result<void> take_strategies(const StrictTable& table, std::vector<std::string>&
   return {};
 }
 
+/// `budget` or `states`.
+Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
+  if (table.has("budget") && table.has("states")) {
+    return fail(table.subject("budget"), "stands beside `states`",
+                "leave one of them out: `budget` is of each workload, `states` of all together");
+  }
+  if (table.has("budget")) cell.states.reset();
+  if (const auto taken = table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}); !taken)
+    return taken;
+  std::int64_t states = cell.states.value_or(0);
+  if (const auto taken = table.take("states", states, {.least = 1, .most = kBudgetMost}); !taken)
+    return taken;
+  if (table.has("states")) cell.states = states;
+  return {};
+}
+
 /// What a control must do when the file does not say: what its adapter expects.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
@@ -88,7 +104,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
 Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
                                   const ExplorationDefaults& defaults) {
   if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "strategies", "workload",
-                                     "operations", "application", "trials", "budget", "rounds"});
+                                     "operations", "application", "trials", "budget", "states", "rounds"});
       !known)
     return pass_on(known);
   ExploredCell cell = defaults.cell;
@@ -102,8 +118,7 @@ Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& ta
   for (const auto& read :
        {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
         take_strategies(table, cell.strategies), table.take("workload", cell.workload),
-        table.take("operations", cell.operations), take_trials(table, cell.trials),
-        table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}),
+        table.take("operations", cell.operations), take_trials(table, cell.trials), take_budget(table, cell),
         table.take("rounds", cell.rounds, {.least = 4, .most = 100'000}), take_application(table, cell)}) {
     if (!read) return pass_on(read);
   }
@@ -310,13 +325,12 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known =
-          (*table)->only({"strategies", "budget", "reorder-per-cut", "in-guest-share", "confirm", "keep"});
+  if (const auto known = (*table)->only(
+          {"strategies", "budget", "states", "reorder-per-cut", "in-guest-share", "confirm", "keep"});
       !known)
     return pass_on(known);
   for (const auto& read :
-       {take_strategies(**table, own.cell.strategies),
-        (*table)->take("budget", own.cell.budget, {.least = 1, .most = kBudgetMost}),
+       {take_strategies(**table, own.cell.strategies), take_budget(**table, own.cell),
         (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
         (*table)->take("in-guest-share", exploration.in_guest_share),
         (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
@@ -338,6 +352,11 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     cell.filesystem = filesystem;
     if (filesystem.expected == adapters::Expectation::loss) cell.control = Control::lose;
     exploration.cells.push_back(std::move(cell));
+  }
+  for (ExploredCell& cell : exploration.cells) {
+    if (!cell.states) continue;
+    const auto workloads = static_cast<std::int64_t>(workloads_of(cell, 0).count);
+    cell.budget = (*cell.states + workloads - 1) / workloads;
   }
   std::ranges::stable_sort(exploration.cells, {}, [](const ExploredCell& cell) { return !cell.control; });
   if (const auto good = check_cells(root, exploration); !good) return pass_on(good);

@@ -16,7 +16,7 @@
 //   strategies = ["lose-all"]
 //   workload = "ace-seq1"            of the catalogue, or of the file's own
 //   trials = 10
-//   budget = 50
+//   budget = 50                      states of each workload; or `states`, of all of them together
 //   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is then
 //                                    its name
 //   application = "sqlite-off"       a real application (harness/workload/application.h) in place of a
@@ -54,6 +54,7 @@ struct ExploredCell {
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< plugin/states/explorer.h
   std::int64_t budget = 1000;           ///< distinct states of one trial
+  std::optional<std::int64_t> states;   ///< of all trials together, which have equal shares as their budgets
   bool write_through = false, prefill = false;
   bool own_strategies = false;  ///< other ones than the campaign's
 };

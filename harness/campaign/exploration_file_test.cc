@@ -178,6 +178,20 @@ TEST(Exploration, TakesFileSystemsWhoseLogLiesOnASecondDisk) {
     EXPECT_EQ(cell.filesystem.log_size_bytes, 16U << 20) << cell.filesystem.name;
 }
 
+TEST(Exploration, StatesAreSharedOutAmongTheWorkloadsOfACell) {
+  const Campaign campaign = campaign_of(
+      "filesystems = ['ext4']\ntrials = 3\n[explore]\nstates = 100\n[workloads]\none = 'sync'\n"
+      "[[controls]]\nfilesystem = 'xfs'\nmust = 'keep'\nworkload = 'one'\n"
+      "[[controls]]\nfilesystem = 'jfs'\nbudget = 7\n"
+      "[[controls]]\nfilesystem = 'ext4-nobarrier'\nstates = 6\n");
+  const auto& cells = campaign.explore->cells;
+  ASSERT_EQ(cells.size(), 4U);
+  EXPECT_EQ(cells[0].budget, 100) << "a fixed list is one workload";
+  EXPECT_EQ(cells[1].budget, 7);
+  EXPECT_EQ(cells[2].budget, 2);
+  EXPECT_EQ(cells[3].budget, 34);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadExploration,
     testing::Values(
@@ -185,6 +199,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['member']", "explore.strategies"},
         BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['prefix', 'prefix']", "twice"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudget = 0", "explore.budget"},
+        BadText{"filesystems = ['ext4']\n[explore]\nbudget = 5\nstates = 50", "stands beside `states`"},
         BadText{"filesystems = ['ext4']\n[explore]\nin-guest-share = 2", "explore.in-guest-share"},
         BadText{"filesystems = ['ext4']\n[explore]\nconfirm = 'all'", "explore.confirm"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudgets = 5", "did you mean \"budget\""},

@@ -230,6 +230,26 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
+/// Files that are made and appended to, each change synced, and their directory with each new name. Every
+/// fsync finds an inode that has changed, and nothing is ever renamed or removed: what the defects of ext4
+/// without a journal (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this is a
+/// control.
+void append_fsync(Script& script, std::uint32_t rounds) {
+  constexpr std::uint64_t kAppended = 16, kBlocksMost = 16;
+  std::vector<std::string> files;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const bool fresh = files.empty() || (files.size() < kAppended && script.below(4) == 0);
+    if (fresh) {
+      files.push_back(fmt::format("file{}", files.size()));
+      script.create(files.back());
+    }
+    const std::string path = fresh ? files.back() : files[script.below(files.size())];
+    script.append(path, script.some_bytes(kBlocksMost));
+    script.fsync(path);
+    if (fresh) script.fsyncdir("");
+  }
+}
+
 /// What xfstests' generic/764 asks: a file that was persistent loses its last name while it is open, and is
 /// synced once more. Every other one is written to in between, or shortened.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
@@ -275,6 +295,8 @@ constexpr std::array kScenarios{
              sqlite_wal},
     Scenario{{"overwrite-fsync", "files of a fixed length are written over in place, each write synced"},
              overwrite_fsync},
+    Scenario{{"append-fsync", "files are made and appended to, each change synced, each name as well"},
+             append_fsync},
     Scenario{{"fsync-unlinked", "a file loses its last name while it is open, and is synced (generic/764)"},
              fsync_unlinked},
     Scenario{{"fsync-renamed-symlink",

@@ -12,6 +12,7 @@
 //   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the
 //                               database at a checkpoint, the log begun anew
 //   overwrite-fsync             a database's table: written over in place, each write synced
+//   append-fsync                a server's files: made and appended to, each change synced, each name too
 //
 // And two that a defect of btrfs was found with, by the xfstests that ask for them:
 //

@@ -64,6 +64,28 @@ TEST(StrictTable, SyntaxErrorsNameTheLine) {
   EXPECT_NE(file.error().message().find("f.toml:2"), std::string::npos) << file.error().message();
 }
 
+TEST(StrictTable, OneLaidOverAnotherKeepsWhatItDoesNotSay) {
+  const StrictTable base =
+      StrictTable::parse("a = 1\nb = 'two'\n[t]\nc = 3\nd = \"\"\"\nx\ny\n\"\"\"\n[[l]]\ne = 1\n[[l]]\ne = 2",
+                         "base")
+          .value();
+  const StrictTable upper =
+      StrictTable::parse("base = 'x'\na = 9\n[t]\nc = 4\n[[l]]\ne = 5\n[s]\nf = 6", "upper").value();
+  const StrictTable both = StrictTable::parse(upper.over(base).without("base").text(), "both").value();
+  EXPECT_EQ(both.keys(), (std::vector<std::string>{"a", "b", "l", "s", "t"}));
+  std::int64_t a = 0, c = 0;
+  std::string b, d;
+  ASSERT_TRUE(both.take("a", a, {.least = 0, .most = 9}));
+  ASSERT_TRUE(both.take("b", b));
+  ASSERT_TRUE(both.table("t").value()->take("c", c, {.least = 0, .most = 9}));
+  ASSERT_TRUE(both.table("t").value()->take("d", d));
+  EXPECT_EQ(a, 9);
+  EXPECT_EQ(b, "two");
+  EXPECT_EQ(c, 4);
+  EXPECT_EQ(d, "x\ny\n");
+  EXPECT_EQ(both.tables("l").value().size(), 1u);
+}
+
 TEST(TextFile, IsBoundedAndSaysWhatItCannotRead) {
   EXPECT_NE(read_text_file("/dev/zero").error().message().find("larger than 1 MiB"), std::string::npos);
   EXPECT_NE(read_text_file("no/such.toml").error().message().find("no/such.toml"), std::string::npos);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "plugin/config/nearest.h"
 #include "plugin/config/size.h"
@@ -47,6 +48,39 @@ Result<void> StrictTable::only(const std::vector<std::string>& keys) const {
       return fail(subject(word), "unknown key", suggest(word, keys));
   }
   return {};
+}
+
+namespace {
+
+void lay_over(const toml::table& upper, toml::table& lower) {
+  for (const auto& [key, value] : upper) {
+    toml::table* below = lower[key].as_table();
+    if (value.is_table() && below != nullptr) {
+      lay_over(*value.as_table(), *below);
+    } else {
+      lower.insert_or_assign(key, value);
+    }
+  }
+}
+
+}  // namespace
+
+StrictTable StrictTable::over(const StrictTable& base) const {
+  StrictTable both(std::make_unique<State>(State{state_->file, state_->prefix, base.state_->table}));
+  lay_over(state_->table, both.state_->table);
+  return both;
+}
+
+StrictTable StrictTable::without(const std::string& key) const {
+  StrictTable rest = *this;
+  rest.state_->table.erase(key);
+  return rest;
+}
+
+std::string StrictTable::text() const {
+  std::ostringstream stream;
+  stream << toml::toml_formatter(state_->table) << '\n';
+  return stream.str();
 }
 
 bool StrictTable::has(const std::string& key) const {

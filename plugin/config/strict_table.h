@@ -55,6 +55,12 @@ class StrictTable {
   /// The tables of a list of tables ([[key]]), their keys told as key.0, key.1, ...; none when it is absent.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
+  /// This laid over `base`: the keys of both; where both have one it is this one's, but tables are laid over
+  /// each other in turn. (A list of tables is no table: it takes the place of the other.)
+  StrictTable over(const StrictTable& base) const;
+  StrictTable without(const std::string& key) const;
+  std::string text() const;  ///< as TOML, without comments
+
   /// "file: a.b.key", for an Error.
   std::string subject(const std::string& key) const;
 
