@@ -51,6 +51,10 @@ struct Promises {
 
   /// Names in the root that are the file system's own (NILFS2's .nilfs); they are not judged.
   std::vector<std::string> own_names = {};
+  /// Beginnings of names that an operation gives for a while, in any directory, and a cut may leave where
+  /// names are not atomic: they are not judged. (What was synced must show under a name of its own all the
+  /// same.)
+  std::vector<std::string> passing_names = {};
 };
 
 }  // namespace headcrash::adapters

@@ -56,6 +56,7 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     EXPECT_EQ(adapter->promises.names_are_atomic, meant.names_are_atomic) << name;
     EXPECT_EQ(adapter->promises.exposes_stale_data, meant.exposes_stale_data) << name;
     EXPECT_EQ(adapter->promises.allocation_bytes, meant.allocation_bytes) << name;
+    EXPECT_EQ(adapter->promises.passing_names, meant.passing_names) << name;
     EXPECT_EQ(adapter->expected == adapters::Expectation::clean, !variant->control) << name;
     ++ours;
   }

@@ -64,17 +64,18 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known =
-          (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                          "fsync-keeps-exchanged-name", "fsync-keeps-renamed-parents", "fsync-keeps-new-name",
-                          "replace-keeps-content", "renamed-file-survives", "names-are-atomic",
-                          "exposes-stale-data", "allocation-size", "sync-waits", "own-names"});
+  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
+                                         "fsync-keeps-exchanged-name", "fsync-keeps-renamed-parents",
+                                         "fsync-keeps-new-name", "replace-keeps-content",
+                                         "renamed-file-survives", "names-are-atomic", "exposes-stale-data",
+                                         "allocation-size", "sync-waits", "own-names", "passing-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
   std::uint64_t allocation_bytes = promises.allocation_bytes;
   for (const auto& read :
        {take_expected(**table, adapter.expected), (*table)->take("own-names", promises.own_names),
+        (*table)->take("passing-names", promises.passing_names),
         (*table)->take("reason", adapter.expected_reason),
         (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
         (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),

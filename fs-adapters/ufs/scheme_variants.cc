@@ -117,11 +117,8 @@ adapters::Promises promises_of(const SchemeVariant& scheme) {
           .renamed_file_survives = true,
           .names_are_atomic = scheme.mount.scheme == SchemeKind::journal,
           .exposes_stale_data = !scheme.mount.options.allocation_initialization,
-          .allocation_bytes = MkfsOptions{}.block_bytes};
-}
-
-bool is_name_of_exchange(std::string_view path) {
-  return path.substr(path.rfind('/') + 1).starts_with(kExchangeNameStart);
+          .allocation_bytes = MkfsOptions{}.block_bytes,
+          .passing_names = {std::string(kExchangeNameStart)}};
 }
 
 void PrintTo(const SchemeVariant& scheme, std::ostream* out) {

@@ -56,9 +56,6 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name);
 /// What the oracle may ask of it.
 adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// The name that stands for one of the two during an exchange (rename.cc).
-bool is_name_of_exchange(std::string_view path);
-
 /// True when the scheme may leave this.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 

@@ -82,8 +82,15 @@ Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
     const auto& own = promises_.own_names;
     if (in_lost_and_found(object.path) || std::find(own.begin(), own.end(), top) != own.end()) continue;
     const auto [directory, name] = split_path(object.path);
+    if (is_passing(name)) continue;
     if (!children_[directory].try_emplace(name, &object).second) twice_.insert(object.path);
   }
+}
+
+bool Judge::is_passing(const std::string& name) const {
+  return !promises_.names_are_atomic &&
+         std::ranges::any_of(promises_.passing_names,
+                             [&](const std::string& start) { return name.starts_with(start); });
 }
 
 std::vector<Finding> Judge::judge() {

@@ -67,6 +67,7 @@ class Judge {
   };
 
   void walk();
+  bool is_passing(const std::string& name) const;
   void judge_directory(ObjectId directory, const std::string& path);
   void judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed);
   void judge_object(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed);

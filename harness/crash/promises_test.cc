@@ -338,6 +338,19 @@ TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) 
   EXPECT_NE(kept.judge(back, btrfs), kNothing);
 }
 
+TEST(Promises, TheThirdNameOfAnExchangeMayStayOnlyWhereNamesAreNotAtomic) {
+  const adapters::Promises soft = adapters::load_adapter("ufs-soft-updates")->promises;
+  const adapters::Promises journal = adapters::load_adapter("ufs-journal")->promises;
+  const Case exchanged{{"create foo", "mkdir A", "create A/foo", "rename-exchange foo A/foo"}, std::nullopt};
+  const Tree third{file("foo", 0, 0, 0, 2), file(".exchanged-4-0", 0, 0, 0, 4)};
+  EXPECT_EQ(exchanged.judge(third, soft), kNothing);
+  EXPECT_NE(exchanged.judge(third, journal), kNothing);
+  EXPECT_NE(exchanged.judge(third, kPlain), kNothing);
+  const Case synced{{"create foo", "create bar", "fsync bar", "create log", "fsync log"}, 4};
+  EXPECT_NE(synced.judge({file(".exchanged-4-0", 0, 0, 0, 4), file("log", 0, 0, 0, 5)}, soft), kNothing)
+      << "what was synced has no name of its own";
+}
+
 TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
   const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
   EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);

@@ -231,11 +231,10 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
 }
 
 /// Files that are made and appended to, each change synced, and their directory with each new name. Every
-/// fsync finds an inode that has changed, and nothing is ever renamed or removed: what the defects of ext4
-/// without a journal (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this is a
-/// control.
+/// append needs a new block and nothing is ever renamed or removed: what the defects of ext4 without a journal
+/// (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this is a control.
 void append_fsync(Script& script, std::uint32_t rounds) {
-  constexpr std::uint64_t kAppended = 16, kBlocksMost = 16;
+  constexpr std::uint64_t kAppended = 16, kPagesAtOnce = 4;
   std::vector<std::string> files;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const bool fresh = files.empty() || (files.size() < kAppended && script.below(4) == 0);
@@ -244,7 +243,7 @@ void append_fsync(Script& script, std::uint32_t rounds) {
       script.create(files.back());
     }
     const std::string path = fresh ? files.back() : files[script.below(files.size())];
-    script.append(path, script.some_bytes(kBlocksMost));
+    script.append(path, (1 + script.below(kPagesAtOnce)) * kPageBytes);
     script.fsync(path);
     if (fresh) script.fsyncdir("");
   }

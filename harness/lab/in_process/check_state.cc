@@ -30,7 +30,7 @@ std::string all_of(const StateOutcome& outcome) {
   for (const crash::Finding& f : outcome.findings)
     text += fmt::format("; {} {} {}: expected {}, found {}", crash::name(f.kind), crash::name(f.tier), f.path,
                         f.expected, f.found);
-  return text + fmt::format("; {} names of exchanges", outcome.names_of_exchanges);
+  return text;
 }
 
 }  // namespace
@@ -84,10 +84,6 @@ void StateChecker::judge_findings(const ufs::FsckReport& first, StateOutcome& ou
     recovery.check_found_damage = true;
     if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
   }
-  outcome.names_of_exchanges = std::erase_if(outcome.findings, [](const crash::Finding& finding) {
-    return finding.kind == crash::Verdict::wrong_data && finding.expected == "no such name" &&
-           ufs::is_name_of_exchange(finding.path);
-  });
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);
   if (recovery.check_found_damage && outcome.findings.empty()) {
     outcome.judgement.summary = fmt::format("fsck found what {} may not leave ({}); first: {}", scheme_->name,

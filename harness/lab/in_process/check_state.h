@@ -50,7 +50,6 @@ struct StateOutcome {
   crash::Judgement judgement;
   std::vector<crash::Finding> findings;             ///< the oracle's, and of fsck what is not permitted
   std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
-  std::size_t names_of_exchanges = 0;               ///< left behind, and permitted (scheme_variants.h)
   std::optional<std::size_t> persisted;
 };
 
