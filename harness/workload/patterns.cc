@@ -231,8 +231,8 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
 }
 
 /// Files that are made and appended to, each change synced, and their directory with each new name. Every
-/// append needs a new block and nothing is ever renamed or removed: what the defects of ext4 without a journal
-/// (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this is a control.
+/// append needs a new block and nothing is ever renamed or removed: what the defects of ext4 without a
+/// journal (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this is a control.
 void append_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kAppended = 16, kPagesAtOnce = 4;
   std::vector<std::string> files;
