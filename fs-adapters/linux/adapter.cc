@@ -253,9 +253,7 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
     if (depth >= kDeepestBase) return fail(root.subject("base"), "goes in a circle or too deep");
-    // A base with a '/' stands beside the file that names it.
-    const bool path = base.ends_with(".toml") || base.find('/') != std::string::npos;
-    const Result<LinuxAdapter> parent = load(path ? (from / base).string() : base, depth + 1);
+    const Result<LinuxAdapter> parent = load(config::named_in(from, base), depth + 1);
     if (!parent) return pass_on(parent);
     adapter = *parent;
   }

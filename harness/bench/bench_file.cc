@@ -11,6 +11,7 @@
 
 #include "harness/campaign/text_hash.h"
 #include "headcrash_bench_embedded.h"
+#include "plugin/config/named_file.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/strict_table.h"
 #include "plugin/config/text_file.h"
@@ -362,7 +363,7 @@ Result<Bench> load_bench(const std::string& name_or_path) {
       return parse_bench(std::string(file.text), std::string(file.name));
     if (file.name.ends_with(".toml")) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   }
-  if (!name_or_path.ends_with(".toml") && name_or_path.find('/') == std::string::npos) {
+  if (!config::is_path(name_or_path)) {
     return fail("benchmark \"" + name_or_path + "\"", "unknown",
                 config::suggest(name_or_path, names) + "; or give the path of a .toml file");
   }

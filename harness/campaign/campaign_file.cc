@@ -270,9 +270,7 @@ Result<config::NamedFile> find_campaign(const std::string& name_or_path, int dep
   if (const auto taken = own->take("base", base); !taken) return pass_on(taken);
   if (base.empty()) return found;
   if (depth >= kDeepestBase) return fail(own->subject("base"), "goes in a circle or too deep");
-  // A base with a '/' stands beside the file that names it.
-  const bool path = base.ends_with(".toml") || base.find('/') != std::string::npos;
-  const auto below = find_campaign(path ? (found->folder / base).string() : base, depth + 1);
+  const auto below = find_campaign(config::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
     return fail(own->subject("base") + ": " + error.subject, error.problem, error.remedy);

@@ -94,8 +94,8 @@ std::vector<std::vector<std::string>> commands(const std::vector<std::string>& l
 Result<Application> load_application(const std::string& name_or_path) {
   Result<Application> application = load(name_or_path, 0);
   if (!application) return application;
-  const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
-  application->origin = is_path ? std::filesystem::absolute(name_or_path).string() : name_or_path;
+  application->origin =
+      config::is_path(name_or_path) ? std::filesystem::absolute(name_or_path).string() : name_or_path;
   return application;
 }
 

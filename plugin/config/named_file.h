@@ -29,6 +29,12 @@ struct NamedFile {
 Result<NamedFile> find_named_file(std::string_view kind, const std::string& name_or_path,
                                   std::span<const BuiltInFile> built_in);
 
+/// It has a '/' or ends in .toml; else it is a name.
+bool is_path(std::string_view name_or_path);
+
+/// What a file in `folder` means by a name or path: a path is beside it.
+std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
+
 /// Without their endings, sorted.
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in);
 

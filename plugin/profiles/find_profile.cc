@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "headcrash_profiles_embedded.h"
+#include "plugin/config/named_file.h"
 #include "plugin/config/nearest.h"
 #include "plugin/config/text_file.h"
 #include "plugin/profiles/profile_reader.h"
@@ -33,8 +34,7 @@ Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path&
       return FoundProfile{std::string(file.name), std::string(name_or_path), {}, std::string(file.text)};
     }
   }
-  const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");
-  if (!is_path) {
+  if (!config::is_path(name_or_path)) {
     return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
                 fmt::format("{}; or give the path of a .toml file",
                             config::suggest(name_or_path, built_in_profiles())));
