@@ -16,9 +16,9 @@
 //   by mount mount, dump,         of the stage  a second mount      that mount (2)
 //            unmount
 //
-// (1) A file system without a journal has nothing that the mount would replay: there the command is run once
-// more in the guest, when it changed anything on the host.
-// (2) `wholly_in_guest` replays and checks once more.
+// (1) A file system without a journal has nothing that the mount would replay: there the guest mounts what
+// the command has made of the host's copy, which is put onto the stage (stage_copy.h). (2) `wholly_in_guest`
+// replays and checks once more.
 //
 // Kernel and e2fsck recover the same state independently and must both be content. The second recovery is
 // the kernel's own on the host's path: another mount must replay nothing, say nothing and show the same tree.

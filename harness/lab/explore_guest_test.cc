@@ -113,6 +113,27 @@ TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
   EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
 }
 
+/// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of it.
+TEST_F(LabGuest, WhatTheHostsFsckHasMendedIsWhatTheGuestMounts) {
+  const adapters::LinuxAdapter ext2 = adapter("ext2");
+  const RecordedWorkload workload = record(ext2);
+  std::size_t mended = 0;
+  const auto result =
+      explore(lab_->guests(), ext2, workload,
+              {.explore = {.strategies = {states::Strategy::prefix}, .seed = 5, .budget = 12},
+               .in_guest_share = 1,
+               .on_state = [&](const StateOutcome& outcome) {
+                 if (!outcome.recovery.replayed) return;
+                 ++mended;
+                 EXPECT_EQ(outcome.log.find("guest$ e2fsck"), std::string::npos) << outcome.log;
+                 EXPECT_EQ(outcome.log.find("EXT4-fs error"), std::string::npos) << outcome.log;
+               }});
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_GT(mended, 0U);
+  EXPECT_GT(result->sampled, 0U);
+  EXPECT_EQ(result->disagreements, 0U) << "with the guest's own e2fsck";
+}
+
 TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
   const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
   const RecordedWorkload workload = record(nobarrier);

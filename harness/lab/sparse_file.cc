@@ -38,6 +38,33 @@ std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   return length;
 }
 
+bool is_hole(const process::Descriptor& file, std::uint64_t offset, std::size_t bytes) {
+  const off_t data = ::lseek(file.get(), static_cast<off_t>(offset), SEEK_DATA);
+  return data < 0 ? errno == ENXIO : static_cast<std::uint64_t>(data) >= offset + bytes;
+}
+
+bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint64_t sectors) {
+  bool unwritten = true;
+  image.visit_written(lba, sectors, [&](std::uint64_t, std::uint64_t) { unwritten = false; });
+  return unwritten;
+}
+
+/// Of two pieces of the same size, the second of which lies at `offset`.
+Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<const std::byte> now,
+                                  std::uint64_t offset, const OnPiece& on_piece) {
+  const auto equal = [&](std::size_t at) {
+    return std::memcmp(&old[at], &now[at], std::min(kHoleBytes, now.size() - at)) == 0;
+  };
+  for (std::size_t at = 0; at < now.size();) {
+    const std::size_t first = at;
+    const bool same = equal(at);
+    while (at < now.size() && equal(at) == same) at += std::min(kHoleBytes, now.size() - at);
+    if (same) continue;
+    if (const auto done = on_piece(offset + first, now.subspan(first, at - first)); !done) return done;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<process::Descriptor> make_sparse_file(std::uint64_t bytes) {
@@ -79,6 +106,24 @@ Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_pie
     }
   });
   return visited;
+}
+
+Result<void> visit_changes(const states::StateImage& image, const process::Descriptor& file,
+                           const OnPiece& on_piece) {
+  std::vector<std::byte> old, now;
+  for (std::uint64_t lba = 0; lba < image.sectors(); lba += kPieceSectors) {
+    const std::uint64_t sectors = std::min(kPieceSectors, image.sectors() - lba);
+    const std::uint64_t offset = lba * model::kSectorBytes;
+    old.resize(sectors * model::kSectorBytes);
+    now.resize(old.size());
+    if (is_unwritten(image, lba, sectors) && is_hole(file, offset, now.size())) continue;
+    if (const auto read = image.read(lba, old); !read) return read;
+    if (::pread(file.get(), now.data(), now.size(), static_cast<off_t>(offset)) !=
+        static_cast<ssize_t>(now.size()))
+      return no_copy("cannot be read");
+    if (const auto done = visit_unequal_blocks(old, now, offset, on_piece); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace headcrash::lab

@@ -1,6 +1,7 @@
 #pragma once
 // An anonymous file in memory (memfd) that nobody else sees and that goes with its descriptor, even when
-// headcrash is killed; and how a state's image comes into a file without filling its holes.
+// headcrash is killed; how a state's image comes into a file without filling its holes, and what became of it
+// there.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,5 +23,9 @@ Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset,
 /// What is not known to be zeroes, a piece at a time, up to the first error.
 using OnPiece = std::function<Result<void>(std::uint64_t offset, std::span<const std::byte> bytes)>;
 Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece);
+
+/// What `file`, a copy of the image that a program has worked on, holds where it differs from the image.
+Result<void> visit_changes(const states::StateImage& image, const process::Descriptor& file,
+                           const OnPiece& on_piece);
 
 }  // namespace headcrash::lab

@@ -1,4 +1,5 @@
-// An NBD client beside the guest's (stage_copy.h): block status first, then reads of what is allocated.
+// An NBD client beside the guest's (stage_copy.h). Of a copy: block status first, then reads of what is
+// allocated.
 #include "harness/lab/stage_copy.h"
 
 #include <libnbd.h>
@@ -107,6 +108,15 @@ Result<process::Descriptor> StageCopier::copy() {
     }
   }
   return file;
+}
+
+Result<void> StageCopier::change(const states::StateImage& image, const process::Descriptor& copy) {
+  return visit_changes(image, copy,
+                       [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+                         if (::nbd_pwrite(connection_->nbd, bytes.data(), bytes.size(), offset, 0) != 0)
+                           return nbd_failed("cannot be written");
+                         return {};
+                       });
 }
 
 }  // namespace headcrash::lab

@@ -1,9 +1,14 @@
 #pragma once
-// What a stage holds now, copied into an anonymous file: the state with everything that its recovery wrote.
+// Between a stage and the host's private copies of its state (sparse_file.h), past the guest.
 //
-// Where only the kernel can replay (xfs, btrfs, f2fs), the check has to look at what the guest's mount has
-// left; the host does that some ten times faster than the emulated guest. Nothing of the stage may be mounted
-// meanwhile.
+//   copy      stage --> anonymous file   where only the kernel can replay (xfs, btrfs, f2fs), the check has
+//   to
+//                                        look at what the guest's mount has left
+//   change    anonymous file --> stage   where recovery is an fsck (ext2, minix), the guest looks at what the
+//                                        host's has left
+//
+// The host's programs are some ten times as fast as the emulated guest's. Nothing of the stage may be mounted
+// meanwhile, and the guest may not have read what changes.
 
 #include <filesystem>
 #include <memory>
@@ -11,6 +16,7 @@
 
 #include "harness/process/descriptor.h"
 #include "plugin/model/result.h"
+#include "plugin/states/state_image.h"
 
 namespace headcrash::lab {
 
@@ -24,6 +30,8 @@ class StageCopier {
 
   /// Sparse: what is not known to be zeroes is read.
   Result<process::Descriptor> copy();
+  /// `copy` was made of `image`, which the stage still holds. After an error it holds some of both.
+  Result<void> change(const states::StateImage& image, const process::Descriptor& copy);
 
  private:
   struct Connection;

@@ -51,6 +51,18 @@ struct StageGuest::State {
     if (!outcome) trusted = false;
     return outcome;
   }
+  /// A connection that has failed is not used again.
+  template <typename Request>
+  auto beside_guest(const Request& request) -> decltype(request(*copier)) {
+    if (!copier) {
+      auto connected = StageCopier::connect(server.socket(), device::StateServer::disk_export(stage));
+      if (!connected) return pass_on(connected);
+      copier.emplace(std::move(*connected));
+    }
+    auto outcome = request(*copier);
+    if (!outcome) copier.reset();
+    return outcome;
+  }
   Step<void> see() {
     if (!unseen) return {};
     const DiskIdentity loaded = *std::exchange(unseen, std::nullopt);
@@ -190,15 +202,11 @@ Step<Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem, b
 }
 
 Result<process::Descriptor> StageGuest::copy_stage() {
-  if (!state_->copier) {
-    auto copier =
-        StageCopier::connect(state_->server.socket(), device::StateServer::disk_export(state_->stage));
-    if (!copier) return pass_on(copier);
-    state_->copier.emplace(std::move(*copier));
-  }
-  auto copy = state_->copier->copy();
-  if (!copy) state_->copier.reset();
-  return copy;
+  return state_->beside_guest([](StageCopier& copier) { return copier.copy(); });
+}
+
+Result<void> StageGuest::change_stage(const states::StateImage& image, const process::Descriptor& copy) {
+  return state_->beside_guest([&](StageCopier& copier) { return copier.change(image, copy); });
 }
 
 device::StateServer& StageGuest::server() {

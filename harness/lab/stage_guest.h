@@ -14,6 +14,7 @@
 #include "harness/device/state_server.h"
 #include "harness/lab/guest_session.h"
 #include "harness/process/descriptor.h"
+#include "plugin/states/state_image.h"
 
 namespace headcrash::lab {
 
@@ -53,6 +54,9 @@ class StageGuest {
 
   /// What the stage holds now; nothing of it may be mounted.
   Result<process::Descriptor> copy_stage();
+  /// Before the first request after load(): puts what `copy` has and `image`, the state loaded, has not onto
+  /// the stage. After an error the state has to be loaded again.
+  Result<void> change_stage(const states::StateImage& image, const process::Descriptor& copy);
 
   device::StateServer& server();
   std::size_t stage() const;

@@ -1,0 +1,92 @@
+#include "harness/lab/sparse_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "harness/lab/host_check.h"
+#include "harness/lab/recorded_disk_test.h"
+
+namespace headcrash::lab {
+namespace {
+
+constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB
+constexpr std::size_t kPageBytes = 4096;
+
+/// A file system's image as its writes left it, and the host's copy of it.
+class CopiedState : public testing::Test {
+ protected:
+  CopiedState() {
+    RecordedDisk disk(folder_.path() / "a.hcrec", kImageSectors);
+    for (const std::uint64_t lba : {0, 8, 4096})
+      disk.write(lba + 1, lba, RecordedDisk::block({static_cast<int>(lba >> 3)})).ack(lba + 1);
+    const auto run = disk.flush(9999).load();
+    auto image = run->image({.event = run->events()}, 0);
+    EXPECT_TRUE(image) << image.error().message();
+    image_.emplace(std::move(*image));
+    auto copy = private_copy(*image_);
+    EXPECT_TRUE(copy) << copy.error().message();
+    copy_ = std::move(*copy);
+  }
+
+  void put(std::uint64_t offset, const std::vector<std::byte>& bytes) {
+    EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  /// By offset: how many bytes differ.
+  std::map<std::uint64_t, std::size_t> changes() {
+    std::map<std::uint64_t, std::size_t> seen;
+    const auto visited = visit_changes(*image_, copy_, [&](std::uint64_t offset, auto bytes) -> Result<void> {
+      seen[offset] = bytes.size();
+      std::vector<std::byte> there(bytes.size());
+      EXPECT_EQ(::pread(copy_.get(), there.data(), there.size(), static_cast<off_t>(offset)),
+                static_cast<ssize_t>(there.size()));
+      EXPECT_TRUE(std::ranges::equal(bytes, there)) << "at " << offset;
+      return {};
+    });
+    EXPECT_TRUE(visited) << visited.error().message();
+    return seen;
+  }
+
+  const model::TemporaryFolder folder_;
+  std::optional<states::StateImage> image_;
+  process::Descriptor copy_;
+};
+
+using Changes = std::map<std::uint64_t, std::size_t>;
+
+TEST_F(CopiedState, HasNoChangesBeforeAProgramWorkedOnIt) {
+  EXPECT_EQ(changes(), Changes{});
+}
+
+TEST_F(CopiedState, ChangesWhereAProgramWroteOtherBytes) {
+  put(4096 + 17, {std::byte{0x77}});                      // a byte of the second block
+  put(3 << 20, RecordedDisk::block({5}));                 // where there was nothing
+  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // beside it
+  put(0, RecordedDisk::block({0}));                       // what was there
+  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes where there are zeroes
+  EXPECT_EQ(changes(), (Changes{{4096, kPageBytes}, {3 << 20, 2 * kPageBytes}}));
+}
+
+TEST_F(CopiedState, ChangesWhereAProgramWroteZeroes) {
+  put(2 << 20, std::vector<std::byte>(kPageBytes));
+  EXPECT_EQ(changes(), (Changes{{2 << 20, kPageBytes}}));
+}
+
+TEST_F(CopiedState, StopsAtTheFirstError) {
+  put(0, std::vector<std::byte>(kPageBytes));
+  put(2 << 20, std::vector<std::byte>(kPageBytes));
+  std::size_t calls = 0;
+  const auto visited = visit_changes(*image_, copy_, [&](std::uint64_t, auto) -> Result<void> {
+    ++calls;
+    return fail("stage", "is full");
+  });
+  EXPECT_FALSE(visited);
+  EXPECT_EQ(calls, 1U);
+}
+
+}  // namespace
+}  // namespace headcrash::lab
