@@ -47,7 +47,8 @@ struct OpenOptions {
   std::uint32_t mode = 0644;
 };
 
-enum class FileType : std::uint8_t { regular, directory, symlink, other };
+/// A whiteout is a character device of number 0:0, by which overlayfs covers a name of the layer below.
+enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, other };
 
 struct FileStatus {
   std::uint64_t inode = 0;
@@ -101,7 +102,8 @@ struct SpaceStatus {
   std::uint64_t total_inodes = 0, free_inodes = 0;
 };
 
-enum class RenameMode : std::uint8_t { replace, no_replace, exchange };
+/// renameat2(2)'s flags; `whiteout` leaves one where the object was.
+enum class RenameMode : std::uint8_t { replace, no_replace, exchange, whiteout };
 enum class FallocateMode : std::uint8_t {
   allocate,
   keep_size,

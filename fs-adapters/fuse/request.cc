@@ -23,6 +23,7 @@ mode_t type_bits(FileType type) {
       return S_IFDIR;
     case FileType::symlink:
       return S_IFLNK;
+    case FileType::whiteout:
     case FileType::other:
       break;
   }

@@ -242,6 +242,7 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
 }
 
 VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, RenameMode mode) {
+  if (mode == RenameMode::whiteout) return refuse(EINVAL);  // there are no devices
   return change<void>([&](Operation& operation) -> VfsResult<void> {
     Rename rename;
     auto from_at = walk_to_parent(from, &operation);

@@ -145,6 +145,7 @@ class Follower {
     return history_.tokens.size() - 1;
   }
 
+  TokenId new_object(ObjectHistory fresh);
   Result<void> make(const std::string& path, ObjectHistory fresh);
   Result<void> remove(const std::string& path, bool directory);
   Result<void> link(const workload::Operation& operation);

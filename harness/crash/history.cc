@@ -20,14 +20,17 @@ Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
   const auto place = look_up(path);
   if (!place) return wrong(fmt::format("there is no directory for \"{}\"", path));
   if (place->token) return wrong(fmt::format("\"{}\" exists already", path));
+  bind(*place, path, new_object(std::move(fresh)));
+  return {};
+}
+
+TokenId Follower::new_object(ObjectHistory fresh) {
   fresh.made_by = index_;
   history_.objects.push_back(std::move(fresh));
   live_.emplace_back();
-  const ObjectId id = history_.objects.size() - 1;
-  const TokenId token = new_token(id);
+  const TokenId token = new_token(history_.objects.size() - 1);
   token_of_.push_back(token);
-  bind(*place, path, token);
-  return {};
+  return token;
 }
 
 Result<void> Follower::remove(const std::string& path, bool directory) {
@@ -76,7 +79,9 @@ Result<void> Follower::rename(const Operation& operation) {
       return wrong(fmt::format("\"{}\" cannot be replaced", operation.target));
     history_.tokens[*to->token].removed_by = index_;
   }
-  bind(*from, operation.path, std::nullopt, true);
+  std::optional<TokenId> left;
+  if (operation.kind == Kind::rename_whiteout) left = new_object({.type = FileType::whiteout});
+  bind(*from, operation.path, left, true);
   bind(*to, operation.target, from->token, true, to->token.has_value());
   return {};
 }
@@ -166,7 +171,8 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   }
   need(owners_.claim(id), operation.path);
   ObjectHistory& holder = history_.objects[id];
-  if (holder.type == FileType::symlink) return wrong("a symbolic link has no user attributes");
+  if (holder.type == FileType::symlink || holder.type == FileType::whiteout)
+    return wrong("only files and directories have user attributes");
   auto& states = holder.attributes[operation.attribute];
   if (operation.kind == Kind::setxattr) {
     states.emplace_back(index_, operation.value);
@@ -205,6 +211,7 @@ Result<void> Follower::act(const Operation& operation) {
       return link(operation);
     case Kind::rename:
     case Kind::rename_noreplace:
+    case Kind::rename_whiteout:
       return rename(operation);
     case Kind::rename_exchange:
       return exchange(operation);

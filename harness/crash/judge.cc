@@ -39,6 +39,8 @@ std::string_view kind_of(FileType type) {
       return "a directory";
     case FileType::symlink:
       return "a symbolic link";
+    case FileType::whiteout:
+      return "a whiteout";
     case FileType::other:
       break;
   }
@@ -165,6 +167,7 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
   }
   if (observed.type == FileType::directory) return judge_subdirectory(observed, candidates);
   if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, candidates);
+  if (observed.type == FileType::whiteout) return show(observed, candidates);  // all are alike
   judge_file(slot, allowed, observed, candidates);
 }
 

@@ -130,12 +130,19 @@ void LooseFileSystem::learn(std::size_t index, const Operation& operation) {
       bind(about, operation.target, about.about);
       break;
     case Kind::rename:
-    case Kind::rename_noreplace: {
+    case Kind::rename_noreplace:
+    case Kind::rename_whiteout: {
       about.about = resolve(operation.path);
       const auto replaced = resolve(operation.target);
       if (replaced == about.about) return;
       if (replaced && files_[*replaced].type == FileType::directory) about.emptied = replaced;
-      bind(about, operation.path, std::nullopt);
+      if (operation.kind == Kind::rename_whiteout) {
+        files_[index + 1].type = FileType::whiteout;
+        bind(about, operation.path, index + 1);
+        about.needs.pop_back();
+      } else {
+        bind(about, operation.path, std::nullopt);
+      }
       bind(about, operation.target, about.about);
       break;
     }

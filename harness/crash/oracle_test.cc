@@ -130,6 +130,22 @@ TEST(Oracle, ARenameIsAllOrNothing) {
   EXPECT_EQ(kinds(kReplace, 7, {new_a, t}), (Kinds{Verdict::resurrected}));
 }
 
+TEST(Oracle, ARenameThatLeavesAWhiteoutIsAllOrNothingToo) {
+  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "sync", "rename-whiteout a b", "sync"};
+  const ObservedObject a = file("a", {stamp(0, 1, 1, 1)}), b = file("b", {stamp(0, 1, 1, 1)});
+  const ObservedObject whiteout{.path = "a", .type = FileType::whiteout, .links = 1};
+  EXPECT_EQ(kinds(list, 2, {a}), Kinds{});
+  EXPECT_EQ(kinds(list, 2, {whiteout, b}), Kinds{});
+  EXPECT_EQ(kinds(list, 2, {b}), Kinds{Verdict::non_atomic_rename}) << "what the whiteout hid is seen again";
+  EXPECT_EQ(kinds(list, 2, {a, b}), Kinds{Verdict::non_atomic_rename});
+  EXPECT_EQ(kinds(list, 2, {whiteout}), Kinds{Verdict::lost_synced_data}) << "the file is nowhere";
+  EXPECT_EQ(kinds(list, 4, {whiteout, b}), Kinds{});
+  EXPECT_EQ(kinds(list, 4, {b}), Kinds{Verdict::lost_synced_data});
+  EXPECT_EQ(kinds(list, 4, {a, b}), Kinds{Verdict::lost_synced_data}) << "the whiteout is gone";
+  const ObservedObject device{.path = "a", .type = FileType::other, .links = 1};
+  EXPECT_EQ(kinds(list, 4, {device, b}), Kinds{Verdict::wrong_data}) << "a device of another number";
+}
+
 std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persisted,
                         const std::vector<ObservedObject>& tree) {
   std::vector<Tier> found;

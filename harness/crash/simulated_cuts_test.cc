@@ -39,9 +39,9 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   }
   operations.push_back({.kind = Kind::symlink, .path = "quiet/link", .target = "f0"});
   operations.push_back({.kind = Kind::sync});
-  for (Operation& operation : workload::random_operations(
-           {.seed = seed, .rounds = 40, .directories = 2, .names = 3, .largest_blocks = 6}))
-    operations.push_back(std::move(operation));
+  workload::RandomOptions busy{.seed = seed, .rounds = 40, .directories = 2, .names = 3, .largest_blocks = 6};
+  busy.weights.at(static_cast<std::size_t>(Kind::rename_whiteout)) = 2;
+  for (Operation& operation : workload::random_operations(busy)) operations.push_back(std::move(operation));
   return operations;
 }
 

@@ -128,6 +128,8 @@ std::string_view name_of(FileType type) {
       return "directory";
     case FileType::symlink:
       return "symlink";
+    case FileType::whiteout:
+      return "whiteout";
     case FileType::other:
       break;
   }

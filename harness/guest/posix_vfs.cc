@@ -42,18 +42,18 @@ bool fits_offset(std::uint64_t offset, std::uint64_t length) {
   return offset <= kMax && length <= kMax - offset;
 }
 
-FileType type_of(mode_t mode) {
+FileType type_of(mode_t mode, dev_t device) {
   if (S_ISREG(mode)) return FileType::regular;
   if (S_ISDIR(mode)) return FileType::directory;
   if (S_ISLNK(mode)) return FileType::symlink;
-  return FileType::other;
+  return S_ISCHR(mode) && device == 0 ? FileType::whiteout : FileType::other;
 }
 
 FileType type_of_entry(int folder, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN) return type_of(DTTOIF(entry.d_type));
+  if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_CHR) return type_of(DTTOIF(entry.d_type), 0);
   struct stat status {};
   if (::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return FileType::other;
-  return type_of(status.st_mode);
+  return type_of(status.st_mode, status.st_rdev);
 }
 
 // Stores into a shared mapping can raise SIGBUS (no space, no medium), which would end process 1 and with it
@@ -247,6 +247,7 @@ VfsResult<void> PosixVfs::rename(std::string_view from, std::string_view to, Ren
   unsigned flags = 0;
   if (mode == RenameMode::no_replace) flags = RENAME_NOREPLACE;
   if (mode == RenameMode::exchange) flags = RENAME_EXCHANGE;
+  if (mode == RenameMode::whiteout) flags = RENAME_WHITEOUT;
   return outcome(::renameat2(AT_FDCWD, old_name->c_str(), AT_FDCWD, new_name->c_str(), flags));
 }
 
@@ -284,7 +285,7 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   struct stat status {};
   if (::lstat(full->c_str(), &status) != 0) return refuse(errno);
   return FileStatus{.inode = status.st_ino,
-                    .type = type_of(status.st_mode),
+                    .type = type_of(status.st_mode, status.st_rdev),
                     .mode = status.st_mode & 07777U,
                     .links = static_cast<std::uint32_t>(status.st_nlink),
                     .size_bytes = static_cast<std::uint64_t>(status.st_size),

@@ -91,6 +91,18 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
+TEST_F(PosixVfsTest, ARenameMayLeaveAWhiteout) {
+  EXPECT_TRUE(vfs_.close(make("a", "1")));
+  const auto renamed = vfs_.rename("a", "b", RenameMode::whiteout);
+  if (!renamed) GTEST_SKIP() << "error " << renamed.error().value << ": not here, or not by this user";
+  EXPECT_EQ(vfs_.stat("a")->type, FileType::whiteout);
+  EXPECT_EQ(vfs_.stat("b")->size_bytes, 1U);
+  const auto names = vfs_.list("").value();
+  const auto a = std::find_if(names.begin(), names.end(), [](const auto& each) { return each.name == "a"; });
+  ASSERT_NE(a, names.end());
+  EXPECT_EQ(a->type, FileType::whiteout);
+}
+
 TEST_F(PosixVfsTest, NamesAndLinks) {
   ASSERT_TRUE(vfs_.mkdir("d", 0755));
   EXPECT_TRUE(vfs_.close(make("d/a", "1")));

@@ -127,6 +127,7 @@ bool changes_names(Kind kind) {
     case Kind::rename:
     case Kind::rename_noreplace:
     case Kind::rename_exchange:
+    case Kind::rename_whiteout:
       return true;
     default:
       return false;

@@ -130,7 +130,7 @@ std::vector<WorkloadSummary> known_workloads() {
   std::vector<WorkloadSummary> list{
       {"small-files",
        "creates, overwrites, renames, replaces and removes small files, half of it made persistent"},
-      {"random", "every operation there is, drawn with weights"},
+      {"random", "every operation there is but whiteouts, drawn with weights"},
       {"random-threads", fmt::format("the same in {} threads side by side", kRandomThreads)}};
   for (const Pattern& each : patterns()) list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {

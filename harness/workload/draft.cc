@@ -110,9 +110,11 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::rename:
     case Kind::rename_noreplace:
     case Kind::rename_exchange:
+    case Kind::rename_whiteout:
       return can_be_renamed(operation);
     case Kind::setxattr:
-      return exists(operation.path) && !is(operation.path, FileType::symlink);
+      return exists(operation.path) && !is(operation.path, FileType::symlink) &&
+             !is(operation.path, FileType::whiteout);
     case Kind::removexattr:
       return exists(operation.path) && has_attribute(operation.path, operation.attribute);
     case Kind::fsync_directory:
@@ -183,6 +185,10 @@ void Draft::apply(Operation& operation) {
     case Kind::rename_noreplace:
       names_.erase(operation.target);
       return move(operation.path, operation.target);
+    case Kind::rename_whiteout:
+      names_.erase(operation.target);
+      move(operation.path, operation.target);
+      return make(operation.path, FileType::whiteout);
     case Kind::rename_exchange:
       return exchange(operation.path, operation.target);
     case Kind::truncate:

@@ -101,6 +101,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.rename(operation.path, operation.target, RenameMode::no_replace);
     case Kind::rename_exchange:
       return vfs.rename(operation.path, operation.target, RenameMode::exchange);
+    case Kind::rename_whiteout:
+      return vfs.rename(operation.path, operation.target, RenameMode::whiteout);
     case Kind::setxattr:
       return vfs.setxattr(operation.path, operation.attribute, std::as_bytes(std::span(operation.value)));
     case Kind::removexattr:
@@ -132,11 +134,13 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       return Outcome::skipped;
     case EINVAL:  // what kernels say to flags of renameat2 and open that a file system does not know
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
-          operation.kind == Kind::write_direct)
+          operation.kind == Kind::rename_whiteout || operation.kind == Kind::write_direct)
         return Outcome::skipped;
       break;
-    case EPERM:  // what file systems without links say
-      if (operation.kind == Kind::link || operation.kind == Kind::symlink) return Outcome::skipped;
+    case EPERM:  // what file systems without links or devices say
+      if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
+          operation.kind == Kind::rename_whiteout)
+        return Outcome::skipped;
       break;
     case ENOSPC:
     case EDQUOT:

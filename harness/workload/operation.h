@@ -12,6 +12,7 @@
 //   zero PATH OFFSET LENGTH                   fallocate's zero range; zero-keep leaves the size alone
 //   link EXISTING PATH                        symlink TARGET PATH
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
+//   rename-whiteout FROM TO                   leaves a whiteout at FROM, as overlayfs wants it
 //   setxattr PATH NAME VALUE                  removexattr PATH NAME
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //   join                                      all threads meet
@@ -77,6 +78,7 @@ struct Operation {
     rename,
     rename_noreplace,
     rename_exchange,
+    rename_whiteout,
     setxattr,
     removexattr,
     fsync,
@@ -100,7 +102,7 @@ struct Operation {
   std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 31;
+inline constexpr std::size_t kOperationKinds = 32;
 inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 

@@ -23,7 +23,8 @@ const char* const kOneOfEach =
     "write-dsync foo 0 1 1 3\nwrite-direct foo 4096 4096 1 4\nwrite-mapped foo 0 512 1 5\n"
     "append foo 8192 512 1 6\ntruncate foo 700\nallocate foo 0 4096\nallocate-keep foo 4096 4096\n"
     "punch foo 0 4096\nzero foo 0 4096\nzero-keep foo 8192 512\nlink foo bar\nsymlink ../foo A/s\n"
-    "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nsetxattr . user.x one\n"
+    "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nrename-whiteout foo bar\nsetxattr . "
+    "user.x one\n"
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
     "%f\n";
 
@@ -39,7 +40,7 @@ TEST(Operation, EveryWordIsReadAndWritten) {
   }
   EXPECT_EQ(kinds.size(), kOperationKinds);
   EXPECT_EQ(text, kOneOfEach);
-  EXPECT_EQ((*list)[21].path, "");
+  EXPECT_EQ((*list)[22].path, "");
   EXPECT_NE(parse_operations("sync\r\n\nfly a", "all.txt").error().message().find("all.txt:3"),
             std::string::npos);
 }

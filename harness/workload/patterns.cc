@@ -48,6 +48,9 @@ class Script {
   void rename(const std::string& from, const std::string& to) {
     draft.add({.kind = Kind::rename, .path = from, .target = to});
   }
+  void rename_whiteout(const std::string& from, const std::string& to) {
+    draft.add({.kind = Kind::rename_whiteout, .path = from, .target = to});
+  }
   void link(const std::string& from, const std::string& to) {
     draft.add({.kind = Kind::link, .path = from, .target = to});
   }
@@ -279,6 +282,30 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   }
 }
 
+/// What overlayfs does to its upper layer: a file gets another name, over another file half of the time, and
+/// the whiteout at its old one hides what the lower layer has there.
+void whiteouts(Script& script, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string folder = fmt::format("d{}", round);
+    const std::string from = folder + "/from", to = folder + "/to";
+    script.mkdir(folder);
+    script.fsyncdir("");
+    const bool replaces = script.below(2) == 0;
+    for (const std::string& path : replaces ? std::vector{from, to} : std::vector{from}) {
+      script.create(path);
+      script.write(path, 0, script.some_bytes(16));
+      script.fsync(path);
+    }
+    script.fsyncdir(folder);
+    script.rename_whiteout(from, to);
+    if (script.below(2) == 0) script.fsync(to);
+    script.fsyncdir(folder);
+    if (script.below(2) != 0) continue;
+    script.unlink(from);
+    script.fsyncdir(folder);
+  }
+}
+
 struct Scenario {
   Pattern pattern;
   void (*play)(Script&, std::uint32_t);
@@ -300,7 +327,9 @@ constexpr std::array kScenarios{
              fsync_unlinked},
     Scenario{{"fsync-renamed-symlink",
               "a symbolic link gets another name, and its directory is synced (generic/779)"},
-             fsync_renamed_symlink}};
+             fsync_renamed_symlink},
+    Scenario{{"whiteouts", "a file moves away and leaves a whiteout, each step synced, as under overlayfs"},
+             whiteouts}};
 
 }  // namespace
 

@@ -77,6 +77,7 @@ class Dice {
       case Kind::rename:
       case Kind::rename_noreplace:
       case Kind::rename_exchange:
+      case Kind::rename_whiteout:
         return is_own(operation.path) && is_own(operation.target);
       default:
         return is_own(operation.path);
@@ -170,6 +171,7 @@ class Dice {
       case Kind::rename:
       case Kind::rename_noreplace:
       case Kind::rename_exchange:
+      case Kind::rename_whiteout:
         operation.path = below(6) == 0 ? any_directory() : name();
         operation.target = below(6) == 0 ? any_directory() : name();
         break;
