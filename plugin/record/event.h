@@ -99,7 +99,7 @@ struct RecordedDevice {
 struct RecordingHeader {
   std::uint64_t seed = 0;
   std::vector<RecordedDevice> devices;
-  std::string origin = "headcrash";  ///< or the format it was imported from
+  std::string origin = "headcrash";  ///< or "headcrash stage", or the format it was imported from
   bool media = true;                 ///< false: no MEDIA events, only what the host knew
   /// What the media held before the first event; none: zeroes.
   struct Base {
@@ -107,6 +107,11 @@ struct RecordingHeader {
     std::string state;      ///< plugin/states/crash_state.h
   };
   std::optional<Base> base;
+  /// How it came to be, to follow its name in an error.
+  std::string provenance() const {
+    return origin.starts_with("headcrash") ? "was made on a stage of a state server"
+                                           : "was imported from " + origin;
+  }
 };
 
 }  // namespace headcrash::record

@@ -21,8 +21,7 @@ constexpr std::size_t kIndexBytesPerTry = 64;  ///< of the bound: how much it gr
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
   constexpr const char* kRemedy = "give another name, or delete it if its bytes are not needed";
-  if (!found.media)
-    return fail(path, "was imported from " + found.origin + " and knows nothing of the media", kRemedy);
+  if (!found.media) return fail(path, found.provenance() + " and knows nothing of the media", kRemedy);
   if (found.devices.size() != asked.devices.size())
     return fail(path,
                 fmt::format("was recorded from {} devices, now there are {}", found.devices.size(),

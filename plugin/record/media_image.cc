@@ -17,7 +17,7 @@ Result<void> check_device(const std::filesystem::path& path, const RecordingHead
     return fail(path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
                 "`headcrash recording info` lists them");
   if (!header.media)
-    return fail(path, "was imported from " + header.origin + " and has no MEDIA events",
+    return fail(path, header.provenance() + " and has no MEDIA events",
                 "ask for states by what the host knew");
   if (header.devices[device].sectors > sectors)
     return fail(

@@ -50,7 +50,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
                 fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
                 "`headcrash recording info` lists them");
   if (!header.media)
-    return fail(recording, "was imported from " + header.origin + " and has no MEDIA events",
+    return fail(recording, header.provenance() + " and has no MEDIA events",
                 "ask for states by what the host knew");
   if (!header.devices[device].medium)
     return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),

@@ -87,12 +87,9 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     if (strategy == Strategy::recovery)
       return refuse("the strategy recovery needs a guest that recovers", "use it with `headcrash explore`");
     if (by_media(strategy) && !run.has_media_events())
-      return refuse(
-          fmt::format("has no MEDIA events (it {}), so that there is no strategy {}",
-                      run.header().origin == "headcrash" ? "was made on a stage of a state server"
-                                                         : "was imported from " + run.header().origin,
-                      wanted),
-          "use prefix, reorder, torn, lose-all or lying-flush");
+      return refuse(fmt::format("has no MEDIA events (it {}), so that there is no strategy {}",
+                                run.header().provenance(), wanted),
+                    "use prefix, reorder, torn, lose-all or lying-flush");
     const std::size_t media = media_of(run.header(), options.device).size();
     if (by_media(strategy) && media < (strategy == Strategy::member ? 2 : 1))
       return refuse(fmt::format("{} has {} media, too few for the strategy {}", devices[options.device].name,

@@ -194,10 +194,10 @@ Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recor
 // --- Images ---
 
 tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
-  const std::string why = header.origin == "headcrash" ? "was made on a stage of a state server"
-                                                       : "was imported from " + header.origin;
-  return fail(path, fmt::format("{} and has no MEDIA events, so that there are no {} states", why, what),
-              "ask for states by writes (w...)");
+  return fail(
+      path,
+      fmt::format("{} and has no MEDIA events, so that there are no {} states", header.provenance(), what),
+      "ask for states by writes (w...)");
 }
 
 Result<void> RunHistory::State::check_device(std::uint64_t device) const {

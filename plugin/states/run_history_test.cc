@@ -397,7 +397,7 @@ TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
   EXPECT_NE(image_error(*run, "p1").find("was imported from dm-log-writes and has no MEDIA"),
             std::string::npos);
   EXPECT_NE(image_error(*run, "m1:0@1").find("member states"), std::string::npos);
-  Script(folder / "stage", {1, {{"hd0", "t", 64, 1}}, "headcrash", false}).write(1, 0, 1);
+  Script(folder / "stage", {1, {{"hd0", "t", 64, 1}}, "headcrash stage", false}).write(1, 0, 1);
   EXPECT_NE(image_error(*load(folder / "stage"), "p1").find("stage of a state server"), std::string::npos);
 }
 
