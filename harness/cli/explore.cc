@@ -122,8 +122,9 @@ Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored
 }
 
 Result<lab::RecordedWorkload> open(const ExploreArguments& arguments, const Explored& explored) {
-  auto opened = lab::open_recorded_workload(arguments.recording);
-  if (opened && !arguments.workload.empty()) opened->operations = explored.operations;
+  auto opened = lab::open_recorded_workload(arguments.recording, arguments.workload.empty()
+                                                                     ? std::vector<workload::Operation>{}
+                                                                     : explored.operations);
   if (opened && explored.application) opened->application = explored.application;
   return opened;
 }

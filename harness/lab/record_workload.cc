@@ -25,6 +25,7 @@ constexpr std::string_view kMishapWord = "#mishap ";
 /// Where the workload begins and ends. Ordinals as everywhere: how many events come before.
 struct Bounds {
   std::uint64_t from = 0, to = 0;
+  std::vector<std::size_t> persisted;  ///< operations, as marks between them say
 };
 
 Result<Bounds> find_bounds(const fs::path& recording) {
@@ -44,6 +45,7 @@ Result<Bounds> find_bounds(const fs::path& recording) {
     const std::string_view text(reinterpret_cast<const char*>((*event)->payload.data()),
                                 (*event)->payload.size());
     if (text == kBeginMark) bounds.from = ordinal + 1;
+    if (const auto operation = workload::parse_persisted_mark(text)) bounds.persisted.push_back(*operation);
     if (text == kEndMark && !end) end = ordinal;
   }
   bounds.to = end.value_or(ordinal);
@@ -79,6 +81,23 @@ Result<void> read_operations(RecordedWorkload& workload) {
     const auto mishap = parse_mishap(line, fmt::format("{}:{}", path.string(), number));
     if (!mishap) return pass_on(mishap);
     workload.mishaps.push_back(*mishap);
+  }
+  return {};
+}
+
+Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<std::size_t>& persisted) {
+  if (workload.operations.empty()) return {};
+  for (const std::size_t number : persisted) {
+    const bool there = number < workload.operations.size();
+    if (there && workload::is_persistence_point(workload.operations[number])) continue;
+    return fail(workload.recording.string(),
+                fmt::format("has the mark \"{}\", but the list of operations {}; it is of another run",
+                            workload::persisted_mark(number),
+                            there ? fmt::format("has \"{}\" there, counted from 0",
+                                                workload::format(workload.operations[number]))
+                                  : fmt::format("has {}", workload.operations.size())),
+                fmt::format("give the list that was executed; the lab had written {}",
+                            operations_file(workload.recording).filename().string()));
   }
   return {};
 }
@@ -122,14 +141,18 @@ Result<void> write_operations(const RecordedWorkload& workload) {
   return {};
 }
 
-Result<RecordedWorkload> open_recorded_workload(const fs::path& recording) {
+Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
+                                                std::vector<workload::Operation> operations) {
   const Result<Bounds> bounds = find_bounds(recording);
   if (!bounds) return pass_on(bounds);
   RecordedWorkload workload{.recording = recording,
+                            .operations = std::move(operations),
                             .application = std::nullopt,
                             .from_event = bounds->from,
                             .to_event = bounds->to};
-  if (const auto read = read_operations(workload); !read) return pass_on(read);
+  if (workload.operations.empty())
+    if (const auto read = read_operations(workload); !read) return pass_on(read);
+  if (const auto belongs = check_belongs(workload, bounds->persisted); !belongs) return pass_on(belongs);
   auto application = read_application(recording);
   if (!application) return pass_on(application);
   workload.application = std::move(*application);

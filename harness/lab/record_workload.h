@@ -45,9 +45,12 @@ Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::Lin
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 
-/// A recording that exists: made by the lab, by a trial of a campaign, or imported. Its operations come from
-/// the file beside it, if that is there. Errors: a file that cannot be read or understood.
-Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording);
+/// A recording that exists: made by the lab, by a trial of a campaign, or imported. `operations`: what was
+/// done; empty: as the file beside it says, if that is there. Errors: a file that cannot be read or
+/// understood; a list of another run, which the oracle would judge by (a mark says that an operation is
+/// persistent that is no persistence point).
+Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording,
+                                                std::vector<workload::Operation> operations = {});
 
 /// Version 4, from a seed: mkfs would draw one of its own, and runs would not repeat.
 std::string uuid_from(std::uint64_t seed);

@@ -13,7 +13,8 @@
 //   80   the text, padded with zeroes       {"origin":..,"seed":..,"media":..,"devices":[{"name":..,
 //                                            "profile":..,"sectors":..,"physical_sector_sectors":..,
 //                                            "medium":..}]}
-//                                            and "base":{"recording":..,"state":..} if it has one
+//                                            and "base":{"recording":..,"state":..,"fingerprint":..} if
+//                                            it has one
 //   ..   event, event, ...
 //
 //        0      4    5     6      8       16   24  32      36     40       48          52
@@ -86,6 +87,7 @@ struct Event {
   std::uint64_t payload_bytes = 0;
   std::vector<std::byte> payload;  ///< empty when it was passed over (PayloadUse::pass_over)
   std::uint64_t offset = 0;        ///< where the event begins in the file
+  std::uint32_t checksum = 0;      ///< as read: of its header, which has that of its payload
 };
 
 struct RecordedDevice {
@@ -105,6 +107,10 @@ struct RecordingHeader {
   struct Base {
     std::string recording;  ///< path, relative to the folder of this recording
     std::string state;      ///< plugin/states/crash_state.h
+    /// Of the base's events before the state's cut (RunHistory::fingerprint), so that another recording of
+    /// the same name is not taken for it. None: made by a program that did not know of it; nothing is
+    /// compared.
+    std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
   /// How it came to be, to follow its name in an error.

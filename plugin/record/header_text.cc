@@ -32,13 +32,15 @@ bool take(const json& object, const char* key, bool& value) {
   return true;
 }
 
-/// Both must be there, and fit where they go: a path of the host, a name of a state.
+/// Path and name must be there, and fit where they go: a path of the host, a name of a state.
 bool take_base(const json& object, RecordingHeader::Base& base) {
   constexpr std::size_t kPathBytesMax = 4095;
   constexpr std::size_t kNameBytesMax = 2000;
-  return object.is_object() && take(object, "recording", base.recording) &&
-         take(object, "state", base.state) && !base.recording.empty() &&
-         base.recording.size() <= kPathBytesMax && !base.state.empty() &&
+  if (!object.is_object()) return false;
+  if (object.contains("fingerprint") && !take(object, "fingerprint", base.fingerprint.emplace()))
+    return false;
+  return take(object, "recording", base.recording) && take(object, "state", base.state) &&
+         !base.recording.empty() && base.recording.size() <= kPathBytesMax && !base.state.empty() &&
          base.state.size() <= kNameBytesMax && base.recording.find('\0') == std::string::npos;
 }
 
@@ -55,6 +57,7 @@ std::string header_text(const RecordingHeader& header) {
   json text = {
       {"origin", header.origin}, {"seed", header.seed}, {"media", header.media}, {"devices", devices}};
   if (header.base) text["base"] = {{"recording", header.base->recording}, {"state", header.base->state}};
+  if (header.base && header.base->fingerprint) text["base"]["fingerprint"] = *header.base->fingerprint;
   return text.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -309,12 +309,13 @@ TEST_F(RecordTest, TheBaseComesBack) {
   create(header);
   EXPECT_FALSE(RecordingReader::open(path_)->header().base);
   fs::remove(path_);
-  header.base = {"../formatted.hcrec", "w1234-17.21"};
+  header.base = {"../formatted.hcrec", "w1234-17.21", 0xfedc'ba98'7654'3210};
   create(header);
   const auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader && reader->header().base);
   EXPECT_EQ(reader->header().base->recording, "../formatted.hcrec");
   EXPECT_EQ(reader->header().base->state, "w1234-17.21");
+  EXPECT_EQ(reader->header().base->fingerprint, 0xfedc'ba98'7654'3210);
 }
 
 // A drive with a write cache in a few lines: writes are acknowledged at once and destaged in any order, in

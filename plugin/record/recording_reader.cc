@@ -72,6 +72,7 @@ Event event_of(const EventHeader& header, std::uint64_t event_at) {
   event.sectors = header.sectors;
   event.detail = header.detail;
   event.offset = event_at;
+  event.checksum = header.header_crc;
   event.payload_bytes = header.payload_bytes;
   if (header.payload_bytes != 0) event.bytes_at = event_at + kEventHeaderBytes;
   if (header.kind == Kind::submit) {

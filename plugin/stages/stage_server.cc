@@ -26,6 +26,7 @@ std::string new_nonce() {
 /// What a load starts from.
 struct Origin {
   std::string recording, id;  ///< empty: blank
+  std::uint64_t fingerprint = 0;
   std::vector<record::RecordedDevice> devices;
   std::vector<Medium> media;
 };
@@ -33,7 +34,7 @@ struct Origin {
 Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& history,
                           const states::CrashState& state) {
   const states::RunHistory& run = history.run();
-  Origin origin{recording, states::format(state), run.header().devices, {}};
+  Origin origin{recording, states::format(state), 0, run.header().devices, {}};
   for (std::size_t id = 0; id < origin.devices.size(); ++id) {
     if (!origin.devices[id].medium) continue;
     const auto device = static_cast<model::DeviceId>(id);
@@ -45,6 +46,7 @@ Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& h
   }
   if (origin.media.empty())
     return fail(recording, "has no device with a medium", "use a recording of a drive or an array");
+  origin.fingerprint = run.fingerprint(state.event);
   return origin;
 }
 
@@ -91,7 +93,7 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
     std::error_code error;
     const auto folder = std::filesystem::weakly_canonical(path.parent_path(), error);
     const auto base = std::filesystem::weakly_canonical(origin.recording, error);
-    header.base = {base.lexically_relative(folder), origin.id};
+    header.base = {base.lexically_relative(folder), origin.id, origin.fingerprint};
   }
   return StageRecording::create(path, header);
 }

@@ -271,6 +271,7 @@ TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
   ASSERT_TRUE(header.base);
   EXPECT_EQ(header.base->recording, "../run.hcrec");
   EXPECT_EQ(header.base->state, "w8-4");
+  EXPECT_EQ(header.base->fingerprint, (*states::RunHistory::load(run))->fingerprint(8));
   EXPECT_FALSE(header.media);
   EXPECT_EQ(load(*server, state(0, second, "w2")).digest, *digest);
   StageClient client(stage_of(*server, 0));

@@ -7,7 +7,9 @@
 #include <map>
 #include <mutex>
 
+#include "plugin/model/invariant.h"
 #include "plugin/states/device_writes.h"
+#include "plugin/states/digest.h"
 
 namespace headcrash::states {
 namespace {
@@ -20,6 +22,8 @@ using record::MediumState;
 constexpr std::uint64_t kSectorsMax = 1ULL << 32;
 constexpr std::size_t kBasesMax = 64;
 constexpr std::size_t kStretchesKept = 8;  ///< WritePrefixes in memory
+/// What mix() needs: any odd number with its ones and zeroes well spread (this is 2^64 / the golden ratio).
+constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
 constexpr const char* kOtherState = "ask for a state of this recording (`headcrash explore` lists them)";
 
 /// What a state makes of a loose write that is not there as a whole.
@@ -35,6 +39,7 @@ struct RunHistory::State {
   record::RecordingHeader header;
   std::uint64_t events = 0;
   std::optional<Error> complaint;
+  std::vector<std::uint64_t> fingerprints;  ///< by event: of those before it
   std::vector<RecordedMark> marks;
   std::vector<DeviceWrites> devices;
   std::vector<model::DeviceId> disks;
@@ -77,11 +82,13 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
                   fmt::format("crash states are made of devices of at most {} sectors", kSectorsMax));
     devices.emplace_back(device.sectors);
   }
+  fingerprints.push_back(header.base ? header.base->fingerprint.value_or(0) : 0);
   for (;; ++events) {
     auto event = reader.next(record::PayloadUse::pass_over);
     if (!event) return pass_on(event);
     if (!*event) break;
     const record::Event& e = **event;
+    fingerprints.push_back(mix(fingerprints.back() ^ kFingerprintKey, kFingerprintKey + e.checksum));
     if (e.kind == record::Kind::mark) {
       marks.push_back({events, e.at, {reinterpret_cast<const char*>(e.payload.data()), e.payload.size()}});
     } else if (e.kind == record::Kind::opened || (e.kind == record::Kind::power && e.detail == 0)) {
@@ -165,6 +172,9 @@ Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
   const auto below = load(below_path, chain);
   chain.pop_back();
   if (!below) return unusable("which cannot be used: " + below.error().problem);
+  if (header.base->fingerprint && state->event <= (*below)->events() &&
+      *header.base->fingerprint != (*below)->fingerprint(state->event))
+    return unusable("which is another recording than the one that it was made on");
   for (std::size_t device = 0; device < header.devices.size(); ++device) {
     if (!header.devices[device].medium) continue;
     if (const auto why = no_base_of(**below, *state, device)) return unusable(*why);
@@ -401,6 +411,10 @@ const record::RecordingHeader& RunHistory::header() const {
 }
 std::uint64_t RunHistory::events() const {
   return state_->events;
+}
+std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
+  model::invariant(event <= state_->events, "a fingerprint is asked for of events that there are");
+  return state_->fingerprints[event];
 }
 bool RunHistory::has_media_events() const {
   return state_->header.media;

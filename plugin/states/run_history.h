@@ -65,6 +65,9 @@ class RunHistory {
   const std::filesystem::path& path() const;
   const record::RecordingHeader& header() const;
   std::uint64_t events() const;
+  /// Of the events before `event` (at most events()) and of the base: two recordings that agree in it are the
+  /// same up to there, payloads included. A recording that grows keeps those it had.
+  std::uint64_t fingerprint(std::uint64_t event) const;
   bool has_media_events()
       const;  ///< false: imported or made on a stage; `physical` and `members` are refused
   std::optional<Error> complaint() const;

@@ -347,6 +347,34 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
   EXPECT_NE(load_error(folder / last).find("of a chain"), std::string::npos);
 }
 
+TEST(RunHistory, AnotherRecordingInThePlaceOfTheBaseIsRefused) {
+  const model::TemporaryFolder folder;
+  Script(folder / "base").write(1, 0, 7).write(2, 1, 8);
+  const auto base = load(folder / "base");
+  Script(folder / "top", {1,
+                          {{"hd0", "t", 64, 1}},
+                          "headcrash",
+                          false,
+                          record::RecordingHeader::Base{"base", "w1", base->fingerprint(1)}})
+      .write(1, 0, 1);
+  EXPECT_TRUE(RunHistory::load(folder / "top"));
+
+  fs::remove(folder / "base");
+  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // the same up to the state
+  EXPECT_TRUE(RunHistory::load(folder / "top"));
+  const auto replace_by_a_write_of = [&](int value, std::uint64_t lba) {
+    fs::remove(folder / "base");
+    Script(folder / "base").write(1, lba, value).write(2, 1, 8);
+    return load_error(folder / "top");
+  };
+  EXPECT_NE(replace_by_a_write_of(6, 0).find("another recording than the one that it was made on"),
+            std::string::npos);
+  EXPECT_NE(replace_by_a_write_of(7, 1).find("another recording"), std::string::npos);
+  fs::remove(folder / "base");
+  Script(folder / "base").write(1, 0, 7);
+  EXPECT_TRUE(RunHistory::load(folder / "top"));
+}
+
 TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
   const model::TemporaryFolder folder;
   fs::create_directory(folder / "below");

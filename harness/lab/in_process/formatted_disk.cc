@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "plugin/record/recording.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::in_process {
 namespace {
@@ -50,16 +51,12 @@ class RecordedBytes final : public model::SectorStore {
     writer_.submitted(0, now_, request);
     writer_.acknowledged(0, {.id = request.id, .submitted_at = now_, .completed_at = now_});
     now_ += model::kMicrosecondNs;
-    events_ += 2;
   }
 
   std::vector<std::byte>& bytes_;
   record::RecordingWriter& writer_;
   model::RequestId requests_ = 0;
   model::TimeNs now_ = 0;
-
- public:
-  std::uint64_t events_ = 0;
 };
 
 }  // namespace
@@ -83,7 +80,10 @@ Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptio
   if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
-  disk.state = fmt::format("w{}", store.events_);
+  const auto run = states::RunHistory::load(recording);
+  if (!run) return pass_on(run);
+  disk.state = fmt::format("w{}", (*run)->events());
+  disk.fingerprint = (*run)->fingerprint((*run)->events());
   return disk;
 }
 

@@ -14,7 +14,8 @@ namespace headcrash::in_process {
 struct FormattedDisk {
   std::vector<std::byte> bytes;
   std::filesystem::path recording;
-  std::string state;  ///< its last one
+  std::string state;              ///< its last one
+  std::uint64_t fingerprint = 0;  ///< of the recording (RunHistory::fingerprint)
 
   std::uint64_t sectors() const;
 };

@@ -163,10 +163,11 @@ Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
   std::filesystem::remove(recording, error);
   const auto base = std::filesystem::relative(formatted.recording, recording.parent_path(), error);
   auto writer = record::RecordingWriter::create(
-      recording, {.seed = options.seed,
-                  .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
-                  .media = false,
-                  .base = record::RecordingHeader::Base{base.string(), formatted.state}});
+      recording,
+      {.seed = options.seed,
+       .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
+       .media = false,
+       .base = record::RecordingHeader::Base{base.string(), formatted.state, formatted.fingerprint}});
   if (!writer) return pass_on(writer);
   disk.show_base();
   auto run = Run(disk, scheme, operations, options, **writer).run();
