@@ -61,6 +61,7 @@ bool confine(const Confinement& confinement) {
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setpgid(0, 0);  // a terminal's Ctrl-C is the harness's to answer: it ends them in order
   if (::getppid() != prepared.parent) ::_exit(127);  // it died before prctl
   ::dup2(prepared.null, STDIN_FILENO);
   ::dup2(prepared.output, STDOUT_FILENO);

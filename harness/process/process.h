@@ -3,7 +3,8 @@
 //
 // The destructor kills it and waits for it, so that no zombie stays; and the kernel kills it when the harness
 // itself is killed (PR_SET_PDEATHSIG). The latter is bound to the thread that started the process: that
-// thread must live as long as the process is needed.
+// thread must live as long as the process is needed. It has a process group of its own: what a terminal sends
+// on Ctrl-C reaches the harness only, which ends what it has begun in order.
 
 #include <sys/types.h>
 

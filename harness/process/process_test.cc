@@ -88,6 +88,20 @@ TEST(Process, DiesWithAKilledHarness) {
   EXPECT_TRUE(state.empty() || state == "Z") << state;  // a zombie where nobody reaps orphans
 }
 
+TEST(Process, IsNotReachedByATerminalsInterrupt) {
+  const pid_t harness = ::fork();
+  if (harness == 0) {
+    ::setpgid(0, 0);
+    ::signal(SIGINT, [](int) {});
+    const auto process = Process::start({.argv = {"sleep", "100"}});
+    ::kill(0, SIGINT);  // as a terminal's Ctrl-C
+    ::_exit(process && !process->wait(200ms) ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(harness, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Process, InheritsExactlyWhatWasGiven) {
   const model::TemporaryFolder folder;
   const std::string path = (folder.path() / "out").string();
