@@ -306,26 +306,37 @@ void ExploredTrial::tell_failure(const lab::FormattedDisk& disk, const lab::Reco
 }
 
 /// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and said to be
-/// so.
+/// so; so is what it could not do at all, with the first reason.
 void ExploredTrial::judge(const lab::ExplorationResult& result) {
   const crash::Judgement* worst = nullptr;
-  std::size_t confirmed = 0, unconfirmed = 0;
+  const crash::Judgement* undone = nullptr;
+  std::string differed;
+  std::size_t unchecked = 0, unconfirmed = 0;
   for (const lab::ConfirmedFailure& failure : result.failures) {
     const auto state =
         std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
     const bool again = state != record_.states.end() && state->failure && state->failure->confirmed;
-    ++(again ? confirmed : unconfirmed);
-    if (again && (worst == nullptr || failure.outcome.judgement.verdict > worst->verdict))
-      worst = &failure.outcome.judgement;
+    const crash::Judgement& judgement = failure.outcome.judgement;
+    if (again && (worst == nullptr || judgement.verdict > worst->verdict)) worst = &judgement;
+    if (again) continue;
+    const bool done = judgement.verdict != crash::Verdict::harness_error;
+    ++(done ? unconfirmed : unchecked);
+    if (!done && undone == nullptr) undone = &judgement;
+    if (done && differed.empty() && state != record_.states.end() && state->failure)
+      differed = state->failure->disagreement;
   }
   const std::string of = fmt::format("{} states", result.checked);
   if (worst != nullptr) {
     record_.verdict = crash::name(worst->verdict);
     record_.summary =
         fmt::format("{} of {} failed; the worst: {}", result.checked - result.clean, of, worst->summary);
+  } else if (undone != nullptr) {
+    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.summary = fmt::format("{} of {} could not be checked: {}", unchecked, of, undone->summary);
   } else if (unconfirmed > 0) {
     record_.verdict = crash::name(crash::Verdict::harness_error);
-    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest", unconfirmed, of);
+    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest{}{}", unconfirmed, of,
+                                  differed.empty() ? "" : ": ", differed);
   } else if (result.checked == 0) {
     record_.verdict = crash::name(crash::Verdict::harness_error);
     record_.summary = "there was no state to check";

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "harness/crash/verdict.h"
+
 namespace headcrash::cli {
 
 Result<campaign::Shard> parse_shard(const std::string& text) {
@@ -37,7 +39,9 @@ void show_progress(const campaign::CampaignProgress& progress) {
     return;
   }
   const db::TrialRecord& trial = *progress.trial;
-  const std::string told = trial.repetition ? ": " + trial.summary : "";  // a benchmark's times, or why not
+  // A benchmark's times, or why not; what a trial failed of that says nothing about a file system.
+  const bool tell = trial.repetition || trial.verdict == crash::name(crash::Verdict::harness_error);
+  const std::string told = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s){}\n", terminal ? "\r\033[K" : "", progress.done,
              progress.planned, left, progress.running, trial.verdict, trial.wall_ms / 1000, told);
 }

@@ -182,8 +182,18 @@ class Builder {
     model::invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
                      "a device is as large as planned");
     built_.all[id].device = made->get();
+    if (const auto broken = break_it(id); !broken) return pass_on(broken);
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);
     return made;
+  }
+
+  /// Before the device above it starts.
+  Result<void> break_it(DeviceId id) {
+    for (const model::FaultSpec& fault : options_.faults) {
+      if (fault.device != plan_.all[id].name) continue;
+      if (auto added = built_.add_fault(plan_, fault); !added) return added;
+    }
+    return {};
   }
 
   model::Simulation& simulation() { return built_.machine->simulation(); }
@@ -266,6 +276,20 @@ bool is_of_battery(FaultKind kind) {
   return kind == FaultKind::battery_low || kind == FaultKind::battery_dead;
 }
 
+std::string subject_of(const model::FaultSpec& fault) {
+  return fmt::format("fault {}", model::to_text(fault));
+}
+
+/// Index of the device that it is about.
+Result<std::size_t> check_name(const Plan& plan, const model::FaultSpec& fault) {
+  std::vector<std::string> names;
+  for (const PlannedDevice& device : plan.all) names.push_back(device.name);
+  const auto found = std::find(names.begin(), names.end(), fault.device);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  return fail(subject_of(fault), fmt::format("there is no device '{}'", fault.device),
+              config::suggest(fault.device, names));
+}
+
 }  // namespace
 
 Result<Plan> plan(std::vector<MachineDevice> devices) {
@@ -288,6 +312,8 @@ Result<Plan> plan(std::vector<MachineDevice> devices) {
 }
 
 Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options) {
+  for (const model::FaultSpec& fault : options.faults)
+    if (const auto known = check_name(plan, fault); !known) return pass_on(known);
   BuiltMachine built;
   built.all.resize(plan.all.size());
   built.machine = std::make_unique<model::Machine>(witness);
@@ -301,15 +327,10 @@ Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, con
 }
 
 Result<void> BuiltMachine::add_fault(const Plan& plan, const model::FaultSpec& fault) {
-  const std::string subject = fmt::format("fault {}", model::to_text(fault));
-  std::vector<std::string> names;
-  for (const PlannedDevice& device : plan.all) names.push_back(device.name);
-  const auto found = std::find(names.begin(), names.end(), fault.device);
-  if (found == names.end()) {
-    return fail(subject, fmt::format("there is no device '{}'", fault.device),
-                config::suggest(fault.device, names));
-  }
-  const auto id = static_cast<std::size_t>(found - names.begin());
+  const std::string subject = subject_of(fault);
+  const auto named = check_name(plan, fault);
+  if (!named) return pass_on(named);
+  const std::size_t id = *named;
   const PlannedDevice& planned = plan.all[id];
   const bool battery = is_of_battery(fault.kind);
   if (all[id].faults == nullptr || planned.leaf == battery) {

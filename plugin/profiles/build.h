@@ -39,6 +39,7 @@ struct BuildOptions {
   std::uint64_t seed = 1;
   /// Where a leaf's bytes lie; null: no bytes anywhere, only times.
   std::function<model::SectorStore*(model::DeviceId)> store;
+  std::vector<model::FaultSpec> faults;  ///< there before the first power-on, which an array sees
 };
 
 /// A device of the plan as it was built, for statistics, faults and operators' commands. Owned by the
@@ -58,7 +59,8 @@ struct BuiltMachine {
 
 /// Drives about whose write cache nothing is said have it as they are delivered, but off below NVRAM and
 /// below arrays that keep it off. Members of an array whose spindles are not synchronised start at angles
-/// that follow from the seed, all other drives at angle 0.
+/// that follow from the seed, all other drives at angle 0. Errors: a member that belongs to another array; a
+/// fault, as add_fault.
 Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options);
 
 }  // namespace headcrash::profiles

@@ -14,6 +14,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSectorsMax = std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
 constexpr std::uint64_t kStageMax = kStagesMax - 1;
+constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
 /// The server's folder is nobody's business: only absolute paths mean the same to both sides.
@@ -38,12 +39,29 @@ Result<void> take_log(const json& object, LoadOrder& order) {
   return {};
 }
 
+Result<void> take_faults(const json& object, LoadOrder& order) {
+  if (!object.contains("faults")) return {};
+  if (!order.machine)
+    return fail("faults", "stand beside no machine", "a medium by itself has none; name the machine");
+  const json& list = object["faults"];
+  constexpr const char* kRemedy = R"(write ["dead:hd0.3"])";
+  if (!list.is_array() || list.size() > kFaultsMost)
+    return fail("faults", fmt::format("is no list of at most {} texts", kFaultsMost), kRemedy);
+  for (const json& text : list) {
+    if (!text.is_string()) return fail("faults", "has something that is no text", kRemedy);
+    auto fault = model::parse_fault(text.get<std::string>());
+    if (!fault) return pass_on(fault);
+    order.faults.push_back(std::move(*fault));
+  }
+  return {};
+}
+
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
   auto keys =
-      is_blank ? config::only_keys(object, {"state", "stage", "sectors", "log_sectors", "record", "machine"},
+      is_blank ? config::only_keys(object, {"state", "stage", "sectors", "log_sectors", "record", "machine", "faults"},
                                    "an empty disk has no recording and no id; leave one of them out")
-               : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine"},
+               : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine", "faults"},
                                    kSeeControl);
   if (!keys) return pass_on(keys);
   LoadOrder order{.stage = stage};
@@ -71,6 +89,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
   auto machine = config::optional_text(object, "machine", "name a profile, for example raid5-5");
   if (!machine) return pass_on(machine);
   order.machine = std::move(*machine);
+  if (auto taken = take_faults(object, order); !taken) return pass_on(taken);
   return order;
 }
 

@@ -60,6 +60,7 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
 
 Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan,
                                                                const std::vector<Medium>& media,
+                                                               const std::vector<model::FaultSpec>& faults,
                                                                std::uint64_t overlay_bytes_max,
                                                                StageRecording* recording) {
   std::unique_ptr<RebuiltMachine> self(new RebuiltMachine(std::move(plan), recording));
@@ -70,10 +71,12 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
       recording != nullptr ? static_cast<model::MachineWitness&>(*recording) : self->nobody_;
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
+  options.faults = faults;
   auto built = profiles::build(self->plan_, witness, options);
   if (!built) return pass_on(built);
   self->built_ = std::move(*built);
   if (auto added = self->add_unreadable(media); !added) return pass_on(added);
+  if (auto started = self->check_started(); !started) return pass_on(started);
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
     self->faces_.push_back(
         {self->built_.machine->device_name(i), self->built_.machine->device(i).characteristics().sectors});

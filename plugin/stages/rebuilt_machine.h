@@ -33,8 +33,11 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
 class RebuiltMachine final : public Content {
  public:
   /// `media`: one for each leaf of the plan, in its order. `recording`, which may be null, must outlive it
-  /// and sees the media too. Errors: what the hardware says when it cannot start.
+  /// and sees the media too. `faults` are there at power-on. Errors: what the hardware says when it cannot
+  /// start; an array that refuses to (it "does not start": kDoesNotStart), a fault of a device that is not
+  /// there.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const std::vector<Medium>& media,
+                                                        const std::vector<model::FaultSpec>& faults,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
 

@@ -71,10 +71,16 @@ Origin blank(const profiles::Plan& plan) {
   return origin;
 }
 
-std::vector<Face> faces_of(const Origin& origin, const std::optional<profiles::Plan>& plan) {
+/// The stack that stands above the media.
+struct MachineAbove {
+  profiles::Plan plan;
+  std::vector<model::FaultSpec> faults;
+};
+
+std::vector<Face> faces_of(const Origin& origin, const std::optional<MachineAbove>& above) {
   std::vector<Face> faces;
-  if (plan) {
-    for (const profiles::PlannedDevice& device : plan->all)
+  if (above) {
+    for (const profiles::PlannedDevice& device : above->plan.all)
       if (!device.parent) faces.push_back({device.name, device.sectors});
   } else {
     for (const Medium& medium : origin.media) faces.push_back({medium.name, medium.image.sectors()});
@@ -98,20 +104,21 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
   return StageRecording::create(path, header);
 }
 
-Result<Stage::Load> make_load(Origin origin, std::optional<profiles::Plan> plan,
+Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
                               const std::optional<std::filesystem::path>& record,
                               std::uint64_t overlay_bytes_max) {
   Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr};
   if (record) {
-    auto log = begin_recording(*record, origin, plan.has_value());
+    auto log = begin_recording(*record, origin, above.has_value());
     if (!log) return pass_on(log);
     load.log = std::move(*log);
   }
-  if (!plan) {
+  if (!above) {
     load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get());
     return load;
   }
-  auto machine = RebuiltMachine::create(std::move(*plan), origin.media, overlay_bytes_max, load.log.get());
+  auto machine = RebuiltMachine::create(std::move(above->plan), origin.media, above->faults,
+                                        overlay_bytes_max, load.log.get());
   if (!machine) {
     if (load.log) load.log->discard();
     return pass_on(machine);
@@ -127,14 +134,14 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
   return joined;
 }
 
-Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<profiles::Plan> plan,
+Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
                          const std::optional<std::filesystem::path>& record,
                          std::uint64_t overlay_bytes_max) {
-  const std::vector<Face> faces = faces_of(origin, plan);
+  const std::vector<Face> faces = faces_of(origin, above);
   // First, so that what is refused leaves no recording behind.
   if (auto may = stage.may_load(faces); !may) return pass_on(may);
   const std::uint64_t digest = digest_of(origin.media);
-  auto load = make_load(std::move(origin), std::move(plan), record, overlay_bytes_max);
+  auto load = make_load(std::move(origin), std::move(above), record, overlay_bytes_max);
   if (!load) return pass_on(load);
   const std::string nonce = load->nonce;
   if (auto put = stage.put(std::move(*load)); !put) return pass_on(put);
@@ -167,7 +174,7 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
   const auto stage = this->stage(order.stage);
   if (!stage) return pass_on(stage);
   Origin origin;
-  std::optional<profiles::Plan> plan;
+  std::optional<MachineAbove> above;
   if (order.recording) {
     const auto state = states::parse_crash_state(order.id);
     if (!state) return pass_on(state);
@@ -181,13 +188,13 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
     auto planned =
         plan_machine(*order.machine, order.recording ? origin.devices.front().sectors : order.sectors);
     if (!planned) return pass_on(planned);
-    plan = std::move(*planned);
+    above = {std::move(*planned), order.faults};
     if (order.recording)
-      if (auto fits = check_fit(*plan, *order.machine, origin.devices, origin.recording); !fits)
+      if (auto fits = check_fit(above->plan, *order.machine, origin.devices, origin.recording); !fits)
         return pass_on(fits);
   }
-  if (!order.recording) origin = plan ? blank(*plan) : blank(order.sectors, order.log_sectors);
-  return load_onto(**stage, std::move(origin), std::move(plan), order.record, options_.overlay_bytes_max);
+  if (!order.recording) origin = above ? blank(above->plan) : blank(order.sectors, order.log_sectors);
+  return load_onto(**stage, std::move(origin), std::move(above), order.record, options_.overlay_bytes_max);
 }
 
 Result<std::unique_ptr<Stage>> StageServer::private_stage(const std::string& id) {

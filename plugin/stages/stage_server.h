@@ -33,6 +33,7 @@ struct LoadOrder {
   std::uint64_t log_sectors = 0;                   ///< then: of a second disk, "log"; 0: there is none
   std::optional<std::filesystem::path> record;     ///< absolute
   std::optional<std::string> machine;
+  std::vector<model::FaultSpec> faults;  ///< of the machine, there when it is powered on
 };
 
 struct Loaded {
