@@ -52,9 +52,6 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   if (!header.media)
     return fail(recording, header.provenance() + " and has no MEDIA events",
                 "ask for states by what the host knew");
-  if (!header.devices[device].medium)
-    return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),
-                "ask for one of the devices below it");
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {
@@ -69,6 +66,9 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
                   "the recording is damaged: restore it");
     line->steps_.push_back({line->events_, e.at, e.lba, e.sectors, media_bytes(e)});
   }
+  if (line->steps_.empty() && !header.devices[device].medium)
+    return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),
+                "ask for one of the devices below it");
   line->complaint_ = reader->complaint();
   line->bytes_ = std::make_shared<RecordingBytes>(std::move(*reader));
   line->between_ = std::max(options.media_events_between, line->steps_.size() / options.kept_max + 1);

@@ -258,8 +258,10 @@ Result<MediaContent> MediaContent::load(const RunHistory& run) {
   content.before_.resize(devices.size());
   std::vector<std::optional<StateImage>> rolled(devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!devices[i].medium) continue;
-    auto start = run.image({.base = CrashState::Base::physical}, static_cast<model::DeviceId>(i));
+    const auto id = static_cast<model::DeviceId>(i);
+    const auto& caches = run.caches();
+    if (!devices[i].medium && std::find(caches.begin(), caches.end(), id) == caches.end()) continue;
+    auto start = run.image({.base = CrashState::Base::physical}, id);
     if (!start) return pass_on(start);
     const auto digest = start->digest();
     if (!digest) return pass_on(digest);

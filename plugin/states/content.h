@@ -123,7 +123,7 @@ class CutContent {
   std::uint64_t anchor_ = 0;
 };
 
-/// Digests of every medium at every event, by MEDIA events.
+/// Digests of every medium, and of every battery-backed cache, at every event, by MEDIA events.
 class MediaContent {
  public:
   /// Reads the recording once more, with its bytes. Errors: no MEDIA events; bytes that were not recorded.

@@ -159,6 +159,8 @@ Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
     context.by_media = std::make_unique<MediaContent>(std::move(*media));
   }
   if (!run->header().devices[options.device].medium && context.by_media == nullptr) context.media.clear();
+  if (!run->header().devices[options.device].medium && context.by_media != nullptr)
+    context.caches = run->caches();
   for (const model::DeviceId device : context.media)
     context.others.push_back(std::make_unique<WrittenContent>(run, device));
   for (const RecordedMark& mark : run->marks()) state->marks.push_back(mark.event);

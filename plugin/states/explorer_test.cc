@@ -396,6 +396,44 @@ TEST(Explorer, MembersStopApartButNotAcrossAPromise) {
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 
+// A log on both members, and the data only when both have answered that the log is there.
+TEST(Explorer, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
+  const model::TemporaryFolder folder;
+  {
+    record::RecordingHeader header{
+        1, {{"md0", "raid1", 64, 1, false}, {"md0.0", "t", 64, 1}, {"md0.1", "t", 64, 1}}};
+    auto writer = record::RecordingWriter::create(folder / "r", header);
+    ASSERT_TRUE(writer);
+    model::RequestId id = 0;
+    for (int round = 0; round < 5; ++round) {
+      for (const std::uint64_t place : {0, 32}) {  // log, data
+        const Bytes data(model::kSectorBytes, static_cast<std::byte>(round + 1));
+        const std::uint64_t lba = place + static_cast<std::uint64_t>(round);
+        for (const model::DeviceId device : {1, 2})
+          (*writer)->submitted(device, 0,
+                               {.id = ++id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
+        for (const model::DeviceId device : {1, 2}) {
+          const model::RequestId request = id - 2 + device;
+          (*writer)->media_written(device, 0, {request, lba, 1, model::MediaWrite::Outcome::written, data});
+          (*writer)->acknowledged(device, {.id = request});
+        }
+      }
+    }
+  }
+  const Explored found(folder / "r", all_of_it({Strategy::member}));
+  ASSERT_EQ(found.states().size(), 10U) << "one behind the other within one round of a log or of data";
+  EXPECT_EQ(found.coverage()[0].space, 10);
+  for (const FoundState& state : found.states()) {
+    const Bytes one = all_of(*found.run().image(state.state, 1));
+    const Bytes other = all_of(*found.run().image(state.state, 2));
+    for (std::size_t round = 0; round < 5; ++round) {
+      const std::size_t log = round * model::kSectorBytes, data = (32 + round) * model::kSectorBytes;
+      const bool data_somewhere = one[data] != std::byte{0} || other[data] != std::byte{0};
+      EXPECT_TRUE(!data_somewhere || (one[log] != std::byte{0} && other[log] != std::byte{0})) << state.name;
+    }
+  }
+}
+
 TEST(Subsets, TheListIsTheSameHoweverItIsAskedFor) {
   SubsetRequest request{30, {}, 5, 200};
   request.kinds = {std::vector<std::uint8_t>(30, 0)};

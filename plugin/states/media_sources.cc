@@ -6,6 +6,10 @@
 //                                          ^promise       to b2 (by 2), ... but not beyond a promise that is
 //                                          kept:
 //                                                         a flush would not have been acknowledged without A
+//
+// The controller waits for its members: once A has stopped it acknowledges nothing, and what was sent to B
+// only after such an acknowledgement was never sent. A log that is written before the data stays before the
+// data.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,6 +29,8 @@ std::uint64_t combined(const SourceContext& context, const CrashState& state) {
       if (stopped == device) event = at;
     sum += share_of(device, context.by_media->digest(device, event));
   }
+  for (const model::DeviceId cache : context.caches)
+    sum += share_of(cache, context.by_media->digest(cache, state.event));
   return sum;
 }
 
@@ -61,6 +67,8 @@ class PhysicalSource final : public StateSource {
     if (context.of_all_disks()) std::sort(promises.begin(), promises.end());
     for (const model::DeviceId device : context.media)
       for (const MediaContent::Step& step : context.by_media->steps(device)) add(media, step.event + 1);
+    for (const model::DeviceId cache : context.caches)
+      for (const MediaContent::Step& step : context.by_media->steps(cache)) add(media, step.event + 1);
     std::sort(media.begin(), media.end());
     order_.add(marks);
     order_.add(promises);
@@ -92,8 +100,14 @@ class MemberSource final : public StateSource {
     for (const RecordedWrite& write : run.writes(context.options.device))
       if (write.fua && write.acked_event) promises_.push_back(*write.acked_event);
     std::sort(promises_.begin(), promises_.end());
+    positions_.resize(run.header().devices.size());
+    for (const model::DeviceId device : context.media)
+      for (const RecordedWrite& write : run.writes(device)) sent_.push_back(write.submitted_event);
+    std::sort(sent_.begin(), sent_.end());
+    for (std::size_t i = 0; i < steps_.size(); ++i) positions_[steps_[i].device].push_back(i);
     order_ = spread(steps_.size());
-    count_space();
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      space_ += static_cast<double>(others_until_limit(steps_[i])) + (two_behind(i) ? 1 : 0);
   }
 
   Result<std::optional<Candidate>> next() override {
@@ -110,7 +124,7 @@ class MemberSource final : public StateSource {
   std::string bound() const override {
     if (steps_.empty()) return {};
     return "one member behind by 1, 2, 4 or 8 media writes of the others, two behind by one, none across a "
-           "kept promise";
+           "kept promise or a member's answer";
   }
 
  private:
@@ -122,14 +136,35 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// First event after which the member would have had to be there.
-  std::uint64_t promise_after(std::uint64_t event) const {
-    const auto found = std::upper_bound(promises_.begin(), promises_.end(), event);
-    return found == promises_.end() ? context_.run->events() : *found;
+  /// The first event that cannot have been once the member had stopped before this step: a promise of the
+  /// array to its host, or what the array sent after the member's next answer.
+  std::uint64_t limit_of(const Step& step) const {
+    const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
+                               std::uint64_t otherwise) {
+      const auto found = std::upper_bound(events.begin(), events.end(), from);
+      return found == events.end() ? otherwise : *found;
+    };
+    const std::uint64_t end = context_.run->events();
+    const std::uint64_t promise = first_from(promises_, step.event, end);
+    const std::uint64_t answer = first_from(context_.run->answers(step.device), step.event, end);
+    return std::min(promise, first_from(sent_, answer, end));
+  }
+
+  /// Media writes of other members that can still have been.
+  std::size_t others_until_limit(const Step& step) const {
+    const std::uint64_t limit = limit_of(step);
+    const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);
+    const auto until = std::ranges::lower_bound(steps_, limit, {}, &Step::event);
+    if (until <= after) return 0;
+    const auto& own = positions_[step.device];
+    const auto own_until = [&](auto place) {
+      return std::lower_bound(own.begin(), own.end(), static_cast<std::size_t>(place - steps_.begin()));
+    };
+    return static_cast<std::size_t>((until - after) - (own_until(until) - own_until(after)));
   }
 
   std::optional<CrashState> one_behind(std::size_t from, std::size_t by) const {
-    const std::uint64_t limit = promise_after(steps_[from].event);
+    const std::uint64_t limit = limit_of(steps_[from]);
     for (std::size_t i = from + 1; i < steps_.size() && steps_[i].event < limit; ++i) {
       if (steps_[i].device == steps_[from].device || --by > 0) continue;
       return behind(steps_[i].event + 1, {{steps_[from].device, steps_[from].event}});
@@ -138,12 +173,15 @@ class MemberSource final : public StateSource {
   }
 
   std::optional<CrashState> two_behind(std::size_t from) const {
-    const std::uint64_t limit = promise_after(steps_[from].event);
+    std::uint64_t limit = limit_of(steps_[from]);
     const Step* second = nullptr;
     for (std::size_t i = from + 1; i < steps_.size() && steps_[i].event < limit; ++i) {
       if (steps_[i].device == steps_[from].device) continue;
-      if (second == nullptr) second = &steps_[i];
-      if (steps_[i].device == second->device) continue;
+      if (second == nullptr) {
+        second = &steps_[i];
+        limit = std::min(limit, limit_of(*second));
+      }
+      if (steps_[i].device == second->device || steps_[i].event >= limit) continue;
       return behind(steps_[i].event + 1,
                     {{steps_[from].device, steps_[from].event}, {second->device, second->event}});
     }
@@ -157,31 +195,15 @@ class MemberSource final : public StateSource {
     return CrashState{.base = CrashState::Base::members, .event = cut, .stopped = std::move(stopped)};
   }
 
-  /// Every member behind from every media write on, by every number of the others' until the next promise.
-  void count_space() {
-    std::vector<std::size_t> left(context_.run->header().devices.size());
-    std::size_t end = steps_.size();  // of the window, counted from the back
-    std::size_t in_window = 0;
-    std::uint64_t limit = ~0ULL;
-    for (std::size_t i = end; i-- > 0;) {
-      const std::uint64_t promise = promise_after(steps_[i].event);
-      if (promise != limit) {  // a new window: nothing behind the promise counts
-        limit = promise;
-        in_window = 0;
-        std::fill(left.begin(), left.end(), 0);
-      }
-      space_ += static_cast<double>(in_window - left[steps_[i].device]);
-      ++left[steps_[i].device];
-      ++in_window;
-    }
-  }
-
   const SourceContext& context_;
   std::vector<Step> steps_;
   std::vector<std::uint64_t> promises_;
+  std::vector<std::uint64_t> sent_;                  ///< writes to any member, rising
+  std::vector<std::vector<std::size_t>> positions_;  ///< by device: of its steps
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  double space_ = 0;
+  double space_ =
+      0;  ///< every member behind from every media write on, by every number that can be; and pairs
 };
 
 }  // namespace

@@ -42,7 +42,8 @@ struct RunHistory::State {
   std::vector<std::uint64_t> fingerprints;  ///< by event: of those before it
   std::vector<RecordedMark> marks;
   std::vector<DeviceWrites> devices;
-  std::vector<model::DeviceId> disks;
+  std::vector<std::vector<std::uint64_t>> answers;  ///< by device
+  std::vector<model::DeviceId> disks, caches;
   std::vector<std::uint64_t> stretches = {0};  ///< first event of each
   std::shared_ptr<const record::RecordingBytes> bytes;
   std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null: zeroes
@@ -82,6 +83,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
                   fmt::format("crash states are made of devices of at most {} sectors", kSectorsMax));
     devices.emplace_back(device.sectors);
   }
+  answers.resize(header.devices.size());
   fingerprints.push_back(header.base ? header.base->fingerprint.value_or(0) : 0);
   for (;; ++events) {
     auto event = reader.next(record::PayloadUse::pass_over);
@@ -91,6 +93,10 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
     fingerprints.push_back(mix(fingerprints.back() ^ kFingerprintKey, kFingerprintKey + e.checksum));
     if (e.kind == record::Kind::mark) {
       marks.push_back({events, e.at, {reinterpret_cast<const char*>(e.payload.data()), e.payload.size()}});
+    } else if (e.kind == record::Kind::media) {
+      if (e.device < devices.size() && !header.devices[e.device].medium &&
+          std::find(caches.begin(), caches.end(), e.device) == caches.end())
+        caches.push_back(e.device);
     } else if (e.kind == record::Kind::opened || (e.kind == record::Kind::power && e.detail == 0)) {
       stretches.push_back(events + 1);
     } else if (e.kind == record::Kind::submit || e.kind == record::Kind::ack) {
@@ -101,6 +107,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
                                       e.device, devices.size())
                         : fmt::format("the event at offset {} submits request {} again", e.offset, e.request),
                     "the recording is damaged: restore it");
+      if (e.kind == record::Kind::ack) answers[e.device].push_back(events);
     }
   }
   for (DeviceWrites& device : devices) device.finish();
@@ -424,6 +431,12 @@ std::optional<Error> RunHistory::complaint() const {
 }
 const std::vector<model::DeviceId>& RunHistory::disks() const {
   return state_->disks;
+}
+const std::vector<std::uint64_t>& RunHistory::answers(model::DeviceId device) const {
+  return state_->answers[device];
+}
+const std::vector<model::DeviceId>& RunHistory::caches() const {
+  return state_->caches;
 }
 std::vector<model::DeviceId> RunHistory::devices_of(const CrashState& state) const {
   return state_->devices_of(state);

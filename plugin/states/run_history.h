@@ -79,6 +79,11 @@ class RunHistory {
   /// The disks of the machine, ascending, when each device is a medium of its own and all number their
   /// requests together; else (an array, a cache over a drive) none. What a state of all disks is about.
   const std::vector<model::DeviceId>& disks() const;
+  /// Events at which a device answered whatever it had been asked, rising: it was alive then.
+  const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
+  /// The battery-backed caches of the machine that held something: what one holds is the newest of its MEDIA
+  /// events for a sector, and else what is below it (plugin/model/nvram.h). image() gives what it holds.
+  const std::vector<model::DeviceId>& caches() const;
   /// Whose writes a state has or lacks: all disks, or one device; of a physical state the disks, or the first
   /// device.
   std::vector<model::DeviceId> devices_of(const CrashState& state) const;
