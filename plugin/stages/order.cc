@@ -59,10 +59,12 @@ Result<void> take_faults(const json& object, LoadOrder& order) {
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
   auto keys =
-      is_blank ? config::only_keys(object, {"state", "stage", "sectors", "log_sectors", "record", "machine", "faults"},
-                                   "an empty disk has no recording and no id; leave one of them out")
-               : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine", "faults"},
-                                   kSeeControl);
+      is_blank
+          ? config::only_keys(object,
+                              {"state", "stage", "sectors", "log_sectors", "record", "machine", "faults"},
+                              "an empty disk has no recording and no id; leave one of them out")
+          : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine", "faults"},
+                              kSeeControl);
   if (!keys) return pass_on(keys);
   LoadOrder order{.stage = stage};
   if (is_blank) {

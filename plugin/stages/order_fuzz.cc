@@ -11,14 +11,15 @@ namespace {
 TEST(Fuzz, StageOrder) {
   fuzz::Options options;
   options.name = "stage-order";
-  options.corpus = {R"({"state":"load","stage":0,"recording":"/a/b.hcrec","id":"w12-3.4"})",
-                    R"({"state":"load","stage":1,"sectors":8192,"record":"/a/new"})",
-                    R"({"state":"load","stage":1,"sectors":8192,"log_sectors":64})",
-                    R"({"state":"load","stage":1,"recording":"/a","id":"p7","machine":"raid5-5"})",
-                    R"({"state":"seal","stage":0})",
-                    R"({"state":"mark","stage":2,"text":"persisted \u00e4 12"})",
-                    R"({"state":"status","stage":63})",
-                    R"({"state":"digest","stage":0})"};
+  options.corpus = {
+      R"({"state":"load","stage":0,"recording":"/a/b.hcrec","id":"w12-3.4"})",
+      R"({"state":"load","stage":1,"sectors":8192,"record":"/a/new"})",
+      R"({"state":"load","stage":1,"sectors":8192,"log_sectors":64})",
+      R"({"state":"load","stage":1,"recording":"/a","id":"p7","machine":"raid5-5","faults":["dead:hd0.1"]})",
+      R"({"state":"seal","stage":0})",
+      R"({"state":"mark","stage":2,"text":"persisted \u00e4 12"})",
+      R"({"state":"status","stage":63})",
+      R"({"state":"digest","stage":0})"};
   options.dictionary = {
       "{",          "}",        "[",          "]",           ":",    ",",       "\"state\"",
       "\"stage\":", "\"load\"", "\"record\"", "\\u0000",     "null", "\"id\":", "\"w1+2~3:1\"",

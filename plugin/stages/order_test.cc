@@ -15,7 +15,7 @@ std::string refusal_of(std::string_view line) {
 
 TEST(StageOrder, LoadOfAState) {
   const auto order = parse_order(
-      R"({"state":"load","stage":3,"recording":"/r/a.hcrec","id":"w12-4.7","record":"/r/b","machine":"raid5-5"})");
+      R"({"state":"load","stage":3,"recording":"/r/a.hcrec","id":"w12-4.7","record":"/r/b","machine":"raid5-5","faults":["dead:hd0.1"]})");
   ASSERT_TRUE(order);
   const auto& load = std::get<LoadOrder>(*order);
   EXPECT_EQ(load.stage, 3U);
@@ -23,6 +23,8 @@ TEST(StageOrder, LoadOfAState) {
   EXPECT_EQ(load.id, "w12-4.7");
   EXPECT_EQ(load.record, "/r/b");
   EXPECT_EQ(load.machine, "raid5-5");
+  ASSERT_EQ(load.faults.size(), 1U);
+  EXPECT_EQ(model::to_text(load.faults.front()), "dead:hd0.1");
 }
 
 TEST(StageOrder, LoadOfAnEmptyDisk) {
@@ -65,6 +67,12 @@ TEST(StageOrder, RefusalsNameTheKey) {
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","log_sectors":8})",
        "log_sectors: is not a key"},
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","size":1})", "size: is not a key"},
+      {R"({"state":"load","stage":0,"sectors":8,"faults":["dead:hd0"]})", "faults: stand beside no machine"},
+      {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":"dead:hd0.1"})",
+       "faults: is no list"},
+      {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":[7]})",
+       "faults: has something that is no text"},
+      {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":["odd:hd0.1"]})", "odd"},
       {R"({"state":"mark","stage":0,"text":""})", "text: has 0 bytes"},
       {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or a NUL"},
       {R"({"state":"seal","stage":0,"text":"x"})", "text: is not a key"},

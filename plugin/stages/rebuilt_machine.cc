@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "plugin/model/array.h"
 #include "plugin/profiles/park.h"
 
 namespace headcrash::stages {
@@ -58,29 +59,76 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
   return {};
 }
 
-Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan,
-                                                               const std::vector<Medium>& media,
-                                                               const std::vector<model::FaultSpec>& faults,
+Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan, const PowerOn& with,
                                                                std::uint64_t overlay_bytes_max,
                                                                StageRecording* recording) {
   std::unique_ptr<RebuiltMachine> self(new RebuiltMachine(std::move(plan), recording));
   self->stores_.resize(self->plan_.all.size());
-  for (const Medium& medium : media)
+  for (const Medium& medium : with.media)
     self->stores_.at(medium.device) = std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
   model::MachineWitness& witness =
       recording != nullptr ? static_cast<model::MachineWitness&>(*recording) : self->nobody_;
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
-  options.faults = faults;
+  options.faults = with.faults;
+  if (auto written = self->write_back(with, true); !written) return pass_on(written);
   auto built = profiles::build(self->plan_, witness, options);
   if (!built) return pass_on(built);
   self->built_ = std::move(*built);
-  if (auto added = self->add_unreadable(media); !added) return pass_on(added);
+  if (auto added = self->add_unreadable(with.media); !added) return pass_on(added);
   if (auto started = self->check_started(); !started) return pass_on(started);
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
     self->faces_.push_back(
         {self->built_.machine->device_name(i), self->built_.machine->device(i).characteristics().sectors});
+  if (auto written = self->write_back(with, false); !written) return pass_on(written);
   return self;
+}
+
+/// Sectors of a cache to the drive that it stands in front of (the recording is told), or through the array.
+Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
+                                      std::uint64_t sectors) {
+  std::vector<std::byte> bytes(sectors * model::kSectorBytes);
+  if (auto got = cache.image.read(lba, bytes); !got) return got;
+  if (plan_.all[below].leaf) {
+    if (recording_ != nullptr)
+      recording_->media_written(
+          below, 0,
+          {.lba = lba, .sectors = static_cast<std::uint32_t>(sectors), .outcome = {}, .bytes = bytes});
+    return stores_[below]->write(lba, bytes);
+  }
+  model::Request write;
+  write.op = model::Op::write;
+  write.lba = lba;
+  write.sectors = static_cast<std::uint32_t>(sectors);
+  write.data = bytes;
+  if (run(0, write) == model::Status::ok) return {};
+  return fail(cache.name, fmt::format("sectors {} to {} cannot be written back", lba, lba + sectors - 1),
+              "look at the state of the array below it");
+}
+
+Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
+  constexpr std::uint64_t kStepSectors = 128;
+  for (const Medium& cache : with.caches) {
+    const bool lost = std::any_of(with.faults.begin(), with.faults.end(), [&](const model::FaultSpec& fault) {
+      return fault.kind == model::FaultKind::battery_dead && fault.device == cache.name;
+    });
+    const auto below = static_cast<model::DeviceId>(cache.device + 1);  // ids count depth first
+    if (lost || plan_.all.at(below).leaf != to_drives) continue;
+    if (!to_drives && plan_.all[cache.device].parent)
+      return fail(cache.name, "stands in front of an array that is part of another one",
+                  "this cannot be powered on again; add the fault battery-dead:" + cache.name);
+    Result<void> done;
+    cache.image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
+      for (; done && sectors > 0;) {
+        const std::uint64_t step = std::min(sectors, kStepSectors);
+        done = put_back(cache, below, lba, step);
+        lba += step;
+        sectors -= step;
+      }
+    });
+    if (!done) return done;
+  }
+  return {};
 }
 
 /// To a drive, an unreadable sector is a latent error: gone when it is written.
@@ -97,6 +145,18 @@ Result<void> RebuiltMachine::add_unreadable(const std::vector<Medium>& media) {
       if (auto added = built_.add_fault(plan_, fault); !added) return added;
       at = *bad + 1;
     }
+  }
+  return {};
+}
+
+Result<void> RebuiltMachine::check_started() const {
+  for (std::size_t id = 0; id < built_.all.size(); ++id) {
+    const auto* array = dynamic_cast<const model::Array*>(built_.all[id].device);
+    if (array == nullptr) continue;
+    if (const auto refused = array->status().refused)
+      return fail(plan_.all[id].name,
+                  fmt::format("{} {}: {}", plan_.all[id].profile, kDoesNotStart, *refused),
+                  "set accept-dirty-degraded in the array's profile to take what is there");
   }
   return {};
 }

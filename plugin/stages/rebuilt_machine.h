@@ -6,8 +6,9 @@
 //   hd0.0  drive  <- overlay over hd0.0       events have run
 //   hd0.1  drive  <- overlay over hd0.1
 //
-// A battery-backed cache starts empty, as after a battery that died: what it alone held is not in the media.
-// Volatile caches start empty too; park() writes them back.
+// A battery-backed cache has kept what it held, unless its battery is found dead (faults): it is written back
+// at power-on, in front of a drive before the array starts, in front of an array once that serves. Volatile
+// caches start empty; park() writes them back.
 
 #include <memory>
 
@@ -30,14 +31,22 @@ std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan)
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded, const std::string& recording);
 
+/// Part of the error's problem when an array does not accept what it finds (dirty, and a member is gone).
+inline constexpr const char* kDoesNotStart = "does not start";
+
+/// What the hardware is powered on with.
+struct PowerOn {
+  const std::vector<Medium>& media;   ///< one for each leaf of the plan, in its order
+  const std::vector<Medium>& caches;  ///< what battery-backed ones held
+  const std::vector<model::FaultSpec>& faults;
+};
+
 class RebuiltMachine final : public Content {
  public:
-  /// `media`: one for each leaf of the plan, in its order. `recording`, which may be null, must outlive it
-  /// and sees the media too. `faults` are there at power-on. Errors: what the hardware says when it cannot
-  /// start; an array that refuses to (it "does not start": kDoesNotStart), a fault of a device that is not
-  /// there.
-  static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const std::vector<Medium>& media,
-                                                        const std::vector<model::FaultSpec>& faults,
+  /// `recording`, which may be null, must outlive it and sees the media too. Errors: what the hardware says
+  /// when it cannot start; an array that refuses to (it "does not start": kDoesNotStart); a fault of a device
+  /// that is not there.
+  static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
 
@@ -55,6 +64,9 @@ class RebuiltMachine final : public Content {
   RebuiltMachine(profiles::Plan plan, StageRecording* recording)
       : plan_(std::move(plan)), recording_(recording) {}
   Result<void> add_unreadable(const std::vector<Medium>& media);
+  Result<void> check_started() const;
+  Result<void> write_back(const PowerOn& with, bool to_drives);
+  Result<void> put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba, std::uint64_t sectors);
   model::Status run(std::size_t face, const model::Request& request);
 
   profiles::Plan plan_;

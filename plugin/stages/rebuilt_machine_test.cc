@@ -187,5 +187,69 @@ TEST(RebuiltMachine, AFullOverlayOfAMemberIsToTheClient) {
   ASSERT_TRUE((*server->stage(0))->status().error);
 }
 
+model::FaultSpec fault(const char* text) {
+  return model::parse_fault(text).value();
+}
+
+TEST(RebuiltMachine, AMemberThatIsGoneAtPowerOnIsComputed) {
+  model::TemporaryFolder folder;
+  const auto server = start_stages(1);
+  const auto path = folder / "array.hcrec";
+  const Sealed sealed = record_an_array(*server, path);
+  LoadOrder order = array_in(path, "p" + std::to_string(sealed.events));
+  order.faults = {fault("dead:hd0.0")};
+  load(*server, order);
+  StageClient client(**server->stage(0));
+  EXPECT_EQ(client.read(0, 32), filled('b', 32));
+  EXPECT_EQ(client.read(32, 32), filled('a', 32));
+  order.faults = {fault("dead:hd0.9")};
+  const auto missing = server->load(order);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message().find("no device 'hd0.9'"), std::string::npos);
+}
+
+TEST(RebuiltMachine, AnArrayThatIsDirtyAndDegradedDoesNotStart) {
+  model::TemporaryFolder folder;
+  const auto server = start_stages(1);
+  const auto path = folder / "array.hcrec";
+  record_an_array(*server, path);
+  const auto run = states::RunHistory::load(path);
+  LoadOrder order = array_in(path, "p" + std::to_string((*run)->marks().front().event));
+  order.faults = {fault("dead:hd0.0")};
+  const auto refused = server->load(order);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find(kDoesNotStart), std::string::npos) << refused.error().message();
+}
+
+/// One cache in front of the array, one in front of each member's log.
+TEST(RebuiltMachine, ABatteryKeepsWhatItsCacheHeld) {
+  constexpr const char* kPresto = "netra-raid5-presto";
+  model::TemporaryFolder folder;
+  const auto server = start_stages(1);
+  const auto path = folder / "cached.hcrec";
+  load(*server, {.stage = 0, .sectors = kArraySectors, .record = path, .machine = kPresto});
+  {
+    StageClient client(**server->stage(0));
+    EXPECT_EQ(client.write(640, filled('k', 16)), 0);
+    EXPECT_TRUE((*server->stage(0))->mark("acknowledged"));
+    ASSERT_TRUE((*server->stage(0))->seal());
+  }
+  const auto run = states::RunHistory::load(path);
+  ASSERT_TRUE(run);
+  ASSERT_FALSE((*run)->caches().empty());
+  EXPECT_EQ((*run)->caches().front(), 0);
+  LoadOrder order{.stage = 0, .recording = path, .machine = kPresto};
+  order.id = "p" + std::to_string((*run)->marks().front().event);
+  load(*server, order);
+  {
+    StageClient client(**server->stage(0));
+    EXPECT_EQ(client.read(640, 16), filled('k', 16));
+  }
+  order.faults = {fault("battery-dead:hd0")};
+  load(*server, order);
+  StageClient client(**server->stage(0));
+  EXPECT_EQ(client.read(640, 16), filled('\0', 16));
+}
+
 }  // namespace
 }  // namespace headcrash::stages

@@ -29,12 +29,13 @@ struct Origin {
   std::uint64_t fingerprint = 0;
   std::vector<record::RecordedDevice> devices;
   std::vector<Medium> media;
+  std::vector<Medium> caches;  ///< what battery-backed ones held
 };
 
 Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& history,
                           const states::CrashState& state) {
   const states::RunHistory& run = history.run();
-  Origin origin{recording, states::format(state), 0, run.header().devices, {}};
+  Origin origin{recording, states::format(state), 0, run.header().devices, {}, {}};
   for (std::size_t id = 0; id < origin.devices.size(); ++id) {
     if (!origin.devices[id].medium) continue;
     const auto device = static_cast<model::DeviceId>(id);
@@ -43,6 +44,11 @@ Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& h
     const auto digest = history.digest(device, *image);
     if (!digest) return pass_on(digest);
     origin.media.push_back({origin.devices[id].name, device, std::move(*image), *digest});
+  }
+  for (const model::DeviceId cache : run.caches()) {
+    auto image = run.image(state, cache);
+    if (!image) return pass_on(image);
+    origin.caches.push_back({origin.devices[cache].name, cache, std::move(*image)});
   }
   if (origin.media.empty())
     return fail(recording, "has no device with a medium", "use a recording of a drive or an array");
@@ -117,7 +123,7 @@ Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
     load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get());
     return load;
   }
-  auto machine = RebuiltMachine::create(std::move(above->plan), origin.media, above->faults,
+  auto machine = RebuiltMachine::create(std::move(above->plan), {origin.media, origin.caches, above->faults},
                                         overlay_bytes_max, load.log.get());
   if (!machine) {
     if (load.log) load.log->discard();
