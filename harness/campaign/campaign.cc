@@ -63,7 +63,8 @@ class Runner {
                                      .trials = todo_.size(),
                                      .guest_kernel = images_.at(plans_[0].filesystem->name).kernel_version,
                                      .accelerator = accelerator_,
-                                     .resume = options_.resume});
+                                     .resume = options_.resume,
+                                     .redo_errors = options_.redo_errors});
     if (!kept) return pass_on(kept);
     kept_ = std::move(*kept);
     outcome_.run = kept_.id;

@@ -26,7 +26,7 @@ struct CampaignOptions {
   std::filesystem::path database;
   std::filesystem::path cache;
   std::size_t jobs = 1;
-  bool resume = false;
+  bool resume = false, redo_errors = false;
   Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;

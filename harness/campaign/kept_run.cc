@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/campaign/environment.h"
+#include "harness/crash/verdict.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -29,11 +30,29 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
 
 }  // namespace
 
+Result<std::optional<std::int64_t>> run_with_errors(db::Database& database, const std::string& digest) {
+  const auto newest = database.newest_run_of(digest);
+  if (!newest) return pass_on(newest);
+  if (!*newest)
+    return fail(database.path().string(), "has no run of this campaign", "leave --redo-errors out");
+  const auto forgotten =
+      database.forget_trials(**newest, std::string(crash::name(crash::Verdict::harness_error)));
+  if (!forgotten) return pass_on(forgotten);
+  const auto unfinished = database.unfinished_run(digest);
+  if (!unfinished || *unfinished == *newest) return unfinished;
+  return fail(database.path().string(), "has no trial of this campaign's newest run to do again",
+              "leave --redo-errors out");
+}
+
 Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
   KeptRun kept;
   const std::string digest = fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
   std::optional<std::int64_t> id;
-  if (plan.resume) {
+  if (plan.redo_errors) {
+    const auto again = run_with_errors(database, digest);
+    if (!again) return pass_on(again);
+    id = *again;
+  } else if (plan.resume) {
     const auto unfinished = database.unfinished_run(digest);
     if (!unfinished) return pass_on(unfinished);
     id = *unfinished;

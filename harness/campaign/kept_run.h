@@ -25,6 +25,7 @@ struct RunPlan {
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   bool resume = false;
+  bool redo_errors = false;  ///< with a finished run, too: what ended as harness-error is to be done again
 };
 
 struct KeptRun {
@@ -34,7 +35,8 @@ struct KeptRun {
   std::filesystem::path folder;  ///< where this run keeps its artefacts; made with the first of them
 };
 
-/// With `resume` the newest unfinished run of the same digest, if there is one; else a new one.
+/// With `resume` the newest unfinished run of the same digest, with `redo_errors` the newest one that has
+/// something to do (again), if there is one; else a new one, but with `redo_errors` an error.
 Result<KeptRun> open_run(db::Database& database, const RunPlan& plan);
 
 /// Where a trial's artefacts belong; nothing is made.

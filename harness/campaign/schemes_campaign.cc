@@ -172,7 +172,8 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                         .digest = configuration,
                                         .shard = options.shard,
                                         .trials = plan->size(),
-                                        .resume = options.resume});
+                                        .resume = options.resume,
+                                        .redo_errors = options.redo_errors});
   if (!run) return pass_on(run);
   const auto scratch = process::ScratchFolder::make();
   if (!scratch) return pass_on(scratch);

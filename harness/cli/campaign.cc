@@ -19,7 +19,7 @@ namespace {
 struct CampaignArguments {
   std::string campaign, database = "headcrash.db", shard;
   std::size_t jobs = 1;
-  bool resume = false, as_json = false;
+  bool resume = false, redo_errors = false, as_json = false;
 };
 
 /// States that were checked are rows of their own when guests checked them; without guests only those that
@@ -147,6 +147,7 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
                                           .cache = campaign::default_cache(),
                                           .jobs = arguments.jobs,
                                           .resume = arguments.resume,
+                                          .redo_errors = arguments.redo_errors,
                                           .shard = shard,
                                           .on_progress = show_progress,
                                           .interrupted = &interrupted()};
@@ -199,6 +200,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--resume", arguments->resume,
                     "Go on with the newest unfinished run of this campaign, if there is one");
+  command->add_flag("--redo-errors", arguments->redo_errors,
+                    "Go on with the newest run, finished or not, and do again what ended as harness-error");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");

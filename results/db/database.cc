@@ -390,6 +390,24 @@ Result<std::optional<std::int64_t>> Database::unfinished_run(const std::string& 
   return newest_where(handle(), "digest = ? AND finished_at IS NULL", digest);
 }
 
+Result<std::optional<std::int64_t>> Database::newest_run_of(const std::string& digest) {
+  return newest_where(handle(), "digest = ?", digest);
+}
+
+Result<std::int64_t> Database::forget_trials(std::int64_t run, const std::string& verdict) {
+  auto transaction = Transaction::begin(handle());
+  if (!transaction) return pass_on(transaction);
+  auto forget = Statement::prepare(handle(), "DELETE FROM trial WHERE run_id = ? AND verdict = ?");
+  if (!forget) return pass_on(forget);
+  if (const auto done = forget->bind(run, verdict).run(); !done) return pass_on(done);
+  const std::int64_t forgotten = sqlite3_changes64(handle());
+  auto reopen = Statement::prepare(handle(), "UPDATE run SET finished_at = NULL WHERE id = ? AND ? > 0");
+  if (!reopen) return pass_on(reopen);
+  if (const auto done = reopen->bind(run, forgotten).run(); !done) return pass_on(done);
+  if (const auto done = transaction->commit(); !done) return pass_on(done);
+  return forgotten;
+}
+
 Result<std::optional<std::int64_t>> Database::newest_run(const std::string& kind) {
   return newest_where(handle(), "kind = ?", kind);
 }

@@ -194,6 +194,10 @@ class Database {
   Result<std::int64_t> begin_run(const RunRecord& run);
   /// The newest run with this digest that has no finished_at, for --resume.
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
+  /// The newest one, finished or not.
+  Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
+  /// Forgets the run's trials that ended so, which makes it unfinished if there were any. How many.
+  Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// All of a trial in one transaction: either everything is there or nothing.
   Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);

@@ -137,6 +137,25 @@ TEST_F(DatabaseTest, ResumeFindsTheNewestUnfinishedRunOfTheSameDigest) {
   EXPECT_FALSE(db.finish_run(999));
 }
 
+TEST_F(DatabaseTest, TrialsThatCouldNotBeDoneAreForgottenAndTheRunGoesOn) {
+  auto db = must(Database::open(file(), Database::Access::read_write));
+  const auto run = must(db.begin_run(some_run()));
+  must(db.record_trial(run, some_trial("a")));
+  auto broken = some_explored_trial("b");
+  broken.verdict = "harness-error";
+  must(db.record_trial(run, broken));
+  ASSERT_TRUE(db.finish_run(run));
+  EXPECT_EQ(must(db.newest_run_of("abc")), run);
+  EXPECT_FALSE(must(db.newest_run_of("other")).has_value());
+  EXPECT_EQ(must(db.forget_trials(run, "harness-error")), 1);
+  EXPECT_EQ(must(db.finished_trials(run)), std::set<std::string>{"a"});
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM crash_state"), 0) << "its rows go with it";
+  EXPECT_EQ(must(db.unfinished_run("abc")), run);
+  ASSERT_TRUE(db.finish_run(run));
+  EXPECT_EQ(must(db.forget_trials(run, "harness-error")), 0);
+  EXPECT_FALSE(must(db.unfinished_run("abc")).has_value()) << "nothing is left to do";
+}
+
 TEST_F(DatabaseTest, AFailingRowInTheMiddleLeavesNothingOfTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
