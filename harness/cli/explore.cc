@@ -31,16 +31,18 @@ constexpr std::size_t kFailuresShown = 20;
 
 struct ExploreArguments {
   std::string recording, filesystem, workload, application, size, keep;
-  std::vector<std::string> strategies{"prefix", "lose-all", "reorder", "torn"};
+  std::vector<std::string> strategies;
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
   std::size_t jobs = 2;
   bool as_json = false, minimise = false;
+  lab::StageMachine machine;
 };
 
 /// What an exploration needs and finds.
 struct Explored {
   adapters::LinuxAdapter filesystem;
+  lab::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< of --workload
   std::optional<workload::Application> application;  ///< of --application
   std::unique_ptr<lab::Lab> lab;
@@ -79,15 +81,21 @@ double own_cpu_seconds() {
   return total;
 }
 
-Result<std::uint64_t> disk_bytes(const ExploreArguments& arguments,
-                                 const adapters::LinuxAdapter& filesystem) {
+/// Its size, and what it is.
+Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
+  const adapters::LinuxAdapter& filesystem = explored.filesystem;
+  explored.machine = arguments.machine;
   if (!arguments.recording.empty()) {
     const auto reader = record::RecordingReader::open(arguments.recording);
     if (!reader) return pass_on(reader);
+    explored.machine = recorded_machine(reader->header(), arguments.machine);
     return recorded_disk_bytes(arguments.recording, reader->header(), filesystem);
   }
   const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
-  if (arguments.size.empty()) return least;
+  if (explored.machine.is_array() && filesystem.log_size_bytes != 0)
+    return fail(filesystem.name, "keeps its log on a disk of its own, which stands beside one disk only",
+                "leave --machine out");
+  if (arguments.size.empty()) return lab::disk_bytes_of(explored.machine, least);
   const auto bytes = config::parse_size(arguments.size, "--size");
   if (!bytes) return pass_on(bytes);
   if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {
@@ -129,9 +137,13 @@ Result<lab::RecordedWorkload> open(const ExploreArguments& arguments, const Expl
   return opened;
 }
 
-Result<lab::ExplorationOptions> options_of(const ExploreArguments& arguments) {
+Result<lab::ExplorationOptions> options_of(const ExploreArguments& arguments,
+                                           const lab::StageMachine& machine) {
   lab::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
-  for (const std::string& word : arguments.strategies) {
+  std::vector<std::string> strategies = arguments.strategies;
+  if (strategies.empty() && machine.is_array()) strategies = {"member", "physical"};
+  if (strategies.empty()) strategies = {"prefix", "lose-all", "reorder", "torn"};
+  for (const std::string& word : strategies) {
     const auto strategy = states::parse_strategy(word);
     if (!strategy) return pass_on(strategy);
     options.explore.strategies.push_back(*strategy);
@@ -165,15 +177,15 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
 }
 
 Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
-  auto options = options_of(arguments);
-  if (!options) return pass_on(options);
   auto filesystem = adapters::load_adapter(arguments.filesystem);
   if (!filesystem) return pass_on(filesystem);
   explored.filesystem = std::move(*filesystem);
   if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
-  const auto bytes = disk_bytes(arguments, explored.filesystem);
+  const auto bytes = choose_disk(arguments, explored);
   if (!bytes) return pass_on(bytes);
-  auto lab = start_lab(explored.filesystem, *bytes, arguments.jobs);
+  auto options = options_of(arguments, explored.machine);
+  if (!options) return pass_on(options);
+  auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs);
   if (!lab) return pass_on(lab);
   explored.lab = std::move(*lab);
   auto workload = arguments.recording.empty() ? record(arguments, explored) : open(arguments, explored);
@@ -341,8 +353,8 @@ Result<void> write_accounts(Explored& explored) {
         explored.lab->guest(0), explored.filesystem, explored.workload, explored.result.failures[i],
         {.record = *record,
          .recordings = folder,
-         .replay = fmt::format("headcrash replay {} --fs {}", explored.workload.recording.string(),
-                               explored.filesystem.name),
+         .replay = fmt::format("headcrash replay {} --fs {}{}", explored.workload.recording.string(),
+                               explored.filesystem.name, explored.machine.as_options()),
          .interrupted = &interrupted()});
     if (!report) return pass_on(report);
     const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
@@ -402,9 +414,10 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->excludes("--workload");
   command
       ->add_option("--strategy", arguments->strategies,
-                   "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery")
-      ->delimiter(',')
-      ->capture_default_str();
+                   "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: "
+                   "prefix,lose-all,reorder,torn, of an array member,physical")
+      ->delimiter(',');
+  add_machine_options(*command, arguments->machine);
   command->add_option("--budget", arguments->budget, "Distinct states at most")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
@@ -428,7 +441,9 @@ void add_explore(CLI::App& app, int& exit_code) {
       "here\n"
       "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
       "  headcrash explore --workload small-files --rounds 5 --fs ext4-external-journal --strategy "
-      "reorder,lose-all\n\n"
+      "reorder,lose-all\n"
+      "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "
+      "--fault-after-cut dead:hd0.3\n\n"
       "Exit code 1: a failure was seen, and again on a fresh guest. 2 also: a failure was not seen again, so "
       "that the "
       "laboratory is at fault.");

@@ -14,6 +14,8 @@ constexpr const char* kLogName = "log";  // of a stage's second disk, and of a t
 
 Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const record::RecordingHeader& header,
                                           const adapters::LinuxAdapter& filesystem) {
+  if (!header.devices.empty() && !header.devices.front().medium)
+    return header.devices.front().sectors * model::kSectorBytes;
   const record::RecordedDevice* disk = nullptr;
   const record::RecordedDevice* log = nullptr;
   for (const record::RecordedDevice& device : header.devices) {
@@ -35,22 +37,48 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const re
   return disk->sectors * model::kSectorBytes;
 }
 
+void add_machine_options(CLI::App& command, lab::StageMachine& machine) {
+  command.add_option("--machine", machine.profile,
+                     "Array that the disk is: a built-in name (headcrash list profiles) or a .toml file; of "
+                     "a recording: as it says itself");
+  command.add_option("--fault", machine.faults, "Of the array, from the workload on, for example dead:hd0.3")
+      ->allow_extra_args(false);
+  command.add_option("--fault-after-cut", machine.faults_after_cut, "Of the array, when the power returns")
+      ->allow_extra_args(false);
+}
+
+lab::StageMachine recorded_machine(const record::RecordingHeader& header, const lab::StageMachine& given) {
+  lab::StageMachine machine = given;
+  if (!machine.is_array() && !header.devices.empty() && !header.devices.front().medium)
+    machine.profile = header.devices.front().profile;
+  return machine;
+}
+
 Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                            std::uint64_t disk_bytes, std::size_t guests) {
+                                            const lab::StageMachine& machine, std::uint64_t disk_bytes,
+                                            std::size_t guests) {
+  const auto whole = lab::disk_bytes_of(machine, disk_bytes);
+  if (!whole) return pass_on(whole);
+  if (*whole != disk_bytes)
+    return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", *whole, disk_bytes),
+                "name the array that the recording was made on, or leave --size out");
   const std::filesystem::path cache = campaign::default_cache();
   const auto image = vm::guest_image(cache, filesystem.guest);
   if (!image) return pass_on(image);
-  return lab::Lab::start(guests, {.image = *image,
-                                  .accelerator = vm::probe_accelerator(cache).accelerator,
-                                  .disk_bytes = disk_bytes,
-                                  .log_bytes = filesystem.log_size_bytes,
-                                  .cache = cache});
+  auto lab = lab::Lab::start(guests, {.image = *image,
+                                      .accelerator = vm::probe_accelerator(cache).accelerator,
+                                      .disk_bytes = disk_bytes,
+                                      .log_bytes = filesystem.log_size_bytes,
+                                      .cache = cache});
+  if (lab)
+    for (lab::StageGuest* guest : (*lab)->guests()) guest->put_under(machine);
+  return lab;
 }
 
 Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
   const auto bytes = recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem);
   if (!bytes) return pass_on(bytes);
-  return start_lab(trial.filesystem, *bytes, 1);
+  return start_lab(trial.filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1);
 }
 
 Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {

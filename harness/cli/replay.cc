@@ -148,8 +148,10 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const auto stop = [&](const crash::Judgement& why) {
     return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
   };
-  const auto loaded =
-      guest.load({.recording = opened.recording, .state = states::format(opened.state)}, true);
+  const auto loaded = guest.load({.recording = opened.recording,
+                                  .state = states::format(opened.state),
+                                  .faults = guest.machine().faults_in_recovery()},
+                                 true);
   if (!loaded) return stop(loaded.error());
   // As in a check, the kernel's own recovery comes first where there is one.
   const adapters::LinuxAdapter& filesystem = trial.filesystem;
@@ -209,12 +211,6 @@ int run(const ReplayArguments& arguments) {
   if (trial->state.empty() && !arguments.shell) return replay_cut(*trial, arguments);
   const auto opened = open_state(*trial);
   if (!opened) return tell(opened.error(), arguments.as_json);
-  if (!opened->run->header().devices.at(opened->state.device).medium) {
-    return tell(
-        {trial->key, "its disk is an array or a cache, whose states are replayed as whole trials only",
-         "leave out --state and --shell"},
-        arguments.as_json);
-  }
   return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
 }
 
@@ -231,6 +227,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "cut. `cut`: what the medium held when the power went");
   command->add_option("--fs", arguments->trial.filesystem,
                       "File system, in place of the trial's; needed for a recording");
+  add_machine_options(*command, arguments->trial.machine);
   command->add_option("--kernel", arguments->kernel,
                       "Kernel image (bzImage) for the guest, in place of Debian's");
   command->add_option("--modules", arguments->modules,

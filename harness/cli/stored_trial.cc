@@ -45,6 +45,17 @@ Result<adapters::LinuxAdapter> filesystem_of(const StoredTrial& trial, const std
   return adapters::load_adapter(name);
 }
 
+/// Of a trial that explored; what a plain disk is put under is nothing.
+lab::StageMachine planned_machine(const StoredTrial& trial) {
+  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+  if (!campaign || !campaign->explore) return {};
+  const bool arrays =
+      std::ranges::any_of(campaign->explore->cells, [](const auto& cell) { return cell.machine.is_array(); });
+  if (!arrays) return {};
+  const auto plan = campaign::TrialPlans(*campaign).find(trial.key);
+  return plan ? plan->cell->machine : lab::StageMachine{};
+}
+
 class Reader {
  public:
   Reader(db::Database database, const TrialArguments& arguments)
@@ -100,6 +111,7 @@ class Reader {
         filesystem_of(trial_, arguments_.filesystem.empty() ? row->text(4) : arguments_.filesystem);
     if (!filesystem) return pass_on(filesystem);
     trial_.filesystem = std::move(*filesystem);
+    trial_.machine = planned_machine(trial_);
     trial_.outcome = StoredOutcome{.verdict = row->text(5), .summary = row->text(6)};
     return {};
   }
@@ -181,6 +193,7 @@ Result<StoredTrial> of_recording(const TrialArguments& arguments) {
   if (!filesystem) return pass_on(filesystem);
   return StoredTrial{.key = arguments.trial,
                      .filesystem = std::move(*filesystem),
+                     .machine = arguments.machine,
                      .recording = arguments.trial,
                      .state = arguments.state.empty() ? "cut" : arguments.state};
 }

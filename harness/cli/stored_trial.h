@@ -12,6 +12,7 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/crash/verdict.h"
+#include "harness/lab/stage_machine.h"
 #include "plugin/model/result.h"
 #include "plugin/states/run_history.h"
 
@@ -19,6 +20,7 @@ namespace headcrash::cli {
 
 struct TrialArguments {
   std::string trial, database = "headcrash.db", state, filesystem;
+  lab::StageMachine machine;  ///< of a recording
 };
 
 /// TRIAL and --db; what --state and --fs stand for is each command's own.
@@ -35,6 +37,7 @@ struct StoredTrial {
   std::int64_t id = 0;  ///< 0: a recording, not in any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
+  lab::StageMachine machine;             ///< that explored states are put under
   bool explored = false;                 ///< many states, not one cut
   std::filesystem::path recording;       ///< empty: none was kept
   std::string state;                     ///< the one that is meant; empty: the trial's own cut

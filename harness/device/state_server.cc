@@ -118,6 +118,7 @@ Result<LoadedStage> StateServer::load(const StageLoad& load) {
   if (load.record) order["record"] = fs::absolute(*load.record).string();
   if (!load.machine.empty())
     order["machine"] = fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;
+  if (!load.faults.empty()) order["faults"] = load.faults;
   const auto answer = state_->request(order);
   if (!answer) return pass_on(answer);
   return LoadedStage{answer->at("nonce"), answer->at("sectors"), number_of(answer->at("digest"))};

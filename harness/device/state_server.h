@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/device/control_client.h"
 
@@ -20,6 +21,7 @@ struct StageLoad {
   std::uint64_t log_sectors = 0;                ///< of an empty one beside it, for a log; 0: none
   std::optional<std::filesystem::path> record;  ///< a new recording of what is done to the stage
   std::string machine;                          ///< stack above the media; empty: the medium itself
+  std::vector<std::string> faults;              ///< of the machine, at power-on (plugin/model/faults.h)
 };
 struct LoadedStage {
   std::string nonce;

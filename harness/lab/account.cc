@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/lab/array_cut.h"
 #include "harness/lab/lost_writes.h"
 
 namespace headcrash::lab {
@@ -17,6 +18,7 @@ constexpr std::size_t kWritesTold = 40;
 constexpr std::size_t kOperationsTold = 200;
 constexpr std::size_t kFindingsTold = 20;
 constexpr std::size_t kLogLinesTold = 40;
+constexpr std::size_t kMemberWritesTold = 12;
 
 std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
@@ -45,11 +47,16 @@ std::string wrapped(const std::string& head, const std::string& text) {
 class Account {
  public:
   Account(const AccountOf& of, LostWrites lost) : of_(of), lost_(std::move(lost)) {}
+  Account(const AccountOf& of, ArrayCut cut) : of_(of), array_(std::move(cut)) {}
 
   std::string text() {
     title();
     operations();
-    lost_writes();
+    if (array_) {
+      members();
+    } else {
+      lost_writes();
+    }
     findings();
     recovery();
     replay();
@@ -119,9 +126,29 @@ class Account {
     return "";
   }
 
+  /// An array's crash state is what its members held.
+  void members() {
+    section("Power cut and members");
+    text_ += wrapped("  ", cut_sentence(array_->cut_at));
+    for (const states::RecordedWrite& write : array_->under_way) {
+      text_ += wrapped("  ", fmt::format("Request {} ({} sectors from LBA {}) was inside the array.",
+                                         write.request, write.sectors, write.lba));
+    }
+    if (!array_->lost.empty()) text_ += "\n  Not done, since the member had stopped before the others:\n";
+    for (const MemberWrite& write : array_->lost) member_write(write);
+    if (!array_->done.empty()) text_ += "\n  The last that members did:\n";
+    for (const MemberWrite& write : array_->done) member_write(write);
+    if (!of_.faults.empty())
+      text_ += wrapped("\n  ", fmt::format("When the power returned: {}", fmt::join(of_.faults, ", ")));
+  }
+  void member_write(const MemberWrite& write) {
+    text_ += fmt::format("  {:>10} {:>12} {:>6} sectors from LBA {}\n", write.member, ms(write.at),
+                         write.sectors, write.lba);
+  }
+
   void lost_writes() {
     section("Power cut and lost writes");
-    text_ += wrapped("  ", cut_sentence());
+    text_ += wrapped("  ", cut_sentence(lost_.cut_at));
     if (of_.state.lies_from) {
       text_ += wrapped("  ", fmt::format("The drive lied: {} flush{} from request {} on did nothing.",
                                          lost_.flushes_ignored, lost_.flushes_ignored == 1 ? "" : "es",
@@ -138,11 +165,11 @@ class Account {
     if (lost_.writes.size() > kWritesTold)
       text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesTold);
   }
-  std::string cut_sentence() const {
+  std::string cut_sentence(model::TimeNs cut_at) const {
     std::string sentence =
-        fmt::format("After event {} of the recording, at {} of its time", of_.state.event, ms(lost_.cut_at));
+        fmt::format("After event {} of the recording, at {} of its time", of_.state.event, ms(cut_at));
     if (const auto* mark = last_mark(of_.state.event)) {
-      sentence += fmt::format(", {} after the mark \"{}\"", ms(lost_.cut_at - mark->at), mark->text);
+      sentence += fmt::format(", {} after the mark \"{}\"", ms(cut_at - mark->at), mark->text);
     }
     return sentence + ".";
   }
@@ -214,12 +241,18 @@ class Account {
 
   const AccountOf& of_;
   LostWrites lost_;
+  std::optional<ArrayCut> array_;
   std::string text_;
 };
 
 }  // namespace
 
 Result<std::string> write_account(const AccountOf& of) {
+  if (is_of_array(*of.run)) {
+    auto cut = array_cut(*of.run, of.state, kMemberWritesTold);
+    if (!cut) return pass_on(cut);
+    return Account(of, std::move(*cut)).text();
+  }
   auto lost = lost_writes(*of.run, of.state, of.filesystem->type);
   if (!lost) return pass_on(lost);
   return Account(of, std::move(*lost)).text();

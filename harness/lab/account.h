@@ -18,6 +18,7 @@ struct AccountOf {
   states::CrashState state;
   const StateOutcome* outcome = nullptr;  ///< of that state
   FailureKind kind;
+  std::vector<std::string> faults;  ///< of an array, when the power returned
   std::vector<std::string> notes;   ///< how it was made smaller and confirmed, one sentence each
   std::vector<std::string> replay;  ///< commands that show it again
 };

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "harness/lab/array_cut.h"
 #include "harness/lab/block_kind.h"
 #include "harness/lab/lost_writes.h"
 #include "harness/lab/recorded_disk_test.h"
@@ -275,6 +276,70 @@ TEST(DescribeWrite, TakesAnything) {
     for (const char* type : {"ext4", "xfs", "btrfs", "f2fs", "nilfs2", "reiserfs"})
       EXPECT_LE(describe_write(type, random.below(300), bytes).size(), 1000U);
   }
+}
+
+/// events: 0 W1 to the array  1 hd0.0 has it  2 hd0.1 the parity  3 ack  4 W2  5 hd0.1  6 hd0.0
+std::shared_ptr<const states::RunHistory> an_array_run(const model::TemporaryFolder& folder) {
+  auto writer = record::RecordingWriter::create(
+      folder / "array.hcrec",
+      {1, {{"hd0", "raid1", 64, 1, false}, {"hd0.0", "d", 64, 1}, {"hd0.1", "d", 64, 1}}});
+  EXPECT_TRUE(writer);
+  const std::vector<std::byte> sector(model::kSectorBytes, std::byte{7});
+  model::TimeNs now = 0;
+  const auto host = [&](model::RequestId id, std::uint64_t lba) {
+    (*writer)->submitted(0, now += 1'000'000,
+                         {.id = id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = sector});
+  };
+  const auto member = [&](model::DeviceId id, std::uint64_t lba) {
+    (*writer)->media_written(id, now += 1'000'000,
+                             {.lba = lba, .sectors = 1, .outcome = {}, .bytes = sector});
+  };
+  host(1, 10);
+  member(1, 20);
+  member(2, 20);
+  (*writer)->acknowledged(0, {.id = 1});
+  host(2, 11);
+  member(2, 21);
+  member(1, 21);
+  EXPECT_TRUE((*writer)->flush());
+  return states::RunHistory::load(folder / "array.hcrec").value();
+}
+
+TEST(Account, TellsWhereTheMembersOfAnArrayStood) {
+  const model::TemporaryFolder folder;
+  const auto run = an_array_run(folder);
+  ASSERT_TRUE(is_of_array(*run));
+  const auto cut = array_cut(*run, named("m6:1@1"), 5);
+  ASSERT_TRUE(cut);
+  ASSERT_EQ(cut->lost.size(), 1U);
+  EXPECT_EQ(cut->lost[0].member, "hd0.0");
+  EXPECT_EQ(cut->lost[0].lba, 20U);
+  EXPECT_EQ(cut->done.size(), 2U);
+  ASSERT_EQ(cut->under_way.size(), 1U);
+  EXPECT_EQ(cut->under_way[0].request, 2U);
+  EXPECT_EQ(array_cut(*run, named("p7"), 1)->done.back().event, 6U);
+
+  const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
+  const RecordedWorkload workload{.recording = run->path()};
+  const StateOutcome outcome;
+  const auto account = write_account({.filesystem = &filesystem,
+                                      .workload = &workload,
+                                      .run = run.get(),
+                                      .state = named("m6:1@1"),
+                                      .outcome = &outcome,
+                                      .faults = {"dead:hd0.1"}});
+  ASSERT_TRUE(account) << account.error().message();
+  EXPECT_NE(account->find("Power cut and members\n---------------------\n"
+                          "  After event 6 of the recording, at 5.000 ms of its time.\n"
+                          "  Request 2 (1 sectors from LBA 11) was inside the array.\n\n"
+                          "  Not done, since the member had stopped before the others:\n"
+                          "       hd0.0     2.000 ms      1 sectors from LBA 20\n\n"
+                          "  The last that members did:\n"
+                          "       hd0.1     3.000 ms      1 sectors from LBA 20\n"
+                          "       hd0.1     5.000 ms      1 sectors from LBA 21\n\n"
+                          "  When the power returned: dead:hd0.1\n"),
+            std::string::npos)
+      << *account;
 }
 
 }  // namespace

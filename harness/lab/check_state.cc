@@ -70,7 +70,8 @@ class StateCheck {
       outcome_.persisted_texts = checker.recovery_of_.empty()
                                      ? persisted_texts_before(*checker.run_, state.event)
                                      : checker.texts_at_start_;
-    outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_;
+    // What an array holds is known to who reads it through the array only.
+    outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
   }
 
   StateOutcome run() {
@@ -170,8 +171,10 @@ Step<void> StateCheck::go() {
 
 Step<void> StateCheck::load(bool fresh_guest) {
   const process::Stopwatch watch;
-  const auto loaded = guest_.load(
-      {.recording = std::filesystem::absolute(outcome_.recording), .state = outcome_.state}, fresh_guest);
+  const auto loaded = guest_.load({.recording = std::filesystem::absolute(outcome_.recording),
+                                   .state = outcome_.state,
+                                   .faults = guest_.machine().faults_in_recovery()},
+                                  fresh_guest);
   ms(StepKind::load) += watch.ms();
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;

@@ -21,6 +21,8 @@ using states::Strategy;
 
 /// What a cut during recovery may leave: nothing of what was under way, or everything up to somewhere.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
+/// The same of an array, whose own recovery is part of it.
+constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
 /// What differs between two looks at one state; empty: nothing that matters.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
@@ -135,7 +137,8 @@ Result<ExplorationResult> Exploration::run() {
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
   // States whose recovery is cut have to come from somewhere.
-  if (explore.strategies.empty()) explore.strategies = {Strategy::prefix};
+  if (explore.strategies.empty())
+    explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
   if (const auto explored = explore_workload(explore); !explored) return pass_on(explored);
   if (recoveries && !stopped()) explore_recoveries(recovery_budget);
@@ -270,7 +273,8 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
   };
   const auto loaded = guest.load({.recording = fs::absolute(workload_.recording),
                                   .state = base.state,
-                                  .record = fs::absolute(recording)});
+                                  .record = fs::absolute(recording),
+                                  .faults = guest.machine().faults_in_recovery()});
   if (!loaded) return failed(loaded.error());
   const auto seen = guest.inspect(filesystem_, false);
   if (!seen) return failed(seen.error());
@@ -289,7 +293,8 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
   if (!recording) return give_up(recording.error());
   const auto history = states::RunHistory::load(*recording);
   if (!history) return give_up(history.error());
-  states::ExploreOptions explore{.strategies = {kRecoveryStrategies.begin(), kRecoveryStrategies.end()},
+  const auto& strategies = guest.machine().is_array() ? kArrayRecoveryStrategies : kRecoveryStrategies;
+  states::ExploreOptions explore{.strategies = {strategies.begin(), strategies.end()},
                                  .device = options_.explore.device,
                                  .all_disks = filesystem_.log_size_bytes != 0,
                                  .seed = options_.explore.seed,

@@ -147,6 +147,25 @@ TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
   }
 }
 
+TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystemDoes) {
+  using enum states::Strategy;
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  StageGuest& guest = lab_->guest(0);
+  guest.put_under({"raid5-5", {}, {}});
+  const RecordedWorkload workload = record(ext4);
+  const ExplorationResult whole = explore_all(ext4, workload, {member, physical, recovery}, 18);
+  EXPECT_EQ(whole.checked, 18U);
+  EXPECT_EQ(whole.clean, whole.checked);
+
+  guest.put_under({"raid5-5", {}, {"dead:hd0.1"}});
+  const ExplorationResult refused = explore_all(ext4, workload, {member}, 2);
+  ASSERT_EQ(refused.failures.size(), 2U);
+  EXPECT_EQ(refused.failures[0].outcome.judgement.verdict, crash::Verdict::unmountable);
+  EXPECT_NE(refused.failures[0].outcome.judgement.summary.find("raid5-5 does not start"), std::string::npos);
+  EXPECT_TRUE(refused.failures[0].confirmed);
+  guest.put_under({});
+}
+
 /// What goes wrong in the laboratory is told as such, and the next state is checked by a guest that knows
 /// nothing of it.
 TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {

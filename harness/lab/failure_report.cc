@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/lab/account.h"
+#include "harness/lab/array_cut.h"
 #include "harness/lab/lost_writes.h"
 #include "harness/lab/minimise.h"
 #include "plugin/record/recording.h"
@@ -109,7 +110,7 @@ Result<void> FailureReporter::load() {
 
 /// A physical state is made smaller as what it lacks.
 Result<void> FailureReporter::make_writes_of_physical() {
-  if (here_.state.base != CrashState::Base::physical) return {};
+  if (here_.state.base != CrashState::Base::physical || is_of_array(*here_.run)) return {};
   const auto writes = as_lost_writes(*here_.run, here_.state);
   if (!writes) return pass_on(writes);
   if (!*writes) return {};
@@ -181,9 +182,9 @@ bool FailureReporter::fails_too(const std::vector<workload::Operation>& operatio
 }
 
 void FailureReporter::minimise_operations() {
-  const bool one_disk = failure_.outcome.strategy != states::Strategy::member &&
-                        failure_.outcome.strategy != states::Strategy::recovery;
-  if (!options_.record || !one_disk || workload_.operations.empty() || !failure_.outcome.recovery_of.empty())
+  const bool of_recovery = failure_.outcome.strategy == states::Strategy::recovery;
+  if (!options_.record || of_recovery || workload_.operations.empty() ||
+      !failure_.outcome.recovery_of.empty())
     return;
   // What comes after the next persistence point cannot have begun.
   std::size_t end = failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
@@ -255,8 +256,8 @@ Result<FailureReport> FailureReporter::run() {
   if (smaller_) {
     report.recording = smaller_->workload.recording;
     report.recording_state = states::format(smaller_->state);
-    commands.push_back(fmt::format("headcrash replay {} --fs {} --state {}", as_typed(*report.recording),
-                                   filesystem_.name, report.recording_state));
+    commands.push_back(fmt::format("headcrash replay {} --fs {}{} --state {}", as_typed(*report.recording),
+                                   filesystem_.name, guest_.machine().as_options(), report.recording_state));
   }
   auto account = write_account({.filesystem = &filesystem_,
                                 .workload = &told.workload,
@@ -264,6 +265,7 @@ Result<FailureReport> FailureReporter::run() {
                                 .state = told.state,
                                 .outcome = &told.outcome,
                                 .kind = kind_,
+                                .faults = guest_.machine().faults_in_recovery(),
                                 .notes = notes_,
                                 .replay = commands});
   if (!account) return pass_on(account);

@@ -102,6 +102,11 @@ Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<s
   return {};
 }
 
+/// An array has been parked: what it had to write is on its members.
+FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine) {
+  return {.recording = recording, .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events)};
+}
+
 /// The new recording must not exist; one of a run that was cut off is of no use to anybody.
 void clear_way(const fs::path& recording) {
   std::error_code error;
@@ -174,7 +179,11 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
   }
   const Result<std::uint64_t> events = guest.server().seal(guest.stage());
   if (!events) return broken(events.error());
-  return FormattedDisk{.recording = recording, .state = fmt::format("w{}", *events)};
+  return formatted_disk(recording, *events, guest.machine());
+}
+
+FormattedDisk formatted_disk(const states::RunHistory& recording, const StageMachine& machine) {
+  return formatted_disk(recording.path(), recording.events(), machine);
 }
 
 namespace {
@@ -190,8 +199,10 @@ Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& 
                                const std::function<Step<void>()>& prepare,
                                const std::function<Step<RunOutcome>()>& work) {
   clear_way(recording);
-  const auto loaded = guest.load(
-      {.recording = fs::absolute(disk.recording), .state = disk.state, .record = fs::absolute(recording)});
+  const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
+                                  .state = disk.state,
+                                  .record = fs::absolute(recording),
+                                  .faults = guest.machine().faults});
   if (!loaded) return tl::unexpected(loaded.error());
   std::string why;
   const auto mounted = guest.mount(filesystem, &why);

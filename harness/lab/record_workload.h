@@ -4,6 +4,9 @@
 //   empty disk --mkfs--> formatted.hcrec          once for a file system and size; kept and used again
 //   formatted  --mount, operations, marks, seal--> workload.hcrec (base: the last state of the former)
 //
+// On a stage under an array (stage_machine.h) both have what the members did, and the base is a physical
+// state.
+//
 // Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one
 // operation a line (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file
 // system could not do. A recording without it can be explored, but not judged by the oracle.
@@ -11,6 +14,7 @@
 #include <random>
 
 #include "harness/lab/stage_guest.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::lab {
 
@@ -21,6 +25,9 @@ struct FormattedDisk {
 /// Replaces the recording if there is one. `uuid`: of the file system, so that runs repeat.
 Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const std::filesystem::path& recording, const std::string& uuid);
+
+/// One that was made before on such a machine.
+FormattedDisk formatted_disk(const states::RunHistory& recording, const StageMachine& machine);
 
 struct RecordedWorkload {
   std::filesystem::path recording;

@@ -17,6 +17,7 @@ constexpr std::uint64_t kMarkExportBytes = 4096;
 // What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
 // switched.
 constexpr int kSwitchTries = 40;
+constexpr const char* kDoesNotStart = "does not start";  // plugin/nbd/CONTROL.md, "machine"
 constexpr std::chrono::milliseconds kSwitchPause{25};
 
 }  // namespace
@@ -25,6 +26,7 @@ struct StageGuest::State {
   device::StateServer& server;
   std::size_t stage = 0;
   StageGuestOptions options;
+  StageMachine machine = {};
   std::unique_ptr<vm::Guest> guest;
   std::optional<GuestSession> session;
   std::filesystem::path scratch;
@@ -111,7 +113,9 @@ Step<device::LoadedStage> StageGuest::State::switch_to(const device::StageLoad& 
   for (int tries = 1;; ++tries) {
     Result<device::LoadedStage> loaded = server.load(load);
     if (loaded) return std::move(*loaded);
-    const bool busy = loaded.error().problem.find("inside") != std::string::npos;
+    const std::string& problem = loaded.error().problem;
+    if (problem.find(kDoesNotStart) != std::string::npos) return stop(crash::Verdict::unmountable, problem);
+    const bool busy = problem.find("inside") != std::string::npos;
     if (!busy || tries == kSwitchTries) return broken(loaded.error());
     std::this_thread::sleep_for(kSwitchPause);
   }
@@ -137,6 +141,7 @@ Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool f
   if (!state.trusted) state.drop();
   device::StageLoad own = load;
   own.stage = state.stage;
+  own.machine = state.machine.profile;
   state.recorded = own.record.has_value();
   Step<device::LoadedStage> loaded = state.switch_to(own);
   if (!loaded) return loaded;
@@ -150,6 +155,13 @@ Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool f
   }
   state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes};
   return loaded;
+}
+
+void StageGuest::put_under(StageMachine machine) {
+  state_->machine = std::move(machine);
+}
+const StageMachine& StageGuest::machine() const {
+  return state_->machine;
 }
 
 Step<GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {

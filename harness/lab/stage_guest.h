@@ -13,6 +13,7 @@
 
 #include "harness/device/state_server.h"
 #include "harness/lab/guest_session.h"
+#include "harness/lab/stage_machine.h"
 #include "harness/process/descriptor.h"
 #include "plugin/states/state_image.h"
 
@@ -39,8 +40,12 @@ class StageGuest {
 
   /// Puts a state under the guest; the first request after it makes sure that the guest sees it. Restores a
   /// fresh guest first when told to, or when the last one cannot be trusted. `load.stage` is this guest's
-  /// own.
+  /// own; so is `load.machine`. A machine that does not start is the verdict `unmountable`.
   Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
+
+  /// From the next load() on. Its size must be the guest's disk's.
+  void put_under(StageMachine machine);
+  const StageMachine& machine() const;
 
   // As GuestSession's; each failure makes the next load() begin with a fresh guest.
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
