@@ -56,22 +56,24 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// A campaign that explores has a stage in place of a device: it has a size and nothing else.
-Result<void> read_stage(const StrictTable& root, Campaign& campaign, bool& prefill) {
+/// A campaign that explores has a stage in place of a device: it has a size, and arrays that it can be.
+Result<void> read_stage(const StrictTable& root, Campaign& campaign, ExplorationDefaults& defaults) {
   const auto table = root.table("device");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  for (const char* key :
-       {"profiles", "log-profile", "write-cache", "tear", "faults", "clock", "setup-clock"}) {
+  for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
     if ((*table)->has(key)) {
       return fail((*table)->subject(key),
                   "a campaign that explores has no use for it: its workloads are recorded on a stage",
                   "leave it out, or leave [explore] out for power cuts under way");
     }
   }
-  if (const auto known = (*table)->only({"size", "prefill"}); !known) return known;
-  if (const auto taken = take_prefill(**table, prefill); !taken) return taken;
-  if (const auto taken = (*table)->take_size("size", campaign.size_bytes); !taken) return taken;
+  for (const auto& read :
+       {(*table)->only({"size", "prefill", "profiles", "faults", "faults-after-cut"}),
+        take_prefill(**table, defaults.cell.prefill), (*table)->take_size("size", campaign.size_bytes),
+        (*table)->take("profiles", defaults.devices), take_faults(**table, defaults.cell.machine)}) {
+    if (!read) return read;
+  }
   return check_size(**table, campaign);
 }
 
@@ -225,7 +227,7 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   auto own = read_own_workloads(root);
   if (!own) return pass_on(own);
   defaults.workloads = std::move(*own);
-  for (const auto& read : {take_trials(root, cell.trials), read_stage(root, campaign, cell.prefill),
+  for (const auto& read : {take_trials(root, cell.trials), read_stage(root, campaign, defaults),
                            read_filesystems(root, campaign)}) {
     if (!read) return read;
   }
@@ -328,7 +330,7 @@ std::vector<CampaignSummary> built_in_campaigns() {
 TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
   if (campaign.explore) {
     for (const ExploredCell& cell : campaign.explore->cells)  // controls first
-      places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
+      places_.push_back({&cell.filesystem, cell.machine.name(), &cell, workloads_of(cell, campaign.seed)});
   } else {
     for (const std::string& profile : campaign.profiles) {
       for (const adapters::LinuxAdapter& filesystem : campaign.filesystems)
@@ -370,7 +372,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
   } else {
     plan.workload = place.cell->workload;
     if (place.workloads.numbered) plan.workload += fmt::format("/{}", place.workloads.number(turn));
-    plan.key = fmt::format("{}/stage/{}", cell_name(*place.cell),
+    plan.key = fmt::format("{}/{}/{}", cell_name(*place.cell), place.profile,
                            place.workloads.numbered ? plan.workload : key_name(plan.workload));
     if (!place.workloads.numbered && place.workloads.count > 1) plan.key += fmt::format("/{}", turn + 1);
   }

@@ -39,7 +39,7 @@ struct Campaign {
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
   /// Trials are recorded workloads whose crash states are explored; profiles, faults, clocks and cut are
-  /// unused.
+  /// unused (each cell has its machine).
   std::optional<Exploration> explore;
 };
 

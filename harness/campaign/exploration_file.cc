@@ -39,15 +39,67 @@ Result<void> take_strategies(const StrictTable& table, std::vector<std::string>&
     if (const auto known = states::parse_strategy(word); !known)
       return fail(table.subject("strategies"), known.error().subject + " " + known.error().problem,
                   known.error().remedy);
-    if (word == "physical" || word == "member") {
-      return fail(table.subject("strategies"),
-                  fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
-                  "record a trial on a profile and use headcrash explore on its recording");
-    }
     if (!seen.insert(word).second)
       return fail(table.subject("strategies"), fmt::format("\"{}\" stands there twice", word));
   }
   return {};
+}
+
+/// Where a cell's keys stand in the file.
+struct CellKeys {
+  std::string device, strategies;
+};
+
+/// What the hardware's recordings can give.
+Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
+  const auto by_media = [](const std::string& word) { return word == "physical" || word == "member"; };
+  for (const std::string& word : cell.strategies) {
+    if (!cell.machine.is_array() && by_media(word)) {
+      return fail(keys.strategies,
+                  fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
+                  "name an array, or record a trial on a profile and use headcrash explore on its recording");
+    }
+    if (cell.machine.is_array() && !by_media(word) && word != "recovery") {
+      return fail(keys.strategies,
+                  fmt::format("\"{}\" is of one disk's writes, and {} has many", word, cell.machine.profile),
+                  "use physical, member and recovery");
+    }
+  }
+  return {};
+}
+
+/// An array, for which file system and size must be fit.
+Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::uint64_t size_bytes) {
+  const auto bytes = lab::disk_bytes_of(cell.machine, size_bytes);
+  if (!bytes) {
+    const Error& error = bytes.error();
+    return fail(keys.device + ": " + error.subject, error.problem, error.remedy);
+  }
+  if (*bytes != size_bytes) {
+    return fail(
+        keys.device,
+        fmt::format("{} has whole stripes, and {} bytes are none", cell.machine.profile, size_bytes),
+        fmt::format("write device.size = {}, or a size that all arrays of the campaign can have", *bytes));
+  }
+  if (cell.machine.is_array() && cell.filesystem.log_size_bytes != 0) {
+    return fail(keys.device,
+                fmt::format("{} keeps its log on a disk of its own, which stands beside one disk only",
+                            cell.filesystem.name),
+                "take another file system, or no array");
+  }
+  return check_strategies(keys, cell);
+}
+
+/// `device`, which may be left out where there is no choice.
+Result<void> take_machine(const StrictTable& table, const std::vector<std::string>& devices,
+                          ExploredCell& cell) {
+  if (!table.has("device") && devices.size() > 1)
+    return fail(table.subject("device"), fmt::format("is missing, and the campaign has {}", devices.size()),
+                fmt::format("write device = \"{}\"", devices.front()));
+  if (table.has("device")) cell.machine = {};
+  if (!devices.empty()) cell.machine.profile = devices.front();
+  if (const auto taken = table.take("device", cell.machine.profile); !taken) return taken;
+  return take_faults(table, cell.machine);
 }
 
 /// `budget` or `states`.
@@ -103,8 +155,9 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
 
 Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
                                   const ExplorationDefaults& defaults) {
-  if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "strategies", "workload",
-                                     "operations", "application", "trials", "budget", "states", "rounds"});
+  if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
+                                     "faults-after-cut", "strategies", "workload", "operations",
+                                     "application", "trials", "budget", "states", "rounds"});
       !known)
     return pass_on(known);
   ExploredCell cell = defaults.cell;
@@ -117,14 +170,19 @@ Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& ta
   if (table.has("operations")) cell.workload = "operations";
   for (const auto& read :
        {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
-        take_strategies(table, cell.strategies), table.take("workload", cell.workload),
-        table.take("operations", cell.operations), take_trials(table, cell.trials), take_budget(table, cell),
+        take_machine(table, defaults.devices, cell), take_strategies(table, cell.strategies),
+        table.take("workload", cell.workload), table.take("operations", cell.operations),
+        take_trials(table, cell.trials), take_budget(table, cell),
         table.take("rounds", cell.rounds, {.least = 4, .most = 100'000}), take_application(table, cell)}) {
     if (!read) return pass_on(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   take_own_workload(defaults.workloads, cell);
   if (const auto good = check_workload(table, "workload", cell); !good) return pass_on(good);
+  if (const auto fits =
+          check_machine({table.subject("device"), table.subject("strategies")}, cell, defaults.size_bytes);
+      !fits)
+    return pass_on(fits);
   return cell;
 }
 
@@ -142,7 +200,8 @@ Result<void> check_operations(const std::string& subject, const std::string& tex
 Result<void> check_cells(const StrictTable& root, const Exploration& exploration) {
   std::set<std::string> seen;
   for (const ExploredCell& cell : exploration.cells) {
-    const std::string called = fmt::format("{} {}", cell.filesystem.name, variant(cell));
+    const std::string called =
+        fmt::format("{} {} {}", cell.filesystem.name, variant(cell), cell.machine.name());
     if (!seen.insert(called + cell.workload).second) {
       return fail(
           root.subject(cell.control ? "controls" : "filesystems"),
@@ -182,6 +241,8 @@ std::string variant(const ExploredCell& cell) {
   std::vector<std::string> words;
   if (cell.write_through) words.emplace_back("write-through");
   if (cell.prefill) words.emplace_back("prefill");
+  words.insert(words.end(), cell.machine.faults.begin(), cell.machine.faults.end());
+  for (const std::string& fault : cell.machine.faults_after_cut) words.push_back("after-cut:" + fault);
   if (cell.own_strategies) words.insert(words.end(), cell.strategies.begin(), cell.strategies.end());
   return fmt::format("{}", fmt::join(words, "+"));
 }
@@ -239,6 +300,14 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
                 "write \"pattern\" or \"none\"");
   }
   prefill = word == "pattern";
+  return {};
+}
+
+Result<void> take_faults(const StrictTable& table, lab::StageMachine& machine) {
+  for (const auto& read :
+       {table.take("faults", machine.faults), table.take("faults-after-cut", machine.faults_after_cut)}) {
+    if (!read) return read;
+  }
   return {};
 }
 
@@ -322,6 +391,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   Exploration exploration;
   ExplorationDefaults own = defaults;
   own.cell.strategies = {"prefix", "reorder", "lose-all"};
+  if (!own.devices.empty()) own.cell.strategies = {"member", "physical"};
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
@@ -347,11 +417,17 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     if (!cell) return pass_on(cell);
     exploration.cells.push_back(std::move(*cell));
   }
-  for (const adapters::LinuxAdapter& filesystem : filesystems) {
-    ExploredCell cell = own.cell;
-    cell.filesystem = filesystem;
-    if (filesystem.expected == adapters::Expectation::loss) cell.control = Control::lose;
-    exploration.cells.push_back(std::move(cell));
+  const std::vector<std::string> devices = own.devices.empty() ? std::vector<std::string>{""} : own.devices;
+  const CellKeys keys{root.subject("device.profiles"), root.subject("explore.strategies")};
+  for (const std::string& device : devices) {
+    for (const adapters::LinuxAdapter& filesystem : filesystems) {
+      ExploredCell cell = own.cell;
+      cell.filesystem = filesystem;
+      cell.machine.profile = device;
+      if (filesystem.expected == adapters::Expectation::loss) cell.control = Control::lose;
+      if (const auto fits = check_machine(keys, cell, own.size_bytes); !fits) return pass_on(fits);
+      exploration.cells.push_back(std::move(cell));
+    }
   }
   for (ExploredCell& cell : exploration.cells) {
     if (!cell.states) continue;

@@ -13,6 +13,11 @@
 //                                    expects
 //   write-cache = "write through"    the guest is told so, and sends no flushes
 //   prefill = "pattern"              the disk is full of foreign bytes before mkfs
+//   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with
+//   its
+//                                    faults
+//   faults = ["dead:hd0.3"]          of the array, from the workload on
+//   faults-after-cut = [...]         of the array, when the power returns
 //   strategies = ["lose-all"]
 //   workload = "ace-seq1"            of the catalogue, or of the file's own
 //   trials = 10
@@ -35,6 +40,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/lab/stage_machine.h"
 #include "harness/workload/application.h"
 #include "plugin/config/strict_table.h"
 #include "plugin/model/result.h"
@@ -55,12 +61,13 @@ struct ExploredCell {
   std::vector<std::string> strategies;  ///< plugin/states/explorer.h
   std::int64_t budget = 1000;           ///< distinct states of one trial
   std::optional<std::int64_t> states;   ///< of all trials together, which have equal shares as their budgets
+  lab::StageMachine machine;            ///< that the workload runs and recovers on
   bool write_through = false, prefill = false;
   bool own_strategies = false;  ///< other ones than the campaign's
 };
 
-/// How the cell differs from its adapter: "write-through", "prefill", "lose-all"; joined by '+', empty for
-/// nothing.
+/// How the cell differs from its adapter: "write-through", "prefill", "dead:hd0.3", "after-cut:dead:hd0.3",
+/// "lose-all"; joined by '+', empty for nothing.
 std::string variant(const ExploredCell& cell);
 /// Its adapter and variant: "xfs+write-through".
 std::string cell_name(const ExploredCell& cell);
@@ -82,7 +89,8 @@ void take_own_workload(const OwnWorkloads& own, ExploredCell& cell);
 
 /// What a campaign's own tables say about all cells.
 struct ExplorationDefaults {
-  ExploredCell cell;  ///< without a file system
+  ExploredCell cell;                      ///< without a file system and a device
+  std::vector<std::string> devices = {};  ///< arrays by profile; empty: a disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
 };
@@ -100,6 +108,9 @@ Result<void> take_trials(const config::StrictTable& table, std::optional<std::in
 /// `write-cache` and `prefill`.
 Result<void> take_write_cache(const config::StrictTable& table, bool& write_through);
 Result<void> take_prefill(const config::StrictTable& table, bool& prefill);
+
+/// `faults` and `faults-after-cut`.
+Result<void> take_faults(const config::StrictTable& table, lab::StageMachine& machine);
 
 /// `application`, if the table has it: a name, or a file.
 Result<void> take_application(const config::StrictTable& table, ExploredCell& cell);

@@ -204,6 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\nconfirm = 'all'", "explore.confirm"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudgets = 5", "did you mean \"budget\""},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']", "device.profiles"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']", "is of no machine"},
         BadText{"filesystems = ['ext4']\n[explore]\n[cut]\nafter-persistence-ms = [0, 1]", "cut"},
         BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is no number"},
         BadText{"filesystems = ['ext4']\ntrials = 'all'\n[explore]\n[workload]\nname = 'random'",
@@ -236,6 +237,55 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[[controls]]\nfilesystem = 'xfs'\n[device]\nsize = '64M'",
                 "device.size"},
         BadText{"[explore]\nbudget = 3", "filesystems"}));
+
+constexpr const char* kOnArrays = R"(
+filesystems = ["ext4"]
+[device]
+size = "320M"
+profiles = ["raid5-5", "netra-raid5"]
+faults = ["dead:hd0.2"]
+[explore]
+budget = 10
+[[controls]]
+filesystem = "ext4"
+must = "lose"
+device = "raid5-5-forced"
+faults-after-cut = ["dead:hd0.1"]
+)";
+
+TEST(Exploration, ArraysStandInThePlaceOfTheDisk) {
+  const Campaign campaign = campaign_of(kOnArrays);
+  const auto& cells = campaign.explore->cells;
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[0].machine, (lab::StageMachine{"raid5-5-forced", {}, {"dead:hd0.1"}}));
+  EXPECT_EQ(cells[1].machine, (lab::StageMachine{"raid5-5", {"dead:hd0.2"}, {}}));
+  EXPECT_EQ(cells[2].machine, (lab::StageMachine{"netra-raid5", {"dead:hd0.2"}, {}}));
+  EXPECT_EQ(cells[2].strategies, (std::vector<std::string>{"member", "physical"}));
+  const TrialPlans plans(campaign);
+  EXPECT_EQ(plans[0].key.substr(0, 43), "ext4+after-cut:dead:hd0.1/raid5-5-forced/ac");
+  EXPECT_EQ(plans[2].key.substr(0, 30), "ext4+dead:hd0.2/netra-raid5/ac");
+}
+
+TEST(Exploration, WhatAnArrayCannotBeIsRefused) {
+  const auto refusal = [](const std::string& from, const std::string& to) {
+    std::string text = kOnArrays;
+    text.replace(text.find(from), from.size(), to);
+    const auto campaign = parse_campaign(text, "mine.toml");
+    EXPECT_FALSE(campaign) << to;
+    return campaign ? "" : campaign.error().message();
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos ? "" : text;
+  };
+  EXPECT_EQ(has(refusal("\"raid5-5\"", "\"hp-c2447\""), "is one drive, not an array"), "");
+  EXPECT_EQ(has(refusal("\"raid5-5\"", "\"raid5-6\""), "raid5-6"), "");
+  EXPECT_EQ(has(refusal("320M", "321M"), "whole stripes"), "");
+  EXPECT_EQ(has(refusal("dead:hd0.2", "dead:hd0.20"), "there is no device"), "");
+  EXPECT_EQ(has(refusal("dead:hd0.1", "dead"), "mine.toml"), "");
+  EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "of one disk's writes"), "");
+  EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, and the campaign has 2"), "");
+  EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "log on a disk of its own"), "");
+}
 
 }  // namespace
 }  // namespace headcrash::campaign

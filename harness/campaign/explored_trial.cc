@@ -63,7 +63,8 @@ lab::Step<lab::RecordedWorkload> record(lab::StageGuest& guest, const ExploredCe
   if (!cell.write_through) return record_it();
   // The guest that was told must be the one that works: a load may have had to restore another.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const auto loaded = guest.load({.recording = fs::absolute(disk.recording), .state = disk.state});
+    const auto loaded = guest.load(
+        {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults});
     if (!loaded) return tl::unexpected(loaded.error());
     if (const auto told = tell_write_cache(guest, true); !told) return tl::unexpected(told.error());
     const std::size_t told_guest = guest.restores();
@@ -137,9 +138,10 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   const process::Stopwatch watch;
   const auto list = operations();
   if (!list) return pass_on(list);
+  guest_.put_under(cell_.machine);
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem.name;
-  record_.device = "stage";
+  record_.device = cell_.machine.name();
   record_.workload = cell_.workload;
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = "off";
@@ -370,8 +372,9 @@ void ExploredTrial::keep_artefacts() {
 
 lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                                   lab::StageGuest& guest) {
-  // Strategies do not change what mkfs makes.
-  const std::string called = cell.filesystem.name + (cell.prefill ? "+prefill" : "");
+  // Strategies and faults do not change what mkfs makes.
+  const std::string called = cell.filesystem.name + (cell.prefill ? "+prefill" : "") +
+                             (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -393,8 +396,7 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, con
   const fs::path recording = folder_ / (called + ".hcrec");
   if (fs::exists(recording, error)) {  // of the run that is gone on with
     const auto run = states::RunHistory::load(recording);
-    if (run && !(*run)->complaint())
-      return lab::FormattedDisk{recording, fmt::format("w{}", (*run)->events())};
+    if (run && !(*run)->complaint()) return lab::formatted_disk(**run, cell.machine);
   }
   // Recordings name it as their base: it gets its name when it is whole.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
