@@ -8,6 +8,7 @@
 #include <array>
 #include <set>
 
+#include "harness/campaign/array_disk.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/config/nearest.h"
@@ -70,7 +71,7 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
 
 /// An array, for which file system and size must be fit.
 Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::uint64_t size_bytes) {
-  const auto bytes = lab::disk_bytes_of(cell.machine, size_bytes);
+  const auto bytes = disk_bytes_of(cell.machine, size_bytes);
   if (!bytes) {
     const Error& error = bytes.error();
     return fail(keys.device + ": " + error.subject, error.problem, error.remedy);

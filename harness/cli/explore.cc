@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 
+#include "harness/campaign/array_disk.h"
 #include "harness/cli/command.h"
 #include "harness/cli/lab_command.h"
 #include "harness/lab/exploration.h"
@@ -95,7 +96,7 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
   if (explored.machine.is_array() && filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "keeps its log on a disk of its own, which stands beside one disk only",
                 "leave --machine out");
-  if (arguments.size.empty()) return lab::disk_bytes_of(explored.machine, least);
+  if (arguments.size.empty()) return campaign::disk_bytes_of(explored.machine, least);
   const auto bytes = config::parse_size(arguments.size, "--size");
   if (!bytes) return pass_on(bytes);
   if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/campaign/array_disk.h"
 #include "harness/campaign/campaign.h"
 
 namespace headcrash::cli {
@@ -57,7 +58,7 @@ lab::StageMachine recorded_machine(const record::RecordingHeader& header, const 
 Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                             const lab::StageMachine& machine, std::uint64_t disk_bytes,
                                             std::size_t guests) {
-  const auto whole = lab::disk_bytes_of(machine, disk_bytes);
+  const auto whole = campaign::disk_bytes_of(machine, disk_bytes);
   if (!whole) return pass_on(whole);
   if (*whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", *whole, disk_bytes),

@@ -1,34 +1,9 @@
-// Looks a machine's parts up (stage_machine.h).
+// A machine in words (stage_machine.h).
 #include "harness/lab/stage_machine.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
 
-#include "plugin/config/nearest.h"
-#include "plugin/model/faults.h"
-#include "plugin/profiles/build.h"
-
 namespace headcrash::lab {
-namespace {
-
-constexpr const char* kDiskName = "hd0";  // as a stage calls it (plugin/stages/rebuilt_machine.h)
-
-Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
-  std::vector<std::string> names;
-  for (const profiles::PlannedDevice& device : plan.all) names.push_back(device.name);
-  for (const std::string& text : faults) {
-    const auto fault = model::parse_fault(text);
-    if (!fault) return pass_on(fault);
-    if (std::ranges::find(names, fault->device) == names.end())
-      return fail("fault " + text, fmt::format("there is no device \"{}\"", fault->device),
-                  config::suggest(fault->device, names));
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string StageMachine::name() const {
   return is_array() ? std::filesystem::path(profile).stem().string() : "stage";
@@ -45,23 +20,6 @@ std::string StageMachine::as_options() const {
   for (const std::string& fault : faults) options += " --fault " + fault;
   for (const std::string& fault : faults_after_cut) options += " --fault-after-cut " + fault;
   return options;
-}
-
-Result<std::uint64_t> disk_bytes_of(const StageMachine& machine, std::uint64_t bytes) {
-  if (!machine.is_array()) {
-    if (machine.faults_in_recovery().empty()) return bytes;
-    return fail("fault " + machine.faults_in_recovery().front(), "is of no machine",
-                "a stage by itself is one medium that keeps its bytes; name an array");
-  }
-  auto stack = profiles::load_stack(machine.profile);
-  if (!stack) return pass_on(stack);
-  if ((*stack)->below.empty())
-    return fail(machine.profile, "is one drive, not an array",
-                "leave it out: the crash states of one drive are told by its writes");
-  const auto plan = profiles::plan({{kDiskName, std::move(*stack), bytes, std::nullopt}});
-  if (!plan) return pass_on(plan);
-  if (const auto known = check_faults(*plan, machine.faults_in_recovery()); !known) return pass_on(known);
-  return plan->all.front().sectors * model::kSectorBytes;
 }
 
 }  // namespace headcrash::lab

@@ -6,11 +6,8 @@
 //
 // A recording made on it has MEDIA events of every member, and its states are `physical` and `member`.
 
-#include <cstdint>
 #include <string>
 #include <vector>
-
-#include "plugin/model/result.h"
 
 namespace headcrash::lab {
 
@@ -26,10 +23,5 @@ struct StageMachine {
   /// As `explore` and `replay` take them, each with a blank in front.
   std::string as_options() const;
 };
-
-/// How large its disk is when so many bytes are asked for: arrays have whole stripes. Errors: no such
-/// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot have; a
-/// fault of a device that it does not have.
-Result<std::uint64_t> disk_bytes_of(const StageMachine& machine, std::uint64_t bytes);
 
 }  // namespace headcrash::lab

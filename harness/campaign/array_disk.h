@@ -1,0 +1,16 @@
+#pragma once
+// The disk that a stage's machine makes (harness/lab/stage_machine.h).
+
+#include <cstdint>
+
+#include "harness/lab/stage_machine.h"
+#include "plugin/model/result.h"
+
+namespace headcrash::campaign {
+
+/// How large its disk is when so many bytes are asked for: arrays have whole stripes. Errors: no such
+/// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot have; a
+/// fault of a device that it does not have.
+Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine, std::uint64_t bytes);
+
+}  // namespace headcrash::campaign
