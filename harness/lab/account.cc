@@ -75,6 +75,7 @@ class Account {
     if (!of_.filesystem->mount_options.empty())
       text_ += fmt::format("mounted with {}\n", of_.filesystem->mount_options);
     text_ += fmt::format("made by      {}\n", fmt::join(of_.filesystem->mkfs.argv, " "));
+    if (array_) text_ += fmt::format("on array     {}\n", of_.run->header().devices.front().profile);
     text_ += wrapped("crash state  ", fmt::format("{} of {}", states::format(of_.state),
                                                   of_.workload->recording.filename().string()));
     for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
