@@ -330,7 +330,7 @@ std::vector<CampaignSummary> built_in_campaigns() {
 TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
   if (campaign.explore) {
     for (const ExploredCell& cell : campaign.explore->cells)  // controls first
-      places_.push_back({&cell.filesystem, cell.machine.name(), &cell, workloads_of(cell, campaign.seed)});
+      places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
   } else {
     for (const std::string& profile : campaign.profiles) {
       for (const adapters::LinuxAdapter& filesystem : campaign.filesystems)
@@ -372,7 +372,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
   } else {
     plan.workload = place.cell->workload;
     if (place.workloads.numbered) plan.workload += fmt::format("/{}", place.workloads.number(turn));
-    plan.key = fmt::format("{}/{}/{}", cell_name(*place.cell), place.profile,
+    plan.key = fmt::format("{}/stage/{}", cell_name(*place.cell),
                            place.workloads.numbered ? plan.workload : key_name(plan.workload));
     if (!place.workloads.numbered && place.workloads.count > 1) plan.key += fmt::format("/{}", turn + 1);
   }

@@ -201,8 +201,7 @@ Result<void> check_operations(const std::string& subject, const std::string& tex
 Result<void> check_cells(const StrictTable& root, const Exploration& exploration) {
   std::set<std::string> seen;
   for (const ExploredCell& cell : exploration.cells) {
-    const std::string called =
-        fmt::format("{} {} {}", cell.filesystem.name, variant(cell), cell.machine.name());
+    const std::string called = fmt::format("{} {}", cell.filesystem.name, variant(cell));
     if (!seen.insert(called + cell.workload).second) {
       return fail(
           root.subject(cell.control ? "controls" : "filesystems"),
@@ -242,6 +241,7 @@ std::string variant(const ExploredCell& cell) {
   std::vector<std::string> words;
   if (cell.write_through) words.emplace_back("write-through");
   if (cell.prefill) words.emplace_back("prefill");
+  if (cell.machine.is_array()) words.push_back(cell.machine.name());
   words.insert(words.end(), cell.machine.faults.begin(), cell.machine.faults.end());
   for (const std::string& fault : cell.machine.faults_after_cut) words.push_back("after-cut:" + fault);
   if (cell.own_strategies) words.insert(words.end(), cell.strategies.begin(), cell.strategies.end());

@@ -66,8 +66,8 @@ struct ExploredCell {
   bool own_strategies = false;  ///< other ones than the campaign's
 };
 
-/// How the cell differs from its adapter: "write-through", "prefill", "dead:hd0.3", "after-cut:dead:hd0.3",
-/// "lose-all"; joined by '+', empty for nothing.
+/// How the cell differs from its adapter: "write-through", "prefill", "netra-raid5", "dead:hd0.3",
+/// "after-cut:dead:hd0.3", "lose-all"; joined by '+', empty for nothing.
 std::string variant(const ExploredCell& cell);
 /// Its adapter and variant: "xfs+write-through".
 std::string cell_name(const ExploredCell& cell);

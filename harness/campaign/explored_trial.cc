@@ -141,7 +141,7 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   guest_.put_under(cell_.machine);
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem.name;
-  record_.device = cell_.machine.name();
+  record_.device = "stage";
   record_.workload = cell_.workload;
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = "off";
