@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "plugin/config/nearest.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/build.h"
@@ -16,26 +13,28 @@ namespace {
 constexpr const char* kStageDiskName = "hd0";  // as a stage calls it (plugin/stages/rebuilt_machine.h)
 
 Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
-  std::vector<std::string> names;
-  for (const profiles::PlannedDevice& device : plan.all) names.push_back(device.name);
   for (const std::string& text : faults) {
     const auto fault = model::parse_fault(text);
     if (!fault) return pass_on(fault);
-    if (std::ranges::find(names, fault->device) == names.end())
+    if (const auto device = profiles::device_of(plan, *fault); !device)
       return fail("fault " + text, fmt::format("there is no device \"{}\"", fault->device),
-                  config::suggest(fault->device, names));
+                  device.error().remedy);
   }
   return {};
 }
 
 }  // namespace
 
-Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine, std::uint64_t bytes) {
+Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine,
+                                    const adapters::LinuxAdapter& filesystem, std::uint64_t bytes) {
   if (!machine.is_array()) {
     if (machine.faults_in_recovery().empty()) return bytes;
     return fail("fault " + machine.faults_in_recovery().front(), "is of no machine",
                 "a stage by itself is one medium that keeps its bytes; name an array");
   }
+  if (filesystem.log_size_bytes != 0)
+    return fail(filesystem.name, "keeps its log on a disk of its own, which stands beside one disk only",
+                "take another file system, or no array");
   auto stack = profiles::load_stack(machine.profile);
   if (!stack) return pass_on(stack);
   if ((*stack)->below.empty())

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fs-adapters/linux/adapter.h"
 #include "harness/lab/stage_machine.h"
 #include "plugin/model/result.h"
 
@@ -10,7 +11,8 @@ namespace headcrash::campaign {
 
 /// How large its disk is when so many bytes are asked for: arrays have whole stripes. Errors: no such
 /// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot have; a
-/// fault of a device that it does not have.
-Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine, std::uint64_t bytes);
+/// fault of a device that it does not have; an array for a file system that wants a second disk for its log.
+Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine,
+                                    const adapters::LinuxAdapter& filesystem, std::uint64_t bytes);
 
 }  // namespace headcrash::campaign

@@ -8,14 +8,15 @@ namespace {
 constexpr std::uint64_t kArrayDiskMiB = 1 << 20;
 
 TEST(ArrayDisk, HasWholeStripes) {
-  EXPECT_EQ(disk_bytes_of({}, 64 * kArrayDiskMiB + 512), 64 * kArrayDiskMiB + 512);
-  EXPECT_EQ(disk_bytes_of({"raid5-5", {}, {}}, 64 * kArrayDiskMiB), 64 * kArrayDiskMiB);
-  EXPECT_EQ(disk_bytes_of({"netra-raid5", {}, {}}, 64 * kArrayDiskMiB), 820 * 80 * 1024) << "10 times 8 KiB";
+  EXPECT_EQ(disk_bytes_of({}, {}, 64 * kArrayDiskMiB + 512), 64 * kArrayDiskMiB + 512);
+  EXPECT_EQ(disk_bytes_of({"raid5-5", {}, {}}, {}, 64 * kArrayDiskMiB), 64 * kArrayDiskMiB);
+  EXPECT_EQ(disk_bytes_of({"netra-raid5", {}, {}}, {}, 64 * kArrayDiskMiB), 820 * 80 * 1024)
+      << "10 times 8 KiB";
 }
 
 TEST(ArrayDisk, WhatItCannotBeIsRefused) {
   const auto refusal = [](const lab::StageMachine& machine) {
-    const auto bytes = disk_bytes_of(machine, 64 * kArrayDiskMiB);
+    const auto bytes = disk_bytes_of(machine, {}, 64 * kArrayDiskMiB);
     EXPECT_FALSE(bytes);
     return bytes ? "" : bytes.error().message();
   };

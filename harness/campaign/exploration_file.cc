@@ -53,14 +53,16 @@ struct CellKeys {
 
 /// What the hardware's recordings can give.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
-  const auto by_media = [](const std::string& word) { return word == "physical" || word == "member"; };
   for (const std::string& word : cell.strategies) {
-    if (!cell.machine.is_array() && by_media(word)) {
+    const auto strategy = states::parse_strategy(word);
+    if (!strategy) return pass_on(strategy);
+    const bool by_media = states::by_media(*strategy);
+    if (!cell.machine.is_array() && by_media) {
       return fail(keys.strategies,
                   fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
                   "name an array, or record a trial on a profile and use headcrash explore on its recording");
     }
-    if (cell.machine.is_array() && !by_media(word) && word != "recovery") {
+    if (cell.machine.is_array() && !by_media && *strategy != states::Strategy::recovery) {
       return fail(keys.strategies,
                   fmt::format("\"{}\" is of one disk's writes, and {} has many", word, cell.machine.profile),
                   "use physical, member and recovery");
@@ -71,7 +73,7 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
 
 /// An array, for which file system and size must be fit.
 Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::uint64_t size_bytes) {
-  const auto bytes = disk_bytes_of(cell.machine, size_bytes);
+  const auto bytes = disk_bytes_of(cell.machine, cell.filesystem, size_bytes);
   if (!bytes) {
     const Error& error = bytes.error();
     return fail(keys.device + ": " + error.subject, error.problem, error.remedy);
@@ -81,12 +83,6 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::
         keys.device,
         fmt::format("{} has whole stripes, and {} bytes are none", cell.machine.profile, size_bytes),
         fmt::format("write device.size = {}, or a size that all arrays of the campaign can have", *bytes));
-  }
-  if (cell.machine.is_array() && cell.filesystem.log_size_bytes != 0) {
-    return fail(keys.device,
-                fmt::format("{} keeps its log on a disk of its own, which stands beside one disk only",
-                            cell.filesystem.name),
-                "take another file system, or no array");
   }
   return check_strategies(keys, cell);
 }

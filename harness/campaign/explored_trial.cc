@@ -396,7 +396,7 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, con
   const fs::path recording = folder_ / (called + ".hcrec");
   if (fs::exists(recording, error)) {  // of the run that is gone on with
     const auto run = states::RunHistory::load(recording);
-    if (run && !(*run)->complaint()) return lab::formatted_disk(**run, cell.machine);
+    if (run && !(*run)->complaint()) return lab::formatted_disk(recording, (*run)->events(), cell.machine);
   }
   // Recordings name it as their base: it gets its name when it is whole.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");

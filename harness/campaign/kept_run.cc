@@ -28,8 +28,6 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .accelerator = plan.accelerator == vm::Accelerator::kvm ? "kvm" : "tcg"});
 }
 
-}  // namespace
-
 Result<std::optional<std::int64_t>> run_with_errors(db::Database& database, const std::string& digest) {
   const auto newest = database.newest_run_of(digest);
   if (!newest) return pass_on(newest);
@@ -43,6 +41,8 @@ Result<std::optional<std::int64_t>> run_with_errors(db::Database& database, cons
   return fail(database.path().string(), "has no trial of this campaign's newest run to do again",
               "leave --redo-errors out");
 }
+
+}  // namespace
 
 Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
   KeptRun kept;

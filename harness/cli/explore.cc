@@ -93,10 +93,7 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
     return recorded_disk_bytes(arguments.recording, reader->header(), filesystem);
   }
   const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
-  if (explored.machine.is_array() && filesystem.log_size_bytes != 0)
-    return fail(filesystem.name, "keeps its log on a disk of its own, which stands beside one disk only",
-                "leave --machine out");
-  if (arguments.size.empty()) return campaign::disk_bytes_of(explored.machine, least);
+  if (arguments.size.empty()) return campaign::disk_bytes_of(explored.machine, filesystem, least);
   const auto bytes = config::parse_size(arguments.size, "--size");
   if (!bytes) return pass_on(bytes);
   if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {

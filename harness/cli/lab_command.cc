@@ -15,8 +15,7 @@ constexpr const char* kLogName = "log";  // of a stage's second disk, and of a t
 
 Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const record::RecordingHeader& header,
                                           const adapters::LinuxAdapter& filesystem) {
-  if (!header.devices.empty() && !header.devices.front().medium)
-    return header.devices.front().sectors * model::kSectorBytes;
+  if (header.of_array()) return header.devices.front().sectors * model::kSectorBytes;
   const record::RecordedDevice* disk = nullptr;
   const record::RecordedDevice* log = nullptr;
   for (const record::RecordedDevice& device : header.devices) {
@@ -50,15 +49,14 @@ void add_machine_options(CLI::App& command, lab::StageMachine& machine) {
 
 lab::StageMachine recorded_machine(const record::RecordingHeader& header, const lab::StageMachine& given) {
   lab::StageMachine machine = given;
-  if (!machine.is_array() && !header.devices.empty() && !header.devices.front().medium)
-    machine.profile = header.devices.front().profile;
+  if (!machine.is_array() && header.of_array()) machine.profile = header.devices.front().profile;
   return machine;
 }
 
 Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                             const lab::StageMachine& machine, std::uint64_t disk_bytes,
                                             std::size_t guests) {
-  const auto whole = campaign::disk_bytes_of(machine, disk_bytes);
+  const auto whole = campaign::disk_bytes_of(machine, filesystem, disk_bytes);
   if (!whole) return pass_on(whole);
   if (*whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", *whole, disk_bytes),

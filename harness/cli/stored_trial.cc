@@ -32,8 +32,8 @@ Result<std::vector<crash::Finding>> read_findings(db::Statement& rows) {
   }
 }
 
-Result<adapters::LinuxAdapter> filesystem_of(const StoredTrial& trial, const std::string& name) {
-  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& campaign,
+                                             const std::string& name) {
   if (campaign) {
     for (const adapters::LinuxAdapter& each : campaign->filesystems)
       if (each.name == name) return each;
@@ -45,15 +45,13 @@ Result<adapters::LinuxAdapter> filesystem_of(const StoredTrial& trial, const std
   return adapters::load_adapter(name);
 }
 
-/// Of a trial that explored; what a plain disk is put under is nothing.
-lab::StageMachine planned_machine(const StoredTrial& trial) {
-  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+/// Of a trial that explored: its cell's, whose name begins its key. What a plain disk is put under is
+/// nothing.
+lab::StageMachine planned_machine(const Result<campaign::Campaign>& campaign, const std::string& key) {
   if (!campaign || !campaign->explore) return {};
-  const bool arrays =
-      std::ranges::any_of(campaign->explore->cells, [](const auto& cell) { return cell.machine.is_array(); });
-  if (!arrays) return {};
-  const auto plan = campaign::TrialPlans(*campaign).find(trial.key);
-  return plan ? plan->cell->machine : lab::StageMachine{};
+  for (const campaign::ExploredCell& cell : campaign->explore->cells)
+    if (key.starts_with(campaign::cell_name(cell) + "/")) return cell.machine;
+  return {};
 }
 
 class Reader {
@@ -107,11 +105,12 @@ class Reader {
     trial_.campaign = row->text(2);
     trial_.configuration = row->text(3);
     trial_.database = arguments_.database;
+    const auto campaign = campaign::parse_campaign(trial_.configuration, trial_.campaign);
     auto filesystem =
-        filesystem_of(trial_, arguments_.filesystem.empty() ? row->text(4) : arguments_.filesystem);
+        filesystem_of(campaign, arguments_.filesystem.empty() ? row->text(4) : arguments_.filesystem);
     if (!filesystem) return pass_on(filesystem);
     trial_.filesystem = std::move(*filesystem);
-    trial_.machine = planned_machine(trial_);
+    trial_.machine = planned_machine(campaign, trial_.key);
     trial_.outcome = StoredOutcome{.verdict = row->text(5), .summary = row->text(6)};
     return {};
   }

@@ -249,7 +249,7 @@ class Account {
 }  // namespace
 
 Result<std::string> write_account(const AccountOf& of) {
-  if (is_of_array(*of.run)) {
+  if (of.run->header().of_array()) {
     auto cut = array_cut(*of.run, of.state, kMemberWritesTold);
     if (!cut) return pass_on(cut);
     return Account(of, std::move(*cut)).text();

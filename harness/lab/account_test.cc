@@ -308,7 +308,7 @@ std::shared_ptr<const states::RunHistory> an_array_run(const model::TemporaryFol
 TEST(Account, TellsWhereTheMembersOfAnArrayStood) {
   const model::TemporaryFolder folder;
   const auto run = an_array_run(folder);
-  ASSERT_TRUE(is_of_array(*run));
+  ASSERT_TRUE(run->header().of_array());
   const auto cut = array_cut(*run, named("m6:1@1"), 5);
   ASSERT_TRUE(cut);
   ASSERT_EQ(cut->lost.size(), 1U);

@@ -8,11 +8,6 @@ namespace headcrash::lab {
 using states::CrashState;
 using states::RunHistory;
 
-bool is_of_array(const RunHistory& run) {
-  const auto& devices = run.header().devices;
-  return !devices.empty() && !devices.front().medium;
-}
-
 Result<ArrayCut> array_cut(const RunHistory& run, const CrashState& state, std::size_t done_most) {
   auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);

@@ -8,9 +8,6 @@
 
 namespace headcrash::lab {
 
-/// True if what the host wrote to is no medium itself: an array, or a cache over one.
-bool is_of_array(const states::RunHistory& run);
-
 /// A media write of a member.
 struct MemberWrite {
   std::string member;

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "harness/lab/account.h"
-#include "harness/lab/array_cut.h"
 #include "harness/lab/lost_writes.h"
 #include "harness/lab/minimise.h"
 #include "plugin/record/recording.h"
@@ -110,7 +109,7 @@ Result<void> FailureReporter::load() {
 
 /// A physical state is made smaller as what it lacks.
 Result<void> FailureReporter::make_writes_of_physical() {
-  if (here_.state.base != CrashState::Base::physical || is_of_array(*here_.run)) return {};
+  if (here_.state.base != CrashState::Base::physical || here_.run->header().of_array()) return {};
   const auto writes = as_lost_writes(*here_.run, here_.state);
   if (!writes) return pass_on(writes);
   if (!*writes) return {};

@@ -102,11 +102,6 @@ Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<s
   return {};
 }
 
-/// An array has been parked: what it had to write is on its members.
-FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine) {
-  return {.recording = recording, .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events)};
-}
-
 /// The new recording must not exist; one of a run that was cut off is of no use to anybody.
 void clear_way(const fs::path& recording) {
   std::error_code error;
@@ -182,8 +177,9 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
   return formatted_disk(recording, *events, guest.machine());
 }
 
-FormattedDisk formatted_disk(const states::RunHistory& recording, const StageMachine& machine) {
-  return formatted_disk(recording.path(), recording.events(), machine);
+FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine) {
+  // An array has been parked: what it had to write is on its members.
+  return {.recording = recording, .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events)};
 }
 
 namespace {

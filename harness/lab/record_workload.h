@@ -14,7 +14,6 @@
 #include <random>
 
 #include "harness/lab/stage_guest.h"
-#include "plugin/states/run_history.h"
 
 namespace headcrash::lab {
 
@@ -26,8 +25,9 @@ struct FormattedDisk {
 Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const std::filesystem::path& recording, const std::string& uuid);
 
-/// One that was made before on such a machine.
-FormattedDisk formatted_disk(const states::RunHistory& recording, const StageMachine& machine);
+/// The one whose making a recording with so many events is of.
+FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
+                             const StageMachine& machine);
 
 struct RecordedWorkload {
   std::filesystem::path recording;

@@ -280,16 +280,6 @@ std::string subject_of(const model::FaultSpec& fault) {
   return fmt::format("fault {}", model::to_text(fault));
 }
 
-/// Index of the device that it is about.
-Result<std::size_t> check_name(const Plan& plan, const model::FaultSpec& fault) {
-  std::vector<std::string> names;
-  for (const PlannedDevice& device : plan.all) names.push_back(device.name);
-  const auto found = std::find(names.begin(), names.end(), fault.device);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  return fail(subject_of(fault), fmt::format("there is no device '{}'", fault.device),
-              config::suggest(fault.device, names));
-}
-
 }  // namespace
 
 Result<Plan> plan(std::vector<MachineDevice> devices) {
@@ -311,9 +301,18 @@ Result<Plan> plan(std::vector<MachineDevice> devices) {
   return plan;
 }
 
+Result<DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault) {
+  std::vector<std::string> names;
+  for (const PlannedDevice& device : plan.all) names.push_back(device.name);
+  const auto found = std::find(names.begin(), names.end(), fault.device);
+  if (found != names.end()) return static_cast<DeviceId>(found - names.begin());
+  return fail(subject_of(fault), fmt::format("there is no device '{}'", fault.device),
+              config::suggest(fault.device, names));
+}
+
 Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options) {
   for (const model::FaultSpec& fault : options.faults)
-    if (const auto known = check_name(plan, fault); !known) return pass_on(known);
+    if (const auto known = device_of(plan, fault); !known) return pass_on(known);
   BuiltMachine built;
   built.all.resize(plan.all.size());
   built.machine = std::make_unique<model::Machine>(witness);
@@ -328,9 +327,9 @@ Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, con
 
 Result<void> BuiltMachine::add_fault(const Plan& plan, const model::FaultSpec& fault) {
   const std::string subject = subject_of(fault);
-  const auto named = check_name(plan, fault);
+  const auto named = device_of(plan, fault);
   if (!named) return pass_on(named);
-  const std::size_t id = *named;
+  const DeviceId id = *named;
   const PlannedDevice& planned = plan.all[id];
   const bool battery = is_of_battery(fault.kind);
   if (all[id].faults == nullptr || planned.leaf == battery) {

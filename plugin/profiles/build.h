@@ -35,6 +35,9 @@ struct Plan {
 /// not fit, a write cache that the drive lacks or that an array keeps off, two equal names.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
+/// The device that a fault names. Errors suggest the nearest name.
+Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault);
+
 struct BuildOptions {
   std::uint64_t seed = 1;
   /// Where a leaf's bytes lie; null: no bytes anywhere, only times.

@@ -31,6 +31,11 @@ Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   return *sealed;
 }
 
+/// As it was at the end.
+LoadOrder whole_array_in(const std::filesystem::path& recording, const Sealed& sealed) {
+  return array_in(recording, "p" + std::to_string(sealed.events));
+}
+
 TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
   model::TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -95,8 +100,7 @@ TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
   model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
-  const Sealed sealed = record_an_array(*server, path);
-  LoadOrder order = array_in(path, "p" + std::to_string(sealed.events));
+  LoadOrder order = whole_array_in(path, record_an_array(*server, path));
   order.record = folder / "again.hcrec";
   load(*server, order);
   std::uint64_t events = 0;
@@ -195,8 +199,7 @@ TEST(RebuiltMachine, AMemberThatIsGoneAtPowerOnIsComputed) {
   model::TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
-  const Sealed sealed = record_an_array(*server, path);
-  LoadOrder order = array_in(path, "p" + std::to_string(sealed.events));
+  LoadOrder order = whole_array_in(path, record_an_array(*server, path));
   order.faults = {fault("dead:hd0.0")};
   load(*server, order);
   StageClient client(**server->stage(0));

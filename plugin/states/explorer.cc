@@ -20,10 +20,6 @@ constexpr std::array<std::string_view, 8> kNames = {"physical", "prefix",      "
                                                     "lose-all", "lying-flush", "member",  "recovery"};
 constexpr std::uint64_t kMarkKey = 0xa0761d6478bd642fU;
 
-bool by_media(Strategy strategy) {
-  return strategy == Strategy::physical || strategy == Strategy::member;
-}
-
 std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& context) {
   switch (strategy) {
     case Strategy::physical:
@@ -109,6 +105,10 @@ std::string_view name(Strategy strategy) {
   return kNames.at(static_cast<std::size_t>(strategy));
 }
 
+bool by_media(Strategy strategy) {
+  return strategy == Strategy::physical || strategy == Strategy::member;
+}
+
 Result<Strategy> parse_strategy(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<Strategy>(i);
@@ -159,8 +159,9 @@ Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
     context.by_media = std::make_unique<MediaContent>(std::move(*media));
   }
   if (!run->header().devices[options.device].medium && context.by_media == nullptr) context.media.clear();
+  context.contents = context.media;
   if (!run->header().devices[options.device].medium && context.by_media != nullptr)
-    context.caches = run->caches();
+    context.contents.insert(context.contents.end(), run->caches().begin(), run->caches().end());
   for (const model::DeviceId device : context.media)
     context.others.push_back(std::make_unique<WrittenContent>(run, device));
   for (const RecordedMark& mark : run->marks()) state->marks.push_back(mark.event);

@@ -47,6 +47,7 @@ enum class Strategy : std::uint8_t {
   recovery
 };
 std::string_view name(Strategy strategy);
+bool by_media(Strategy strategy);                        ///< made from MEDIA events: physical and member
 Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the nearest name
 
 struct ExploreOptions {

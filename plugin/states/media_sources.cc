@@ -20,17 +20,15 @@
 namespace headcrash::states {
 namespace {
 
-/// All media that matter, each at an event of its own.
+/// All that matter, each at an event of its own.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
   std::uint64_t sum = 0;
-  for (const model::DeviceId device : context.media) {
+  for (const model::DeviceId device : context.contents) {
     std::uint64_t event = state.event;
     for (const auto& [stopped, at] : state.stopped)
       if (stopped == device) event = at;
     sum += share_of(device, context.by_media->digest(device, event));
   }
-  for (const model::DeviceId cache : context.caches)
-    sum += share_of(cache, context.by_media->digest(cache, state.event));
   return sum;
 }
 
@@ -65,10 +63,8 @@ class PhysicalSource final : public StateSource {
       }
     }
     if (context.of_all_disks()) std::sort(promises.begin(), promises.end());
-    for (const model::DeviceId device : context.media)
+    for (const model::DeviceId device : context.contents)
       for (const MediaContent::Step& step : context.by_media->steps(device)) add(media, step.event + 1);
-    for (const model::DeviceId cache : context.caches)
-      for (const MediaContent::Step& step : context.by_media->steps(cache)) add(media, step.event + 1);
     std::sort(media.begin(), media.end());
     order_.add(marks);
     order_.add(promises);

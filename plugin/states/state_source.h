@@ -36,8 +36,9 @@ class StateSource {
 struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
-  std::vector<model::DeviceId> media;   ///< that the states differ in
-  std::vector<model::DeviceId> caches;  ///< battery-backed, of an array: what they hold is there, too
+  std::vector<model::DeviceId> media;  ///< that the states differ in
+  /// These, and the battery-backed caches of an array: what they hold is there, too.
+  std::vector<model::DeviceId> contents;
   std::vector<model::DeviceId> chosen;  ///< whose writes they choose among: one, or all disks
   std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen
   std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
