@@ -27,6 +27,7 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
+  bool stop_at_first = false;  ///< ufs-schemes: at a trial that came out otherwise than it must
   Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;

@@ -36,11 +36,10 @@ class SchemesRun {
     const process::Stopwatch watch;
     const auto operations = workload::make_workload({.name = trial.workload});
     if (!operations) return pass_on(operations);
-    const in_process::ExplorationOptions how{
-        .budget = campaign_.budget,
-        .run = {.seed = campaign_.seed},
-        .failures_kept = trial.scheme->control ? kFailuresOfControls : kFailuresKept,
-        .interrupted = options_.interrupted};
+    const in_process::ExplorationOptions how{.budget = campaign_.budget,
+                                             .run = {.seed = campaign_.seed},
+                                             .failures_kept = failures_kept(trial),
+                                             .interrupted = options_.interrupted};
     auto explored = bench_.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
@@ -61,10 +60,20 @@ class SchemesRun {
     const bool told = !trial.scheme->control && !crash::keeps_promises(worst_);
     if (options_.on_progress && (told || progress.done % kToldEvery == 0)) options_.on_progress(progress);
     progress.trial = nullptr;
+    failed_ = failed_ || told;
+    caught_ = caught_ || (trial.scheme->control && !crash::keeps_promises(worst_));
     return {};
   }
 
+  /// Nothing that comes can change what is known: a scheme has failed, or the one control was caught.
+  bool known() const { return failed_ || (caught_ && !campaign_.scheme.empty()); }
+
  private:
+  std::size_t failures_kept(const SchemeTrial& trial) const {
+    if (options_.stop_at_first) return 1;
+    return trial.scheme->control ? kFailuresOfControls : kFailuresKept;
+  }
+
   db::TrialRecord row(const SchemeTrial& trial, const in_process::ExplorationResult& explored) {
     db::TrialRecord record{.key = trial.key(),
                            .filesystem = "ufs-" + trial.scheme->name,
@@ -152,6 +161,7 @@ class SchemesRun {
   fs::path scratch_;
   double confirm_ms_ = 0;
   crash::Verdict worst_ = crash::Verdict::clean;
+  bool failed_ = false, caught_ = false;
 };
 
 }  // namespace
@@ -194,6 +204,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
     outcome.interrupted = options.interrupted != nullptr && *options.interrupted;
     if (outcome.interrupted) return outcome;
     ++outcome.done_now;
+    if (options.stop_at_first && runner.known()) return outcome;
   }
   if (const auto finished = database->finish_run(run->id); !finished) return pass_on(finished);
   return outcome;

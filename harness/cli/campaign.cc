@@ -19,7 +19,7 @@ namespace {
 struct CampaignArguments {
   std::string campaign, database = "headcrash.db", shard;
   std::size_t jobs = 1;
-  bool resume = false, redo_errors = false, as_json = false;
+  bool resume = false, redo_errors = false, stop_at_first = false, as_json = false;
 };
 
 /// States that were checked are rows of their own when guests checked them; without guests only those that
@@ -148,6 +148,7 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
                                           .jobs = arguments.jobs,
                                           .resume = arguments.resume,
                                           .redo_errors = arguments.redo_errors,
+                                          .stop_at_first = arguments.stop_at_first,
                                           .shard = shard,
                                           .on_progress = show_progress,
                                           .interrupted = &interrupted()};
@@ -204,6 +205,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
                     "Go on with the newest run, finished or not, and do again what ended as harness-error");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
+  command->add_flag("--stop-at-first", arguments->stop_at_first,
+                    "ufs-schemes: end at the first workload that shows what it must not");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash campaign demo --db demo.db\n  headcrash campaign demo --db demo.db --resume\n"
