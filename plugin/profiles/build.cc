@@ -189,6 +189,7 @@ class Builder {
 
   /// Before the device above it starts.
   Result<void> break_it(DeviceId id) {
+    if (options_.mark_unreadable && plan_.all[id].leaf) options_.mark_unreadable(id, *built_.all[id].faults);
     for (const model::FaultSpec& fault : options_.faults) {
       if (fault.device != plan_.all[id].name) continue;
       if (auto added = built_.add_fault(plan_, fault); !added) return added;

@@ -43,6 +43,9 @@ struct BuildOptions {
   /// Where a leaf's bytes lie; null: no bytes anywhere, only times.
   std::function<model::SectorStore*(model::DeviceId)> store;
   std::vector<model::FaultSpec> faults;  ///< there before the first power-on, which an array sees
+  /// Called for each leaf before anything above it starts: makes the sectors unreadable that a power cut left
+  /// so. May be empty.
+  std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
 
 /// A device of the plan as it was built, for statistics, faults and operators' commands. Owned by the

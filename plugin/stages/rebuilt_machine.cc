@@ -71,11 +71,14 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
+  // Recovery has to meet them, and what a cache has written back is readable again.
+  options.mark_unreadable = [&stores = self->stores_](model::DeviceId id, model::DeviceFaults& faults) {
+    if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
+  };
   if (auto written = self->write_back(with, true); !written) return pass_on(written);
   auto built = profiles::build(self->plan_, witness, options);
   if (!built) return pass_on(built);
   self->built_ = std::move(*built);
-  if (auto added = self->add_unreadable(with.media); !added) return pass_on(added);
   if (auto started = self->check_started(); !started) return pass_on(started);
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
     self->faces_.push_back(
@@ -131,22 +134,12 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
   return {};
 }
 
-/// To a drive, an unreadable sector is a latent error: gone when it is written.
-Result<void> RebuiltMachine::add_unreadable(const std::vector<Medium>& media) {
-  for (const Medium& medium : media) {
-    const std::uint64_t sectors = medium.image.sectors();
-    std::uint64_t at = 0;
-    while (const auto bad = at < sectors ? medium.image.first_unreadable(at, sectors - at) : std::nullopt) {
-      model::FaultSpec fault;
-      fault.kind = model::FaultKind::latent_error;
-      fault.device = medium.name;
-      fault.lba = *bad;
-      fault.sectors = 1;
-      if (auto added = built_.add_fault(plan_, fault); !added) return added;
-      at = *bad + 1;
-    }
+void RebuiltMachine::MemberStore::mark_unreadable(model::DeviceFaults& faults) const {
+  std::uint64_t at = 0;
+  while (const auto bad = at < sectors() ? overlay_.first_unreadable(at, sectors() - at) : std::nullopt) {
+    faults.make_unreadable(*bad, 1);
+    at = *bad + 1;
   }
-  return {};
 }
 
 Result<void> RebuiltMachine::check_started() const {

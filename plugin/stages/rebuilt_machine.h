@@ -63,7 +63,6 @@ class RebuiltMachine final : public Content {
  private:
   RebuiltMachine(profiles::Plan plan, StageRecording* recording)
       : plan_(std::move(plan)), recording_(recording) {}
-  Result<void> add_unreadable(const std::vector<Medium>& media);
   Result<void> check_started() const;
   Result<void> write_back(const PowerOn& with, bool to_drives);
   Result<void> put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba, std::uint64_t sectors);
@@ -88,6 +87,8 @@ class RebuiltMachine final : public Content {
       return noted(overlay_.write_zeroes(lba, count));
     }
     bool is_full() const { return full_; }
+    /// Sectors that the state cannot read and nothing has written since.
+    void mark_unreadable(model::DeviceFaults& faults) const;
     std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
 
    private:

@@ -1,0 +1,142 @@
+// Machines over a state with sectors that a power cut left unreadable: recovery meets them, and what it has
+// written can be read.
+#include <cerrno>
+
+#include "plugin/model/raid_layout.h"
+#include "plugin/stages/rebuilt_machine.h"
+#include "plugin/stages/stage_bench.h"
+
+namespace headcrash::stages {
+namespace {
+
+constexpr std::uint64_t kStackSectors = 65536;
+
+/// A machine on blank media whose recording the test completes with what a cut would have left.
+struct RecordedStack {
+  RecordedStack(const std::filesystem::path& path, const char* profile) {
+    auto planned = plan_machine(profile, kStackSectors);
+    EXPECT_TRUE(planned) << planned.error().message();
+    plan = *planned;
+    std::vector<Medium> media;
+    for (model::DeviceId id = 0; id < plan.device_count(); ++id)
+      if (plan.all[id].leaf) media.push_back({plan.all[id].name, id, blank_image(plan.all[id].sectors)});
+    record::RecordingHeader header;
+    header.devices = recorded_devices(plan);
+    header.media = true;
+    auto log = StageRecording::create(path, header);
+    EXPECT_TRUE(log) << log.error().message();
+    recording = std::move(*log);
+    auto made = RebuiltMachine::create(plan, {media, {}, {}}, kOverlayBytesDefault, recording.get());
+    EXPECT_TRUE(made) << made.error().message();
+    machine = std::move(*made);
+  }
+  void write(std::uint64_t lba, const std::vector<std::byte>& bytes) {
+    model::Request request;
+    request.op = model::Op::write;
+    request.lba = lba;
+    request.sectors = static_cast<std::uint32_t>(bytes.size() / model::kSectorBytes);
+    request.data = bytes;
+    EXPECT_EQ(machine->serve(0, request), 0);
+  }
+  void make_unreadable(model::DeviceId device, std::uint64_t lba) {
+    recording->media_written(
+        device, 0, {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
+  }
+  /// The state after all of it.
+  std::string seal() {
+    const auto sealed = recording->seal();
+    EXPECT_TRUE(sealed);
+    return "p" + std::to_string(sealed->events);
+  }
+
+  profiles::Plan plan;
+  std::unique_ptr<StageRecording> recording;
+  std::unique_ptr<RebuiltMachine> machine;
+};
+
+/// Of the array with a prewrite log that is the first device of the plan.
+struct LoggingArray {
+  explicit LoggingArray(const profiles::Plan& plan)
+      : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),
+        layout(model::RaidLayout::of(profile, plan.all.at(1).sectors)) {}
+  /// The member's id and LBA of the first sector of a role of stripe 0.
+  std::pair<model::DeviceId, std::uint64_t> home(std::uint32_t role) const {
+    return {static_cast<model::DeviceId>(1 + layout.member_of(0, role)), layout.member_lba(0, 0)};
+  }
+  /// Sector 0 of the first record of a member, behind its header.
+  static std::uint64_t first_payload() { return 2 * model::kSuperblockSectors + 1; }
+  model::ArrayProfile profile;
+  model::RaidLayout layout;
+};
+
+constexpr const char* kLogging = "netra-raid5";
+
+/// The cut tore the home writes of data and parity. The log has both, and once they are home they can be
+/// read.
+TEST(UnreadableMedia, WhatRollForwardRewroteCanBeRead) {
+  model::TemporaryFolder folder;
+  const auto path = folder / "torn.hcrec";
+  RecordedStack stack(path, kLogging);
+  const LoggingArray array(stack.plan);
+  stack.write(0, filled('a', 8));  // logged; not home before the next request
+  for (const std::uint32_t role : {0U, array.layout.data}) {
+    const auto [device, lba] = array.home(role);
+    stack.make_unreadable(device, lba);
+  }
+  const std::string state = stack.seal();
+  const auto server = start_stages(1);
+  load(*server, {.stage = 0, .recording = path, .id = state, .machine = kLogging});
+  StageClient client(**server->stage(0));
+  EXPECT_EQ(client.read(0, 8), filled('a', 8));
+}
+
+/// A record that cannot be read is not rolled forward, whatever its bytes would be.
+TEST(UnreadableMedia, ARecordOfTheLogIsMetAsUnreadable) {
+  model::TemporaryFolder folder;
+  const auto path = folder / "torn.hcrec";
+  RecordedStack stack(path, kLogging);
+  const LoggingArray array(stack.plan);
+  stack.write(0, filled('a', 8));
+  stack.make_unreadable(array.home(0).first, LoggingArray::first_payload());
+  const std::string state = stack.seal();
+  const auto server = start_stages(1);
+  load(*server, {.stage = 0, .recording = path, .id = state, .machine = kLogging});
+  StageClient client(**server->stage(0));
+  EXPECT_EQ(client.read(0, 8), filled('\0', 8)) << "from a record that no drive could have given";
+}
+
+/// The cut met a write-back. The cache still has what it was writing, and writes it again at power-on.
+TEST(UnreadableMedia, WhatACacheWroteBackCanBeRead) {
+  constexpr const char* kCached = "hp-c2447-nvram";
+  model::TemporaryFolder folder;
+  const auto path = folder / "cached.hcrec";
+  RecordedStack stack(path, kCached);
+  stack.write(64, filled('k', 8));
+  stack.make_unreadable(1, 66);
+  stack.make_unreadable(1, 80);
+  const std::string state = stack.seal();
+  const auto server = start_stages(1);
+  load(*server, {.stage = 0, .recording = path, .id = state, .machine = kCached});
+  StageClient client(**server->stage(0));
+  EXPECT_EQ(client.read(64, 8), filled('k', 8));
+  auto bytes = filled('?', 1);
+  EXPECT_EQ(client.read(80, bytes), EIO) << "the cache did not hold this one";
+}
+
+TEST(UnreadableMedia, MoreThanADeviceCanHaveFaults) {
+  constexpr const char* kDrive = "hp-c2447";
+  model::TemporaryFolder folder;
+  const auto path = folder / "many.hcrec";
+  RecordedStack stack(path, kDrive);
+  for (std::uint64_t i = 0; i <= model::DeviceFaults::kFaultsMax; ++i) stack.make_unreadable(0, 2 * i);
+  const std::string state = stack.seal();
+  const auto server = start_stages(1);
+  load(*server, {.stage = 0, .recording = path, .id = state, .machine = kDrive});
+  StageClient client(**server->stage(0));
+  auto bytes = filled('?', 1);
+  EXPECT_EQ(client.read(2 * model::DeviceFaults::kFaultsMax, bytes), EIO);
+  EXPECT_EQ(client.read(2 * model::DeviceFaults::kFaultsMax - 1, bytes), 0);
+}
+
+}  // namespace
+}  // namespace headcrash::stages
