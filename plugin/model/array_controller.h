@@ -249,7 +249,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
     const std::byte* bytes = nullptr;
   };
   using LogParts = std::array<LogPart, kArrayMembersMax>;
-  Task log_update(const LogParts& parts, std::uint64_t& sequence, Breakdown& breakdown);
+  Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence, Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
   /// By sequence number: the intact records of each member.
   struct FoundUpdate {

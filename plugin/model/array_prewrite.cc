@@ -19,7 +19,9 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-Task ArrayController::log_update(const LogParts& parts, std::uint64_t& sequence, Breakdown& breakdown) {
+/// Fails when the members that are left cannot make up for those lost, whenever they were lost.
+Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
+                                 Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};
   std::uint64_t mask = 0;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -63,9 +65,7 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t& sequence,
   if (!metadata_settled()) co_await settle_metadata();
   log_.tail_durable(tail);
   wake_all(log_waiters_);
-  co_return static_cast<std::uint32_t>(std::popcount(mask & batch.dead)) > layout.parity
-      ? Status::device_failed
-      : Status::ok;
+  co_return write_outcome(batch, stripe);
 }
 
 void ArrayController::update_is_home(std::uint64_t sequence) {

@@ -125,6 +125,26 @@ TEST(ArrayLoss, IsOnRecordBeforeAWriteItMissedIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
 }
 
+/// The second member is lost while a stripe is logged: what the record would have to be is on too few
+/// members.
+TEST(ArrayLoss, OfASecondMemberWhileLoggingFailsTheWrite) {
+  for (const bool second : {false, true}) {
+    SCOPED_TRACE(second);
+    ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(24, 1)), Status::ok);
+    if (second) {
+      ASSERT_TRUE(b.array->fail_member(0));
+    }
+    ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
+    b.run_for(50 * kMillisecondNs);  // home, superblocks settled, not yet clean
+    b.drives[1]->dead = true;
+    EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);
+    b.drain();
+    EXPECT_EQ(b.write(0, counted(12, 4)), second ? Status::device_failed : Status::ok);
+  }
+}
+
 TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
     for (const std::uint32_t sectors : {3U, 24U}) {
@@ -381,6 +401,12 @@ TEST(Locks, AreGrantedInOrderAmongThoseThatOverlap) {
   locks.unlock(0, note);
   locks.unlock(0, note);
   EXPECT_EQ(granted, (std::vector<void*>{&third, &first, &second}));
+}
+
+TEST(LocksDeath, OnlyAHeldLockIsReleased) {
+  StripeLocks locks;
+  ASSERT_TRUE(locks.try_lock(2, 5));
+  EXPECT_DEATH(locks.unlock(3, [](std::coroutine_handle<>) {}), "a stripe lock that is held");
 }
 
 }  // namespace

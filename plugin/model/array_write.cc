@@ -207,7 +207,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     }
     status = Status::ok;
     if (logs()) {
-      status = co_await log_update(parts, sequence, breakdown);
+      status = co_await log_update(parts, last, sequence, breakdown);
       join.arrive(status, breakdown);
       arrived = true;
     }
@@ -356,7 +356,7 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
                                                bytes_ ? buffer.data() + at * kSectorBytes : nullptr};
     }
     if (logs()) {
-      status = co_await log_update(parts, sequence, breakdown);
+      status = co_await log_update(parts, stripe, sequence, breakdown);
       join.arrive(status, breakdown);
       arrived = true;
     }

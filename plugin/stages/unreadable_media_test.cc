@@ -39,8 +39,8 @@ struct RecordedStack {
     EXPECT_EQ(machine->serve(0, request), 0);
   }
   void make_unreadable(model::DeviceId device, std::uint64_t lba) {
-    recording->media_written(
-        device, 0, {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
+    recording->media_written(device, 0,
+                             {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
   }
   /// The state after all of it.
   std::string seal() {
