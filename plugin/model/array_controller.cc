@@ -166,9 +166,7 @@ void ArrayController::finish(HostRequest& host, Status status) {
 
 void ArrayController::deliver(HostRequest& host) {
   const Request& request = host.request;
-  if (host.status == Status::ok) {
-    counters_.count(request);
-  }
+  if (host.status != Status::power_lost) counters_.count(request);
   const Completion completion{request.id, host.status, host.submitted_at, simulation_.now(), host.breakdown};
   Initiator& initiator = *host.initiator;
   host.inside = false;

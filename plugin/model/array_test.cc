@@ -193,6 +193,23 @@ TEST(ArrayDegraded, TooManyLost) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator cannot break the array";
 }
 
+/// As a drive does: what was asked, whatever became of it. What the power took is not counted.
+TEST(ArrayDegraded, FailedRequestsCount) {
+  ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
+  open_dirty(b);
+  b.drives[0]->dead = b.drives[1]->dead = true;
+  const DeviceCounters before = b.array->counters();
+  EXPECT_EQ(b.write(0, numbered(12, 1)), Status::device_failed);
+  Status status = Status::ok;
+  b.read(0, 12, &status);
+  EXPECT_EQ(status, Status::device_failed);
+  EXPECT_EQ(b.array->counters().writes, before.writes + 1);
+  EXPECT_EQ(b.array->counters().sectors_read, before.sectors_read + 12);
+  b.array->power_cut();
+  EXPECT_EQ(b.write(0, numbered(12, 1)), Status::power_lost);
+  EXPECT_EQ(b.array->counters().writes, before.writes + 1);
+}
+
 TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
   for (const ArrayProfile& p : {array_profile(RaidLevel::raid1, 2), array_profile(RaidLevel::raid5, 4),
                                 array_profile(RaidLevel::raid6, 5)}) {
