@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/model/array_test_bench.h"
+#include "plugin/model/dirty_regions.h"
 
 namespace headcrash::model {
 namespace {
@@ -175,6 +176,14 @@ TEST(ArrayRegions, AgeOnlyWhenTheirWritesAreOnTheMedium) {
     EXPECT_EQ(b.wrong_stripes(), 0U);
     EXPECT_EQ(b.read(99, 2), counted(2, 2));
   }
+}
+
+TEST(DirtyRegionsDeath, AWriteThatHasNotBegunCannotEnd) {
+  DirtyRegions regions;
+  regions.open(8, 16);
+  EXPECT_TRUE(regions.begin(0, 31));
+  regions.end(0, 31, 1);
+  EXPECT_DEATH(regions.end(0, 31, 2), "a write in the region ends");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "plugin/model/invariant.h"
 #include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
 
@@ -46,10 +47,12 @@ class DirtyRegions {
     }
     return any;
   }
-  /// The write that had begun with the same sectors is on the members, or in their caches.
+  /// The write that had begun with the same sectors is on the members, or in their caches. Once for each
+  /// begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       Use& use = uses_[r];
+      invariant(use.inside > 0, "a write in the region ends");
       --use.inside;
       use.ended_at = now;
     }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugin/model/invariant.h"
+
 namespace headcrash::model {
 
 class StripeLocks {
@@ -24,11 +26,13 @@ class StripeLocks {
   void wait(std::uint64_t first, std::uint64_t last, std::coroutine_handle<> waiter) {
     waiting_.push_back({first, last, waiter});
   }
-  /// Calls `granted` with each waiter that holds its lock now.
+  /// Releases the lock that begins at `first`, which must be held. Calls `granted` with each waiter that
+  /// holds its lock now.
   template <typename Granted>
   void unlock(std::uint64_t first, Granted granted) {
     const auto mine =
         std::find_if(held_.begin(), held_.end(), [first](const Run& r) { return r.first == first; });
+    invariant(mine != held_.end(), "a stripe lock that is held is released");
     *mine = held_.back();
     held_.pop_back();
     for (std::size_t i = 0; i < waiting_.size();) {
