@@ -7,22 +7,22 @@
 //                                    +--> SectorStore: bytes, at the instant they reach the medium
 //
 // Rules that every device keeps:
-//  * submit() takes the request at simulation.now() and never completes it before it returns; the completion
-//  comes
-//    from an event, exactly once, also when the power goes (Status::power_lost) or the device is off.
+//  * submit() takes the request at simulation.now() and never completes it before it returns; the
+//    completion comes from an event, exactly once, also when the power goes (Status::power_lost) or the
+//    device is off.
 //  * The buffers of a request stay valid until its completion; a device copies what it keeps for longer.
 //  * A read sees every write whose completion came before the read was submitted. Overlapping requests that
-//  are in
-//    flight together may be served in any order, as with real hardware.
-//  * flush completes when every write that had completed before the flush was submitted is durable. A write
-//  with
-//    fua completes when it is itself durable.
+//    are in flight together may be served in any order, as with real hardware.
+//  * flush completes when every write and trim that had completed before the flush was submitted is durable.
+//    A write with fua completes when it is itself durable.
+//  * A trim is as durable as a write of zeroes: before a flush covers it a power cut may undo it, wholly or
+//    in part, since real drives keep such changes of their maps in volatile memory for a while. The emulated
+//    drives put it on the medium at its completion, which is allowed; of a recording, crash states by writes
+//    (w...) lose unflushed trims, too.
 //  * Each device reports its own submissions, acknowledgements and media writes to the Witness under its own
-//    DeviceId, the members of an array included, so that a recording can rebuild every medium at every
-//    instant.
+//    DeviceId, the members of an array included, so that a recording can rebuild every medium at any instant.
 //  * power_cut() freezes the device at simulation.now(): what had reached the medium stays, physical sector
-//  by
-//    physical sector; the sector being written is torn; the volatile cache is gone; requests in flight
+//    by physical sector; the sector being written is torn; the volatile cache is gone; requests in flight
 //    complete with power_lost. power_on() brings it back, after its own recovery if it has one.
 
 #include <cstddef>
