@@ -5,24 +5,24 @@
 
 #include "plugin/model/array.h"
 #include "plugin/model/nvram.h"
+#include "plugin/model/run_request.h"
 
 namespace headcrash::profiles {
 namespace {
 
-void flush_volatile_caches(model::Machine& machine) {
-  struct : model::Initiator {
-    void completed(const model::Completion&) override { done = true; }
-    bool done = false;
-  } owner;
+/// False when a device did not answer: then the machine must not be run any further.
+bool flush_volatile_caches(model::Machine& machine) {
   for (std::size_t index = 0; index < machine.device_count(); ++index) {
     if (!machine.device(index).characteristics().volatile_cache) continue;
     model::Request flush;
     flush.op = model::Op::flush;
-    owner.done = false;
-    machine.submit(index, flush, owner);
-    while (!owner.done && machine.simulation().run_next()) {
-    }
+    if (model::run_request(machine, index, flush)) continue;
+    machine.witness().incident(0, machine.simulation().now(),
+                               "the flush of " + machine.device_name(index) +
+                                   " at the end was not answered: caches keep what they hold");
+    return false;
   }
+  return true;
 }
 
 /// What a battery-backed memory holds would end with this process. A low battery makes the cache write
@@ -61,7 +61,7 @@ void park(const Plan& plan, BuiltMachine& built) {
   model::Machine& machine = *built.machine;
   if (machine.power() == model::PowerState::off) return;
   machine.disarm();
-  flush_volatile_caches(machine);
+  if (!flush_volatile_caches(machine)) return;
   write_back_caches(plan, built);
   for (const BuiltDevice& device : built.all)
     if (auto* array = dynamic_cast<model::Array*>(device.device)) array->stop();

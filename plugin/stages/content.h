@@ -5,6 +5,7 @@
 // Nothing here locks: the stage does.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ class Content {
   virtual void mark(std::string_view text) = 0;
   /// An orderly shutdown of what has volatile state; the content goes on afterwards.
   virtual void park() = 0;
+  /// Why every request fails from now on, if that is no fault of the disks.
+  virtual std::optional<std::string> complaint() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;

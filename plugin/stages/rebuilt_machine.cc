@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "plugin/model/array.h"
+#include "plugin/model/run_request.h"
 #include "plugin/profiles/park.h"
 
 namespace headcrash::stages {
@@ -155,16 +156,15 @@ Result<void> RebuiltMachine::check_started() const {
 }
 
 model::Status RebuiltMachine::run(std::size_t face, const model::Request& request) {
-  struct : model::Initiator {
-    void completed(const model::Completion& completion) override { status = completion.status, done = true; }
-    model::Status status = model::Status::ok;
-    bool done = false;
-  } owner;
-  model::Machine& machine = *built_.machine;
-  machine.submit(face, request, owner);
-  while (!owner.done && machine.simulation().run_next()) {
-  }
-  return owner.status;
+  if (unanswered_) return model::Status::device_failed;
+  const auto status = model::run_request(*built_.machine, face, request);
+  if (!status) unanswered_ = faces_.empty() ? plan_.all.front().name : faces_[face].name;
+  return status.value_or(model::Status::device_failed);
+}
+
+std::optional<std::string> RebuiltMachine::complaint() const {
+  if (!unanswered_) return std::nullopt;
+  return *unanswered_ + ": did not answer a request, and nothing more can be asked of it; load a state again";
 }
 
 int RebuiltMachine::serve(std::size_t face, model::Request& request) {
@@ -182,6 +182,7 @@ int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
 }
 
 void RebuiltMachine::park() {
+  if (unanswered_) return;
   profiles::park(plan_, built_);
 }
 

@@ -55,6 +55,7 @@ class RebuiltMachine final : public Content {
   int acknowledge(std::size_t face, const model::Request& request, int error) override;
   void mark(std::string_view text) override { built_.machine->mark(text); }
   void park() override;
+  std::optional<std::string> complaint() const override;
   media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
   /// Reads all of it, through the array.
@@ -102,6 +103,8 @@ class RebuiltMachine final : public Content {
   std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null where there is no medium
   profiles::BuiltMachine built_;
   std::vector<Face> faces_;
+  std::optional<std::string>
+      unanswered_;  ///< the device that left a request without an answer: not run again
 };
 
 }  // namespace headcrash::stages
