@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <new>
 
 namespace headcrash::stages {
 namespace {
@@ -135,9 +137,33 @@ void Stage::note_error(int error) {
   if (error == 0 || error_) return;
   if (load_.log && load_.log->error()) {
     error_ = load_.log->error()->message();
+  } else if (const auto complaint = load_.content->complaint()) {
+    error_ = complaint;
   } else if (error == ENOSPC) {
     error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=", name_,
                          load_.content->overlay_bytes() >> 20);
+  }
+}
+
+/// An exception must not leave a request counted as inside for ever: it is the request's error, and that of
+/// the stage, whose bytes may be half of what was asked for.
+template <typename Work>
+int Stage::without_exception(const Work& work) noexcept {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    note_exception("the server has no memory left");
+    return ENOMEM;
+  } catch (const std::exception& exception) {
+    note_exception(exception.what());
+    return EIO;
+  }
+}
+
+void Stage::note_exception(const char* what) noexcept {
+  try {
+    if (!error_) error_ = name_ + ": a request failed: " + what + "; load a state again";
+  } catch (...) {  // no memory for the text either: the request's error has to do
   }
 }
 
@@ -146,13 +172,13 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   std::unique_lock lock(mutex_);
   Content& content = *load_.content;
   count(request);
-  int error = content.serve(connection.index_, request);
+  int error = without_exception([&] { return content.serve(connection.index_, request); });
   ++submitted_;
   all_submitted_.notify_all();
   if (load_.log && request.op != model::Op::read) {
     const std::uint64_t meanwhile = arrived_;
     all_submitted_.wait(lock, [&] { return submitted_ >= meanwhile; });
-    error = content.acknowledge(connection.index_, request, error);
+    error = without_exception([&] { return content.acknowledge(connection.index_, request, error); });
   }
   ++finished_;
   note_error(error);

@@ -89,6 +89,9 @@ class Stage {
   int serve(const Connection& connection, model::Request& request);
   void count(const model::Request& request);
   void note_error(int error);
+  template <typename Work>
+  int without_exception(const Work& work) noexcept;
+  void note_exception(const char* what) noexcept;
   Result<void> check_switch(const std::vector<Face>& faces) const;
   Result<void> check_loaded() const;
 

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include "plugin/stages/stage_bench.h"
@@ -81,6 +82,25 @@ TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
     EXPECT_TRUE(together || slow.content->log == "WwFf") << slow.content->log;
   }
   EXPECT_TRUE(together) << "each write was answered before the flush that came meanwhile";
+}
+
+/// The server runs out of memory, once. Requests after it are served, and the stage takes another load.
+TEST(Stage, AnExceptionIsTheRequestsErrorAndNothingElse) {
+  SlowStage slow;
+  {
+    StageClient client(slow.stage);
+    slow.content->in_the_work = [] { throw std::bad_alloc(); };
+    EXPECT_EQ(client.write(0, filled('a')), ENOMEM);
+    slow.content->in_the_work = [] { throw std::logic_error("never so"); };
+    EXPECT_EQ(client.write(0, filled('a')), EIO);
+    slow.content->in_the_work = nullptr;
+    EXPECT_EQ(client.write(0, filled('b')), 0);
+    EXPECT_EQ(client.flush(), 0);
+  }
+  const auto error = slow.stage.status().error;
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->find("no memory"), std::string::npos) << *error;
+  EXPECT_TRUE(slow.stage.put({"", "", "after", nullptr, std::make_unique<SlowContent>()}));
 }
 
 /// Two guests write without a pause, so that one of them is always inside.
