@@ -10,6 +10,7 @@
 #include "plugin/model/invariant.h"
 #include "plugin/states/device_writes.h"
 #include "plugin/states/digest.h"
+#include "plugin/states/recent_map.h"
 
 namespace headcrash::states {
 namespace {
@@ -50,7 +51,8 @@ struct RunHistory::State {
 
   std::mutex mutex;  ///< guards what is made when it is first needed
   std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
-  std::map<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes;
+  RecentMap<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes{
+      kStretchesKept};
 
   Result<void> read_events(record::RecordingReader& reader);
   Result<void> open_base(std::vector<fs::path>& chain);
@@ -251,7 +253,7 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
   const std::pair key(device, begin);
   {
     const std::lock_guard lock(mutex);
-    if (const auto found = prefixes.find(key); found != prefixes.end()) return found->second;
+    if (const auto* found = prefixes.find(key)) return *found;
   }
   ExtentIndex start(header.devices[device].sectors);
   if (begin > 0) {
@@ -270,8 +272,7 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
       std::move(start), bases[device].get(), &history.writes(), history.submitted_before(begin),
       next == stretches.end() ? history.writes().size() : history.submitted_before(*next));
   const std::lock_guard lock(mutex);
-  if (prefixes.size() >= kStretchesKept) prefixes.erase(prefixes.begin());
-  prefixes[key] = made;
+  prefixes.put(key, made);
   return made;
 }
 
