@@ -21,9 +21,9 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// Whether somebody listens on the socket file.
+/// Whether somebody listens on the socket file. Does not wait: one whose backlog is full (EAGAIN) is alive.
 bool is_alive(const sockaddr_un& address) {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return true;
   const bool refused =
       connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno == ECONNREFUSED;

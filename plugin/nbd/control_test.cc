@@ -2,10 +2,17 @@
 #include "plugin/nbd/control.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "plugin/model/temporary_folder.h"
+#include "plugin/nbd/control_socket.h"
 #include "plugin/nbd/settings.h"
 #include "plugin/profiles/profile.h"
 
@@ -130,6 +137,34 @@ TEST_F(ControlAnswer, RandomBytesAndMutationsAreAnswered) {
     for (unsigned n = random() % 4 + 1; n > 0; --n)
       line[random() % line.size()] = static_cast<char>(random());
     EXPECT_TRUE(ask(line).contains("ok")) << line;
+  }
+}
+
+/// A server whose backlog is full is alive; to find that out must not take until it accepts.
+TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
+  const model::TemporaryFolder folder;
+  const auto path = folder / "busy";
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.native().size());
+  const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener, 0), 0);
+  std::vector<int> clients;
+  for (bool full = false; !full && clients.size() < 64;) {
+    clients.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    full = connect(clients.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0;
+  }
+  auto refusal = std::async(std::launch::async, [&] {
+    const auto made = ControlSocket::listen(path);
+    return made ? std::string() : made.error().message();
+  });
+  const bool answered = refusal.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+  EXPECT_TRUE(answered) << "waits for a place in the backlog";
+  close(listener);  // ends such a wait
+  for (const int client : clients) close(client);
+  if (answered) {
+    EXPECT_NE(refusal.get().find("another server listens"), std::string::npos);
   }
 }
 
