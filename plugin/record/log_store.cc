@@ -123,7 +123,12 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
     fill_to(from);
     next = from + sectors;
     const auto part = into.subspan((from - lba) * kSectorBytes, sectors * kSectorBytes);
-    if (where.offset() == 0) {
+    if (where.unknown()) {
+      if (result)
+        result = fail(
+            name_, fmt::format("the bytes of sectors {} to {} were not recorded", from, from + sectors - 1),
+            "record into another file: this one was made without data");
+    } else if (where.offset() == 0) {
       std::fill(part.begin(), part.end(), std::byte{0});
     } else if (result) {
       result = state_.log->read(where.offset(), part);

@@ -377,6 +377,24 @@ TEST_F(LogStoreTest, ForgettingTheWitnessIsABrokenInvariant) {
       "tells the witness");
 }
 
+/// A recording of times only, opened as the store of a drive that wants bytes.
+TEST_F(LogStoreTest, BytesThatWereNotRecordedAreNoZeroes) {
+  {
+    auto writer = RecordingWriter::create(path_, machine(64));
+    ASSERT_TRUE(writer);
+    (*writer)->submitted(0, 1, {.id = 1, .op = model::Op::write, .lba = 8, .sectors = 8});
+    (*writer)->media_written(0, 2, {.source = 1, .lba = 8, .sectors = 8});
+  }
+  const auto log = open(machine(64));
+  ASSERT_TRUE(log);
+  std::vector<std::byte> bytes(4 * kSector);
+  EXPECT_TRUE((*log).store(0)->read(0, bytes));
+  const auto read = (*log).store(0)->read(6, bytes);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message().find("sectors 8 to 9 were not recorded"), std::string::npos)
+      << read.error().message();
+}
+
 /// Writes blocks with rising numbers until it is killed, and says through the pipe after each flush which one
 /// was the last before it.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header, int pipe_fd,
