@@ -10,13 +10,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <chrono>
 #include <system_error>
 
 #include "results/db/migrations.h"
+#include "results/db/opening_turn.h"
 #include "results/db/sqlite_error.h"
 #include "results/db/statement.h"
 
@@ -84,34 +84,13 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Held while a database is made or migrated. SQLite's busy timeout does not cover the change to WAL, and a
-/// file that another process is just making looks like a stranger's. The lock is the folder's: a descriptor
-/// of the database itself, when closed, would take SQLite's own locks with it. Where locking fails, opening
-/// goes on without.
-class OpeningTurn {
- public:
-  explicit OpeningTurn(const std::filesystem::path& database)
-      : folder_(::open(std::filesystem::absolute(database).parent_path().c_str(),
-                       O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~OpeningTurn() {
-    if (folder_ >= 0) ::close(folder_);
-  }
-  OpeningTurn(const OpeningTurn&) = delete;
-  OpeningTurn& operator=(const OpeningTurn&) = delete;
-
- private:
-  int folder_;
-};
-
 Result<Handle> open_for_writing(const std::filesystem::path& path) {
   std::error_code problem;
   const auto folder = path.parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
   if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
-  const OpeningTurn turn(path);
+  const auto turn = OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs));
+  if (!turn) return pass_on(turn);
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!handle) return pass_on(handle);
   const auto state = inspect(handle->get(), path, kSchemaVersion);
