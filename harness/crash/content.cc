@@ -242,6 +242,9 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
       if (may_be_stale || could_be_partial(object, permitted, block, run.head)) return std::nullopt;
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::wrong_data, Tier::integrity,
                    "foreign bytes");
+    case ContentRun::Kind::before_mkfs:
+      if (may_be_stale) return std::nullopt;
+      return fault(Verdict::stale_data, Tier::integrity, "bytes from before mkfs");
   }
   return std::nullopt;
 }

@@ -36,6 +36,10 @@ std::optional<ContentRun> parse_run(const json& value) {
   if (run.blocks > kBlocksMost || run.first_block > kBlocksMost) return std::nullopt;
   const std::string kind = value[2].get<std::string>();
   if (kind == "zero" && value.size() == 3) return run;
+  if (kind == "before-mkfs" && value.size() == 3) {
+    run.kind = ContentRun::Kind::before_mkfs;
+    return run;
+  }
   if (kind == "other" && value.size() == 4 && value[3].is_string()) {
     run.kind = ContentRun::Kind::foreign;
     const std::string hex = value[3].get<std::string>();

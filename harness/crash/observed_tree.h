@@ -14,7 +14,13 @@ namespace headcrash::crash {
 
 /// Neighbouring 512-byte blocks of equal kind.
 struct ContentRun {
-  enum class Kind : std::uint8_t { stamp, moved, zero, foreign };
+  enum class Kind : std::uint8_t {
+    stamp,
+    moved,
+    zero,
+    foreign,
+    before_mkfs,  ///< bytes that the disk was filled with before mkfs (stamp.h); neighbours join
+  };
   Kind kind = Kind::zero;
   std::uint64_t first_block = 0;
   std::uint64_t blocks = 0;

@@ -43,6 +43,7 @@ Words words_of(std::span<const std::byte> block, std::uint64_t number) {
     return {.tail = json::array({"moved", stamp->file, stamp->version, stamp->block}), .joinable = false};
   }
   if (std::holds_alternative<workload::Zeroes>(content)) return {.tail = json::array({"zero"})};
+  if (std::holds_alternative<workload::BeforeMkfs>(content)) return {.tail = json::array({"before-mkfs"})};
   return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes)))})};
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMagic =
     0x31504d5453434800;  // "\0HCSTMP1" in memory: the NUL keeps it out of text files
+constexpr std::uint64_t kMagicBeforeMkfs = 0x524f495250434800;  // "\0HCPRIOR" in memory
 
 std::uint64_t split_mix(std::uint64_t& state) {
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -18,16 +19,26 @@ std::uint64_t split_mix(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
+/// The three words, and what follows from the last two.
+void write_block(const std::array<std::uint64_t, 3>& header, std::span<std::byte> block) {
+  std::array<std::uint64_t, kStampBytes / 8> words;
+  std::copy(header.begin(), header.end(), words.begin());
+  std::uint64_t state = words[1] * 0xff51afd7ed558ccd ^ words[2];
+  std::generate(words.begin() + 3, words.end(), [&] { return split_mix(state); });
+  std::memcpy(block.data(), words.data(), std::min(block.size(), kStampBytes));
+}
+
 }  // namespace
 
 void write_stamp(const Stamp& stamp, std::span<std::byte> block) {
-  std::array<std::uint64_t, kStampBytes / 8> words;
-  words[0] = kMagic;
-  words[1] = stamp.file | static_cast<std::uint64_t>(stamp.version) << 32;
-  words[2] = stamp.block;
-  std::uint64_t state = words[1] * 0xff51afd7ed558ccd ^ stamp.block;
-  std::generate(words.begin() + 3, words.end(), [&] { return split_mix(state); });
-  std::memcpy(block.data(), words.data(), std::min(block.size(), kStampBytes));
+  write_block({kMagic, stamp.file | static_cast<std::uint64_t>(stamp.version) << 32, stamp.block}, block);
+}
+
+void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data) {
+  for (std::size_t done = 0; done < data.size(); done += kStampBytes) {
+    const std::size_t length = std::min(kStampBytes, data.size() - done);
+    write_block({kMagicBeforeMkfs, 0, first_sector + done / kStampBytes}, data.subspan(done, length));
+  }
 }
 
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
@@ -43,12 +54,12 @@ BlockContent read_stamp(std::span<const std::byte> block) {
   if (block.size() < kStampHeaderBytes || block.size() > kStampBytes) return Foreign{};
   std::array<std::uint64_t, 3> header;
   std::memcpy(header.data(), block.data(), sizeof header);
-  const Stamp stamp{static_cast<std::uint32_t>(header[1]), static_cast<std::uint32_t>(header[1] >> 32),
-                    header[2]};
+  if (header[0] != kMagic && header[0] != kMagicBeforeMkfs) return Foreign{};
   std::array<std::byte, kStampBytes> wanted;
-  write_stamp(stamp, wanted);
+  write_block(header, wanted);
   if (!std::equal(block.begin(), block.end(), wanted.begin())) return Foreign{};
-  return stamp;
+  if (header[0] == kMagicBeforeMkfs) return BeforeMkfs{header[2]};
+  return Stamp{static_cast<std::uint32_t>(header[1]), static_cast<std::uint32_t>(header[1] >> 32), header[2]};
 }
 
 }  // namespace headcrash::workload

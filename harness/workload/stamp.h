@@ -34,11 +34,22 @@ void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 /// Fills any length starting at `offset` (a multiple of kStampBytes) of a file.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::span<std::byte> data);
 
-struct Zeroes {};
-struct Foreign {};  ///< neither: stale, torn or damaged
-using BlockContent = std::variant<Stamp, Zeroes, Foreign>;
+/// What was on the disk before mkfs: every sector names itself, under a magic of its own ("\0HCPRIOR"), so
+/// that a dump tells such bytes from zeroes, from other files' blocks and from torn ones.
+struct BeforeMkfs {
+  std::uint64_t sector = 0;
+  bool operator==(const BeforeMkfs&) const = default;
+};
 
-/// What a block of 1..512 bytes holds. A stamp counts only when every byte is right.
+/// Fills `data`, which begins at `first_sector` of the disk; done before mkfs, to the whole of it or a part.
+void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
+
+struct Zeroes {};
+struct Foreign {};  ///< none of these: stale, torn or damaged
+using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
+
+/// What a block of 1..512 bytes holds. A stamp counts only when every byte is right, and so do bytes from
+/// before mkfs.
 BlockContent read_stamp(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

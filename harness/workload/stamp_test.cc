@@ -30,6 +30,18 @@ TEST(Stamp, PartialLastBlockIsRecognised) {
   EXPECT_EQ(std::get<Stamp>(read_stamp(data)), (Stamp{3, 4, 5}));
 }
 
+TEST(Stamp, WhatWasThereBeforeMkfsNamesItsSector) {
+  std::vector<std::byte> data(2 * kStampBytes + 40);
+  write_before_mkfs(77, data);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto block = std::span(data).subspan(
+        i * kStampBytes, std::min<std::size_t>(kStampBytes, data.size() - i * kStampBytes));
+    EXPECT_EQ(std::get<BeforeMkfs>(read_stamp(block)), BeforeMkfs{77 + i});
+  }
+  data[300] ^= std::byte{1};
+  EXPECT_TRUE(std::holds_alternative<Foreign>(read_stamp(std::span(data).first(kStampBytes))));
+}
+
 TEST(Stamp, ZeroesAndTornBlocks) {
   std::vector<std::byte> data(kStampBytes);
   EXPECT_TRUE(std::holds_alternative<Zeroes>(read_stamp(data)));

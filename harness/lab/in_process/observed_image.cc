@@ -24,6 +24,8 @@ ContentRun run_of(const workload::BlockContent& content, std::span<const std::by
     run.file = stamp->file;
     run.version = stamp->version;
     if (run.kind == ContentRun::Kind::moved) run.stamped_block = stamp->block;
+  } else if (std::holds_alternative<workload::BeforeMkfs>(content)) {
+    run.kind = ContentRun::Kind::before_mkfs;
   } else if (std::holds_alternative<workload::Foreign>(content)) {
     run.kind = ContentRun::Kind::foreign;
     const auto head = block.first(std::min(block.size(), kForeignBytes));
