@@ -9,6 +9,24 @@
 
 namespace headcrash::adapters {
 
+/// How changes of names reach the disk, from the weakest to the strongest.
+enum class NameOrder : std::uint8_t {
+  /// Nothing orders one write of metadata after another (ext2, minix, ext4 without a journal): a name whose
+  /// change was not synced may be gone, show both versions or, its inode used again, another file; a new
+  /// symbolic link may be empty; a file that was growing may end anywhere in its new blocks, as fsck finds
+  /// them; fsync of a directory keeps the names only of what was synced itself. Names and files that were
+  /// synced and not touched since are as safe as elsewhere.
+  unordered,
+  /// No operation is atomic, but each write of metadata waits for those that it depends on, and fsck puts
+  /// right what is left (Ganger and Patt 1994; our ordering schemes). A name shows what it was or any state
+  /// that it went through since, and what stands there is that very object. A rename may show both names;
+  /// what was synced is always found under one of them. Nothing is used again while something on the disk
+  /// points to it.
+  ordered,
+  /// Every operation on names happens wholly or not at all (a journal, a log, copy-on-write).
+  atomic,
+};
+
 struct Promises {
   // Documented tier. POSIX asks for fsync of the directory.
   bool fsync_keeps_name = false;   ///< fsync of a file or directory keeps the path it was opened by
@@ -35,13 +53,7 @@ struct Promises {
   /// A synced file that is being renamed shows under its old or its new name even when another file has taken
   /// the old name and was synced (xfstests generic/342). f2fs in its posix mode may lose it.
   bool renamed_file_survives = true;
-  /// Every operation on names happens wholly or not at all (a journal, a log, copy-on-write). Without it
-  /// (ext2, minix, ext4 without a journal) nothing orders one write of metadata after another: a name whose
-  /// change was not synced may be gone, show both versions or, its inode used again, another file; a new
-  /// symbolic link may be empty; a file that was growing may end anywhere in its new blocks, as fsck finds
-  /// them; fsync of a directory keeps the names only of what was synced itself. Names and files that were
-  /// synced and not touched since are as safe as elsewhere.
-  bool names_are_atomic = true;
+  NameOrder names = NameOrder::atomic;
 
   // A permission: blocks that were allocated but not yet written may show what the disk held before
   // (data=writeback, ext2, ext4 without a journal).
@@ -55,6 +67,8 @@ struct Promises {
   /// names are not atomic: they are not judged. (What was synced must show under a name of its own all the
   /// same.)
   std::vector<std::string> passing_names = {};
+
+  bool names_are_atomic() const { return names == NameOrder::atomic; }
 };
 
 }  // namespace headcrash::adapters

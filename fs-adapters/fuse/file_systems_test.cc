@@ -53,7 +53,7 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     const adapters::Promises meant = ufs::promises_of(*variant);
     EXPECT_EQ(adapter->promises.fsync_keeps_name, meant.fsync_keeps_name) << name;
     EXPECT_EQ(adapter->promises.renamed_file_survives, meant.renamed_file_survives) << name;
-    EXPECT_EQ(adapter->promises.names_are_atomic, meant.names_are_atomic) << name;
+    EXPECT_EQ(adapter->promises.names, meant.names) << name;
     EXPECT_EQ(adapter->promises.exposes_stale_data, meant.exposes_stale_data) << name;
     EXPECT_EQ(adapter->promises.allocation_bytes, meant.allocation_bytes) << name;
     EXPECT_EQ(adapter->promises.passing_names, meant.passing_names) << name;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "headcrash_adapters_embedded.h"
@@ -60,15 +61,35 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   return take_exits(**table, adapter.replay.good_exits);
 }
 
+/// `names-are-atomic` is the key of adapters from before there were three words. Where a base says `names` it
+/// counts more: it is then the user's.
+Result<void> take_names(const StrictTable& table, NameOrder& names) {
+  constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
+      {{"unordered", NameOrder::unordered}, {"ordered", NameOrder::ordered}, {"atomic", NameOrder::atomic}}};
+  std::string word;
+  if (const auto taken = table.take("names", word); !taken) return taken;
+  const auto known =
+      std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
+  if (!word.empty() && known == kWords.end())
+    return fail(table.subject("names"), fmt::format("\"{}\" is no order of names", word),
+                "it is unordered, ordered or atomic");
+  if (known != kWords.end()) names = known->second;
+  bool atomic = names == NameOrder::atomic;
+  if (const auto taken = table.take("names-are-atomic", atomic); !taken) return taken;
+  if (atomic) names = NameOrder::atomic;
+  if (!atomic && names == NameOrder::atomic) names = NameOrder::unordered;
+  return {};
+}
+
 Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"expected", "reason", "fsync-keeps-name", "fsync-keeps-links",
-                                         "fsync-keeps-exchanged-name", "fsync-keeps-renamed-parents",
-                                         "fsync-keeps-new-name", "replace-keeps-content",
-                                         "renamed-file-survives", "names-are-atomic", "exposes-stale-data",
-                                         "allocation-size", "sync-waits", "own-names", "passing-names"});
+  if (const auto known = (*table)->only(
+          {"expected", "reason", "fsync-keeps-name", "fsync-keeps-links", "fsync-keeps-exchanged-name",
+           "fsync-keeps-renamed-parents", "fsync-keeps-new-name", "replace-keeps-content",
+           "renamed-file-survives", "names", "names-are-atomic", "exposes-stale-data", "allocation-size",
+           "sync-waits", "own-names", "passing-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
@@ -85,7 +106,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
         (*table)->take("renamed-file-survives", promises.renamed_file_survives),
-        (*table)->take("names-are-atomic", promises.names_are_atomic),
+        take_names(**table, promises.names),
         (*table)->take("exposes-stale-data", promises.exposes_stale_data),
         (*table)->take_size("allocation-size", allocation_bytes)}) {
     if (!read) return read;

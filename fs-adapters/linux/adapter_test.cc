@@ -31,7 +31,7 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
   const Promises ext4 = load_adapter("ext4-nobarrier")->promises;
   EXPECT_TRUE(ext4.fsync_keeps_name);
   EXPECT_TRUE(ext4.replace_keeps_content);
-  EXPECT_TRUE(ext4.names_are_atomic);
+  EXPECT_EQ(ext4.names, NameOrder::atomic);
   EXPECT_TRUE(ext4.renamed_file_survives);
   EXPECT_FALSE(ext4.exposes_stale_data);
   EXPECT_FALSE(load_adapter("xfs")->promises.replace_keeps_content);
@@ -40,10 +40,34 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
       "renamed-file-survives = false\nfsync-keeps-links = false",
       "mine.toml");
   ASSERT_TRUE(weak) << weak.error().message();
-  EXPECT_FALSE(weak->promises.names_are_atomic);
+  EXPECT_EQ(weak->promises.names, NameOrder::unordered)
+      << "the key of adapters before there were three words";
   EXPECT_TRUE(weak->promises.exposes_stale_data);
   EXPECT_FALSE(weak->promises.renamed_file_survives);
   EXPECT_FALSE(weak->promises.fsync_keeps_links);
+}
+
+TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
+  const auto names_of = [](const std::string& promise) {
+    return parse_adapter("base = \"ext4\"\n[promise]\n" + promise, "mine.toml").value().promises.names;
+  };
+  EXPECT_EQ(names_of("names = 'ordered'"), NameOrder::ordered);
+  EXPECT_EQ(names_of("names = 'unordered'"), NameOrder::unordered);
+  EXPECT_EQ(names_of("names = 'atomic'"), NameOrder::atomic);
+  EXPECT_EQ(names_of("names-are-atomic = true"), NameOrder::atomic);
+  EXPECT_EQ(load_adapter("ext2")->promises.names, NameOrder::unordered);
+  EXPECT_EQ(load_adapter("ufs-soft-updates")->promises.names, NameOrder::ordered);
+  EXPECT_EQ(load_adapter("ufs-journal")->promises.names, NameOrder::atomic);
+  const auto based = [](const std::string& base, const std::string& promise) {
+    return parse_adapter("base = \"" + base + "\"\n[promise]\n" + promise, "mine.toml")
+        .value()
+        .promises.names;
+  };
+  EXPECT_EQ(based("ext2", "names-are-atomic = true"), NameOrder::atomic) << "the user's own word counts";
+  EXPECT_EQ(based("ufs-soft-updates", "names-are-atomic = false"), NameOrder::ordered);
+  const auto wrong = parse_adapter("base = \"ext4\"\n[promise]\nnames = 'tidy'", "mine.toml");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message().find("unordered"), std::string::npos) << wrong.error().message();
 }
 
 TEST(Adapter, OursBringTheirToolsAlong) {

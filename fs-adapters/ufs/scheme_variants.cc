@@ -115,7 +115,8 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name) {
 adapters::Promises promises_of(const SchemeVariant& scheme) {
   return {.fsync_keeps_name = true,
           .renamed_file_survives = true,
-          .names_are_atomic = scheme.mount.scheme == SchemeKind::journal,
+          .names = scheme.mount.scheme == SchemeKind::journal ? adapters::NameOrder::atomic
+                                                              : adapters::NameOrder::ordered,
           .exposes_stale_data = !scheme.mount.options.allocation_initialization,
           .allocation_bytes = MkfsOptions{}.block_bytes,
           .passing_names = {std::string(kExchangeNameStart)}};

@@ -158,7 +158,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
   std::string why;
   lab::Step<bool> mounted = false;
-  if (!by_command || filesystem.promises.names_are_atomic) mounted = guest.mount(filesystem, &why);
+  if (!by_command || filesystem.promises.names_are_atomic()) mounted = guest.mount(filesystem, &why);
   if (mounted && !*mounted && by_command) {
     const auto replayed = guest.exec(lab::in_guest(filesystem.replay.argv));
     if (!replayed) return stop(replayed.error());

@@ -90,7 +90,7 @@ Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
 }
 
 bool Judge::is_passing(const std::string& name) const {
-  return !promises_.names_are_atomic &&
+  return !promises_.names_are_atomic() &&
          std::ranges::any_of(promises_.passing_names,
                              [&](const std::string& start) { return name.starts_with(start); });
 }
@@ -205,7 +205,7 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   ContentTerms terms{.horizon = horizon_,
                      .exposes_stale_data = promises_.exposes_stale_data,
                      .allocation_blocks = std::max(1U, promises_.allocation_bytes / 512),
-                     .ends_anywhere = !promises_.names_are_atomic};
+                     .ends_anywhere = !promises_.names_are_atomic()};
   for (const Binding& binding : allowed.bindings) {
     if (promises_.replace_keeps_content && binding.replaced && binding.token == token)
       terms.kept_by_replacing = binding.operation;
@@ -308,7 +308,7 @@ void Judge::judge_tokens() {
                [&](TokenId token) { return !left_out_.contains(history_.tokens[token].lone); });
   const Assignment assignment = assign(names, promised);
   for (const TokenId token : assignment.unseen) report_unseen(token);
-  if (!promises_.names_are_atomic) return;
+  if (!promises_.names_are_atomic()) return;
   for (const std::size_t i : assignment.surplus) {
     const auto other = std::find_if(names.begin(), names.end(), [&](const ShownName& name) {
       return name.path != names[i].path &&

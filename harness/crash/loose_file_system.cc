@@ -378,7 +378,7 @@ std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt1
   }
   close(kept);
   std::map<Slot, FileId> names = names_after(kept);
-  if (!promises_.names_are_atomic) disorder(required(cut), cut, random, names);
+  if (!promises_.names_are_atomic()) disorder(required(cut), cut, random, names);
   std::map<FileId, std::uint32_t> links;
   std::map<FileId, ObservedObject> inodes;
   std::vector<ObservedObject> tree;

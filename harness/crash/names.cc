@@ -96,7 +96,7 @@ class Promised {
     for (const auto& [token, cover] : last) {
       const auto& removed_by = history_.tokens[token].removed_by;
       const bool removed = removed_by && horizon_.may_have_run(*removed_by);
-      const bool unsynced = !promises_.names_are_atomic && !was_synced(history_, token, horizon_);
+      const bool unsynced = !promises_.names_are_atomic() && !was_synced(history_, token, horizon_);
       if (!removed && !unsynced && !may_be_lost(cover, token)) found.insert(token);
     }
     return found;
@@ -142,7 +142,7 @@ class Promised {
       name_taken |= since.token && *since.token != token;
     }
     if (!renamed) return false;
-    return !promises_.names_are_atomic || (!promises_.renamed_file_survives && name_taken);
+    return !promises_.names_are_atomic() || (!promises_.renamed_file_survives && name_taken);
   }
 
   const WorkloadHistory& history_;
@@ -182,7 +182,7 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
 
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
                        const adapters::Promises& promises) {
-  if (promises.names_are_atomic) return false;
+  if (promises.names_are_atomic()) return false;
   const auto& token = name.bindings[0].token;
   return name.changing() || (token && !was_synced(history, *token, horizon));
 }

@@ -87,7 +87,7 @@ TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  //
 TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
   const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
   const ObservedObject c = file("c", 0, 0, 0, 3);
-  const adapters::Promises ext2{.names_are_atomic = false};
+  const adapters::Promises ext2{.names = adapters::NameOrder::unordered};
   const Tree both{file("a", 1, 1, 1, 1, 2), file("b", 1, 1, 1, 1, 2), c};
   EXPECT_EQ(rename.judge(both, kPlain), (Found{{Verdict::non_atomic_rename, Tier::de_facto}}));
   EXPECT_EQ(rename.judge(both, ext2), kNothing);
@@ -198,7 +198,7 @@ TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
 }
 
 TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
-  const adapters::Promises ordered{.fsync_keeps_name = true, .names_are_atomic = false};
+  const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::unordered};
   const Case exchanged{{"mkdir A", "create A/foo", "mkdir B", "sync", "rename-exchange B A", "fsyncdir A"},
                        5};
   const Tree done{directory("A", 3), directory("B", 2), file("B/foo", 0, 0, 0, 4)};

@@ -97,8 +97,8 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
     {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
 /// What these may do looks like most kinds of damage.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
-    {.names_are_atomic = false, .exposes_stale_data = true},
-    {.fsync_keeps_new_name = true, .names_are_atomic = false}};
+    {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
+    {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered}};
 
 std::uint64_t cut_seeds() {
   return number_from_environment("HEADCRASH_CUT_SEEDS", 15);

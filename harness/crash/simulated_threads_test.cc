@@ -136,8 +136,8 @@ std::string told_of(const ThreadedLaboratory& lab, const Execution& execution, c
 const std::vector<adapters::Promises> kKinds{
     {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
 const std::vector<adapters::Promises> kKindsWithoutOrderEither{
-    {.names_are_atomic = false, .exposes_stale_data = true},
-    {.fsync_keeps_new_name = true, .names_are_atomic = false}};
+    {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
+    {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered}};
 
 std::uint64_t thread_seeds() {
   return number_from_environment("HEADCRASH_CUT_SEEDS", 10);

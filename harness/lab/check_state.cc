@@ -114,7 +114,9 @@ class StateCheck {
   Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
   bool has_log() const;
   /// A journal, a log or copy-on-write; else the replay is an fsck.
-  bool mount_replays() const { return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic; }
+  bool mount_replays() const {
+    return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic();
+  }
   /// By the command and, from the state as it was cut, by the kernel.
   bool recovers_twice() const {
     return !filesystem_.replay_by_mount && mount_replays() && !filesystem_.replay.argv.empty();

@@ -138,10 +138,10 @@ Result<std::string> reproducer_script(const ReproducerOf& of, const std::string&
   set("mount_options", filesystem.mount_options);
   set("replay_by_mount", filesystem.replay_by_mount ? "yes" : "");
   set("kernel_recovers",
-      !filesystem.replay_by_mount && filesystem.promises.names_are_atomic && !filesystem.replay.argv.empty()
+      !filesystem.replay_by_mount && filesystem.promises.names_are_atomic() && !filesystem.replay.argv.empty()
           ? "yes"
           : "");
-  set("fsck_may_repair", filesystem.promises.names_are_atomic ? "" : "yes");
+  set("fsck_may_repair", filesystem.promises.names_are_atomic() ? "" : "yes");
   set("replay_words", filesystem.replay_by_mount ? "mount and unmount" : in_words(filesystem.replay));
   set("check_words", in_words(filesystem.check));
   script += script_command("replay", filesystem.replay) + script_command("check", filesystem.check) +
