@@ -96,6 +96,20 @@ void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
   if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
 }
 
+/// A file that grows has the unit of its old end filled up, and gets one for its new end.
+bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
+                const ContentTerms& terms, std::optional<std::size_t> cover) {
+  std::uint64_t before = 0;
+  for (const auto& [operation, size] : object.sizes) {
+    if (!terms.horizon.may_have_run(operation)) break;
+    const bool filled_up = before > first * kStampBytes && before < end * kStampBytes;
+    const bool reached = size > first * kStampBytes && size <= end * kStampBytes;
+    if (size > before && (filled_up || reached) && (!cover || operation > *cover)) return true;
+    before = size;
+  }
+  return false;
+}
+
 bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   const std::uint64_t first = block / terms.allocation_blocks * terms.allocation_blocks;
@@ -104,8 +118,13 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
     return event.first < end && first < event.end && terms.horizon.may_have_run(event.operation) &&
            (!cover || event.operation > *cover);
   };
-  return std::any_of(object.blocks.begin(), object.blocks.end(), touches) ||
-         std::any_of(object.allocations.begin(), object.allocations.end(), touches);
+  const auto allocates = [&](const BlockEvent& event) {
+    return event.kind == BlockEvent::Kind::stamp || terms.stale_anywhere_in_flight;
+  };
+  return std::any_of(object.blocks.begin(), object.blocks.end(),
+                     [&](const BlockEvent& event) { return allocates(event) && touches(event); }) ||
+         std::any_of(object.allocations.begin(), object.allocations.end(), touches) ||
+         (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
 /// What is given up and allocated anew is another block of the disk, perhaps an older one of the same file.
@@ -209,9 +228,10 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
     return BlockFault{kind, tier, describe(permitted), std::move(found)};
   };
   // Newly allocated blocks show what they held before.
-  const bool in_flight = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end ||
-                         (permitted.unit_in_flight && permitted.persistent.zero);
-  const bool may_be_stale = terms.exposes_stale_data && in_flight;
+  const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
+  const bool allocated = permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
+  const bool may_be_stale =
+      terms.exposes_stale_data && (allocated || (terms.stale_anywhere_in_flight && changing));
   switch (run.kind) {
     case ContentRun::Kind::zero:
       if (permitted.any([](const Held& held) { return held.zero; })) return std::nullopt;

@@ -98,6 +98,7 @@ Result<void> Follower::exchange(const Operation& operation) {
   bind(*one, operation.path, other->token, true);
   bind(*other, operation.target, one->token, true);
   slot(*one).bindings.back().by_exchange = slot(*other).bindings.back().by_exchange = true;
+  slot(*one).bindings.back().had_third_name = true;
   return {};
 }
 

@@ -43,6 +43,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name
   bool by_exchange = false;
+  /// The exchange called the file by a third name in this directory for a while, where names are not atomic.
+  bool had_third_name = false;
 };
 struct Cover {
   std::size_t operation;

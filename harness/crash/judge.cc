@@ -82,9 +82,13 @@ Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
     if (object.inode != 0) ++names_of_inode_[object.inode];
     const std::string top = object.path.substr(0, object.path.find('/'));
     const auto& own = promises_.own_names;
-    if (in_lost_and_found(object.path) || std::find(own.begin(), own.end(), top) != own.end()) continue;
+    if (in_lost_and_found(object.path)) {
+      lost_and_found_.push_back(&object);
+      continue;
+    }
+    if (std::find(own.begin(), own.end(), top) != own.end()) continue;
     const auto [directory, name] = split_path(object.path);
-    if (is_passing(name)) continue;
+    if (is_passing(name) && !ordered()) continue;
     if (!children_[directory].try_emplace(name, &object).second) twice_.insert(object.path);
   }
 }
@@ -130,6 +134,10 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
   }
   for (const auto& [name, object] : children) {
     if (entries.contains(name)) continue;
+    if (is_passing(name)) {
+      judge_third_name(directory, *object);
+      continue;
+    }
     report({Verdict::wrong_data, Tier::integrity, full(name), "no such name",
             fmt::format("{} that was never created", kind_of(object->type))});
   }
@@ -140,9 +148,42 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path, const O
   // Anything may stand there: an inode that another file has taken, a directory without what was in it.
   if (may_show_anything(history_, allowed, horizon_, promises_)) return;
   if (observed != nullptr) return judge_object(slot, allowed, *observed);
-  if (allowed.absence()) return;
+  if (may_be_missing(allowed)) return;
   const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
   report({kind, allowed.tier(), path, "the name to be there", "no such name"});
+}
+
+/// Where names are ordered a directory that is being renamed may have two of them, and fsck takes one away:
+/// perhaps that which another directory had before.
+bool Judge::may_be_missing(const PermittedName& allowed) const {
+  if (allowed.absence()) return true;
+  return ordered() &&
+         std::any_of(allowed.bindings.begin() + 1, allowed.bindings.end(), [&](const Binding& b) {
+           return b.by_rename && b.token && object_of(*b.token).type == FileType::directory;
+         });
+}
+
+/// An exchange that has not come to its end on the disk: what stood at its target.
+void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed) {
+  const auto& covers = history_.objects[directory].attribute_covers;
+  const auto whole_since = [&](std::size_t operation) {  // the directory has been written since
+    return std::any_of(covers.begin(), covers.end(), [&](const Cover& cover) {
+      return cover.operation > operation && horizon_.knows(cover.operation);
+    });
+  };
+  PermittedName allowed;
+  const SlotHistory* exchanged = nullptr;
+  for (const auto& [name, slot] : history_.objects[directory].entries) {
+    for (const Binding& binding : slot.bindings) {
+      if (!binding.had_third_name || !horizon_.may_have_run(binding.operation)) continue;
+      if (whole_since(binding.operation)) continue;
+      allowed.bindings.push_back(binding);
+      exchanged = &slot;
+    }
+  }
+  if (exchanged != nullptr) return judge_object(*exchanged, allowed, observed);
+  report({Verdict::wrong_data, Tier::integrity, observed.path, "no name that an exchange gives for a while",
+          std::string(kind_of(observed.type))});
 }
 
 void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
@@ -205,7 +246,9 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   ContentTerms terms{.horizon = horizon_,
                      .exposes_stale_data = promises_.exposes_stale_data,
                      .allocation_blocks = std::max(1U, promises_.allocation_bytes / 512),
-                     .ends_anywhere = !promises_.names_are_atomic()};
+                     .ends_anywhere = promises_.names == adapters::NameOrder::unordered,
+                     .stale_anywhere_in_flight = promises_.names == adapters::NameOrder::unordered,
+                     .fills_last_unit = ordered()};
   for (const Binding& binding : allowed.bindings) {
     if (promises_.replace_keeps_content && binding.replaced && binding.token == token)
       terms.kept_by_replacing = binding.operation;
@@ -292,8 +335,8 @@ void Judge::judge_inodes() {
     const ObjectId object = history_.tokens[each.name.tokens[0]].object;
     if (history_.objects[object].type != FileType::regular || history_.objects[object].file == 0) continue;
     const auto [at, fresh] = seen.try_emplace(object, each.observed);
-    if (fresh || at->second->inode == each.observed->inode || history_.objects[object].tokens.size() < 2)
-      continue;
+    const bool one_name = !ordered() && history_.objects[object].tokens.size() < 2;
+    if (fresh || at->second->inode == each.observed->inode || one_name) continue;
     report({Verdict::wrong_data, Tier::integrity, each.observed->path,
             fmt::format("a link to the file of \"{}\"", at->second->path), "an inode of its own"});
   }
@@ -304,10 +347,15 @@ void Judge::judge_tokens() {
   names.reserve(shown_.size());
   for (const Shown& each : shown_) names.push_back(each.name);
   std::vector<TokenId> promised;
-  std::copy_if(promised_.begin(), promised_.end(), std::back_inserter(promised),
+  std::copy_if(promised_.named.begin(), promised_.named.end(), std::back_inserter(promised),
                [&](TokenId token) { return !left_out_.contains(history_.tokens[token].lone); });
+  if (!promised_.adrift.empty()) {
+    std::ranges::copy(found_without_a_name(), std::back_inserter(names));
+    promised.insert(promised.end(), promised_.adrift.begin(), promised_.adrift.end());
+  }
   const Assignment assignment = assign(names, promised);
-  for (const TokenId token : assignment.unseen) report_unseen(token);
+  for (const TokenId token : assignment.unseen)
+    if (!ordered() || !lost_its_third_name(token)) report_unseen(token);
   if (!promises_.names_are_atomic()) return;
   for (const std::size_t i : assignment.surplus) {
     const auto other = std::find_if(names.begin(), names.end(), [&](const ShownName& name) {
@@ -318,6 +366,47 @@ void Judge::judge_tokens() {
     report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path, "one name",
             other == names.end() ? "no file of its own" : fmt::format("also \"{}\"", other->path)});
   }
+}
+
+/// A link that an exchange in flight had called by a third name only, of a file that has other links: fsck
+/// cannot tell that name from one that was left over, and takes it away.
+bool Judge::lost_its_third_name(TokenId token) const {
+  const ObjectId object = history_.tokens[token].object;
+  const auto in_flight = [&](const auto& at) {
+    const SlotHistory& slot = history_.objects[at.first].entries.at(at.second);
+    return std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& binding) {
+      const bool covered = std::any_of(slot.covers.begin(), slot.covers.end(), [&](const Cover& cover) {
+        return cover.operation > binding.operation && horizon_.knows(cover.operation);
+      });
+      return binding.had_third_name && binding.token == token && !covered &&
+             horizon_.may_have_run(binding.operation);
+    });
+  };
+  const auto shows_it = [&](const Shown& shown) {
+    return std::any_of(shown.name.tokens.begin(), shown.name.tokens.end(),
+                       [&](TokenId other) { return history_.tokens[other].object == object; });
+  };
+  const auto& slots = history_.tokens[token].slots;
+  return std::any_of(slots.begin(), slots.end(), in_flight) &&
+         std::any_of(shown_.begin(), shown_.end(), shows_it);
+}
+
+/// What fsck put into lost+found, as far as it may be something that is adrift.
+std::vector<ShownName> Judge::found_without_a_name() const {
+  std::vector<ShownName> names;
+  for (const ObservedObject* const observed : lost_and_found_) {
+    ShownName name{.path = observed->path, .tokens = {}};
+    for (const TokenId token : promised_.adrift) {
+      const ObjectHistory& object = object_of(token);
+      if (object.type != observed->type) continue;
+      const bool file = observed->type == FileType::regular, link = observed->type == FileType::symlink;
+      if (file && !object.unclear && !judge_file_as(token, {}, *observed).empty()) continue;
+      if (link && object.link_target != observed->link_target) continue;
+      name.tokens.push_back(token);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 void Judge::report_unseen(TokenId token) {

@@ -51,7 +51,7 @@ class Judge {
     const WorkloadHistory& history;
     const adapters::Promises& promises;
     const Horizon& horizon;
-    const std::set<TokenId>& promised;  ///< promised_tokens() of these
+    const PromisedTokens& promised;  ///< promised_tokens() of these
     const LeftOut& left_out;
   };
   /// All must outlive this.
@@ -67,7 +67,10 @@ class Judge {
   };
 
   void walk();
+  bool ordered() const { return promises_.names == adapters::NameOrder::ordered; }
   bool is_passing(const std::string& name) const;
+  bool may_be_missing(const PermittedName& allowed) const;
+  void judge_third_name(ObjectId directory, const ObservedObject& observed);
   void judge_directory(ObjectId directory, const std::string& path);
   void judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed);
   void judge_object(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed);
@@ -80,6 +83,8 @@ class Judge {
                                      const ObservedObject& observed) const;
   void judge_inodes();
   void judge_tokens();
+  std::vector<ShownName> found_without_a_name() const;
+  bool lost_its_third_name(TokenId token) const;
   void report_unseen(TokenId token);
 
   const ObjectHistory& object_of(TokenId token) const {
@@ -97,9 +102,10 @@ class Judge {
   const WorkloadHistory& history_;
   const adapters::Promises& promises_;
   const Horizon& horizon_;
-  const std::set<TokenId>& promised_;
+  const PromisedTokens& promised_;
   const LeftOut& left_out_;
   std::map<std::string, std::map<std::string, const ObservedObject*>> children_;  // by directory and name
+  std::vector<const ObservedObject*> lost_and_found_;
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 

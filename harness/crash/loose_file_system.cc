@@ -49,6 +49,11 @@ void apply_to_block(const Operation& operation, std::uint64_t block, std::size_t
   std::copy_n(fresh.begin(), length, bytes.begin() + static_cast<std::ptrdiff_t>(from - start));
 }
 
+bool touches(const Operation& operation, std::uint64_t block) {
+  return operation.offset < (block + 1) * kStampBytes &&
+         operation.offset + operation.length > block * kStampBytes;
+}
+
 ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
   ContentRun run{.first_block = block, .blocks = 1};
   const workload::BlockContent content = workload::read_stamp(bytes);
@@ -57,6 +62,8 @@ ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
     run.file = stamp->file;
     run.version = stamp->version;
     run.stamped_block = stamp->block;
+  } else if (std::holds_alternative<workload::BeforeMkfs>(content)) {
+    run.kind = ContentRun::Kind::before_mkfs;
   } else if (std::holds_alternative<workload::Foreign>(content)) {
     run.kind = ContentRun::Kind::foreign;
     run.head.assign(bytes.begin(),
@@ -103,7 +110,8 @@ void LooseFileSystem::bind(NameOperation& about, const std::string& path, std::o
 }
 
 void LooseFileSystem::learn(std::size_t index, const Operation& operation) {
-  NameOperation about{.operation = index, .changes = {}, .needs = {}, .about = {}, .emptied = {}};
+  NameOperation about{
+      .operation = index, .changes = {}, .needs = {}, .about = {}, .emptied = {}, .exchange = false};
   switch (operation.kind) {
     case Kind::mkdir:
     case Kind::create:
@@ -151,6 +159,7 @@ void LooseFileSystem::learn(std::size_t index, const Operation& operation) {
       about.about = one;
       bind(about, operation.path, other);
       bind(about, operation.target, one);
+      about.exchange = true;
       break;
     }
     case Kind::setxattr:
@@ -334,11 +343,20 @@ std::vector<std::byte> LooseFileSystem::block_after(FileId file, std::uint64_t b
                                                     std::mt19937_64& random) const {
   const auto until = covered_until(file, block, cut, false);
   std::vector<std::byte> bytes(kStampBytes);
+  bool written = false;
   for (const std::size_t index : files_.at(file).operations) {
     if (index > cut.reached) break;
     if (!changes_blocks(operations_[index])) continue;
     const bool kept = until && index <= *until;
     if (!kept && !by_chance(random, 60)) continue;
+    const bool writes = workload::is_write(operations_[index].kind) && touches(operations_[index], block);
+    const bool fresh = !kept && writes && !written;
+    written |= writes;
+    const bool stale = promises_.names == adapters::NameOrder::ordered && promises_.exposes_stale_data;
+    if (fresh && stale && by_chance(random, 10)) {
+      workload::write_before_mkfs(block, bytes);
+      break;
+    }
     const bool torn = !kept && operations_[index].length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operations_[index], block, torn ? 30 + random() % 400 : kStampBytes, bytes);
     if (torn) break;  // one tear: the head that a dump shows cannot prove two
@@ -378,7 +396,8 @@ std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt1
   }
   close(kept);
   std::map<Slot, FileId> names = names_after(kept);
-  if (!promises_.names_are_atomic()) disorder(required(cut), cut, random, names);
+  if (promises_.names == adapters::NameOrder::unordered) disorder(required(cut), cut, random, names);
+  if (promises_.names == adapters::NameOrder::ordered) names = ordered_names(cut, random);
   std::map<FileId, std::uint32_t> links;
   std::map<FileId, ObservedObject> inodes;
   std::vector<ObservedObject> tree;
@@ -386,7 +405,8 @@ std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt1
     for (auto at = names.lower_bound({directory, ""}); at != names.end() && at->first.first == directory;
          ++at) {
       const FileId file = at->second;
-      if (!inodes.contains(file)) fill_in(file, cut, random, inodes[file]);
+      if (!inodes.contains(file) && file != kLostAndFound) fill_in(file, cut, random, inodes[file]);
+      if (file == kLostAndFound) inodes[file] = {.type = FileType::directory, .inode = 100 + file};
       ObservedObject object = inodes[file];
       object.path = above + at->first.second;
       ++links[file];

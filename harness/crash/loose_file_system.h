@@ -4,8 +4,10 @@
 // It shares no code with the oracle. Operations are run once in order to learn what each touches; a power cut
 // then keeps a random subset of what was not promised, closed under what each change of names needs (earlier
 // changes of the same names, the directories and files it speaks of), and for each block, size and attribute
-// of a file a random subset of the changes since it was last made persistent. Content is real bytes. Without
-// atomic names, whatever was changing may also be gone or be another file, and a growing file be too long.
+// of a file a random subset of the changes since it was last made persistent. Content is real bytes. Where
+// nothing orders names, whatever was changing may also be gone or be another file. Where they are ordered
+// (loose_ordered_names.cc), an operation is a series of changes of single names, each of which waits for the
+// one before it; what has no name then is in lost+found, and a directory with two has lost one.
 
 #include <cstdint>
 #include <map>
@@ -27,6 +29,7 @@ class LooseFileSystem {
   using FileId = std::size_t;                   ///< 0 is the root; else 1 + the operation that made it
   using Slot = std::pair<FileId, std::string>;  ///< directory and name
   using Change = std::pair<Slot, std::optional<FileId>>;
+  static constexpr FileId kLostAndFound = 1U << 30U;
 
   LooseFileSystem(std::span<const workload::Operation> operations, const adapters::Promises& promises);
 
@@ -55,6 +58,7 @@ class LooseFileSystem {
     std::vector<FileId> needs;  ///< must exist
     std::optional<FileId> about;
     std::optional<FileId> emptied;  ///< a directory that has to be empty
+    bool exchange = false;
   };
   struct Content {
     FileType type = FileType::regular;
@@ -71,6 +75,19 @@ class LooseFileSystem {
     std::vector<Slot> slots;  ///< names that are kept, by promise
     std::optional<FileId> links_of;
   };
+
+  // Where names are ordered.
+  struct NameStep {
+    std::size_t operation;
+    Change change;
+    std::optional<FileId> emptied;
+    bool after_last = false;  ///< waits for the step before it: both are of one operation
+  };
+  std::vector<NameStep> name_steps(std::size_t reached) const;
+  std::map<Slot, FileId> ordered_names(const Cut& cut, std::mt19937_64& random) const;
+  bool covers_name(const Persistence& point, const Slot& slot) const;
+  void keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const;
+  void find_the_nameless(std::map<Slot, FileId>& names) const;
 
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,

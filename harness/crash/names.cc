@@ -71,6 +71,43 @@ bool was_synced(const WorkloadHistory& history, TokenId token, const Horizon& ho
          std::any_of(object.inode_covers.begin(), object.inode_covers.end(), known);
 }
 
+std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) {
+  std::optional<TokenId> token;
+  for (const Binding& binding : slot.bindings) {
+    if (binding.operation <= operation) token = binding.token;
+  }
+  return token;
+}
+
+/// The newest persistence point that covered a token, and the name that it had then.
+struct LastCover {
+  ObjectId directory = kRoot;
+  const SlotHistory* slot = nullptr;
+  std::size_t operation = 0;
+};
+
+using LastCovers = std::map<TokenId, LastCover>;
+
+void note_covers(const WorkloadHistory& history, const Horizon& horizon, ObjectId directory,
+                 LastCovers& last) {
+  for (const auto& [name, slot] : history.objects[directory].entries) {
+    for (const Cover& cover : slot.covers) {
+      if (!horizon.knows(cover.operation)) break;
+      const auto token = token_at(slot, cover.operation);
+      if (!token) continue;
+      LastCover& newest = last[*token];
+      if (newest.slot == nullptr || newest.operation <= cover.operation)
+        newest = {directory, &slot, cover.operation};
+    }
+  }
+}
+
+bool may_be_removed(const WorkloadHistory& history, TokenId token, const Horizon& horizon) {
+  const auto& removed_by = history.tokens[token].removed_by;
+  return removed_by && horizon.may_have_run(*removed_by);
+}
+
+/// Where names are atomic or nothing orders them.
 class Promised {
  public:
   Promised(const WorkloadHistory& history, const Horizon& horizon, const adapters::Promises& promises)
@@ -78,26 +115,14 @@ class Promised {
     find_reachable(kRoot);
   }
 
-  std::set<TokenId> find() const {
-    std::map<TokenId, LastCover> last;
-    for (const ObjectId directory : reachable_) {
-      for (const auto& [name, slot] : history_.objects[directory].entries) {
-        for (const Cover& cover : slot.covers) {
-          if (!horizon_.knows(cover.operation)) break;
-          const auto token = token_at(slot, cover.operation);
-          if (!token) continue;
-          LastCover& newest = last[*token];
-          if (newest.slot == nullptr || newest.operation <= cover.operation)
-            newest = {&slot, cover.operation};
-        }
-      }
-    }
-    std::set<TokenId> found;
+  PromisedTokens find() const {
+    LastCovers last;
+    for (const ObjectId directory : reachable_) note_covers(history_, horizon_, directory, last);
+    PromisedTokens found;
     for (const auto& [token, cover] : last) {
-      const auto& removed_by = history_.tokens[token].removed_by;
-      const bool removed = removed_by && horizon_.may_have_run(*removed_by);
       const bool unsynced = !promises_.names_are_atomic() && !was_synced(history_, token, horizon_);
-      if (!removed && !unsynced && !may_be_lost(cover, token)) found.insert(token);
+      if (!may_be_removed(history_, token, horizon_) && !unsynced && !may_be_lost(cover, token))
+        found.named.insert(token);
     }
     return found;
   }
@@ -115,24 +140,10 @@ class Promised {
         if (!token) continue;
         const ObjectId object = history_.tokens[*token].object;
         if (history_.objects[object].type != FileType::directory) continue;
-        if (!may_be_lost({&slot, cover.operation}, *token)) find_reachable(object);
+        if (!may_be_lost({directory, &slot, cover.operation}, *token)) find_reachable(object);
       }
     }
   }
-
-  static std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) {
-    std::optional<TokenId> token;
-    for (const Binding& binding : slot.bindings) {
-      if (binding.operation <= operation) token = binding.token;
-    }
-    return token;
-  }
-
-  /// The newest persistence point that covered the token, and the name that it had then.
-  struct LastCover {
-    const SlotHistory* slot = nullptr;
-    std::size_t operation = 0;
-  };
 
   bool may_be_lost(const LastCover& cover, TokenId token) const {
     bool renamed = false, name_taken = false;
@@ -149,6 +160,72 @@ class Promised {
   const Horizon& horizon_;
   const adapters::Promises& promises_;
   std::set<ObjectId> reachable_;
+};
+
+/// Where names are ordered: the old one goes when the new one is on the disk (rule R1), so that nothing that
+/// was persistent is ever without a name.
+class OrderedPromised {
+ public:
+  OrderedPromised(const WorkloadHistory& history, const Horizon& horizon)
+      : history_(history), horizon_(horizon) {
+    find_known(kRoot);
+    while (anchor_more()) {
+    }
+  }
+
+  PromisedTokens find() const {
+    PromisedTokens found;
+    for (const auto& [token, cover] : last_) {
+      if (may_be_removed(history_, token, horizon_)) continue;
+      (stays_anchored(token, cover) ? found.named : found.adrift).insert(token);
+    }
+    return found;
+  }
+
+ private:
+  /// Directories that were persistent once, all the way up. One that may have been removed since was empty
+  /// by then: what it had is elsewhere.
+  void find_known(ObjectId directory) {
+    if (!known_.insert(directory).second) return;
+    LastCovers here;
+    note_covers(history_, horizon_, directory, here);
+    for (const auto& [token, cover] : here) {
+      LastCover& newest = last_[token];
+      if (newest.slot == nullptr || newest.operation <= cover.operation) newest = cover;
+      const ObjectId object = history_.tokens[token].object;
+      if (history_.objects[object].type == FileType::directory) find_known(object);
+    }
+  }
+
+  /// Directories that are where they can be reached, whichever of their names the disk shows.
+  bool anchor_more() {
+    const std::size_t before = anchored_.size();
+    for (const auto& [token, cover] : last_) {
+      const ObjectId object = history_.tokens[token].object;
+      if (history_.objects[object].type == FileType::directory && stays_anchored(token, cover))
+        anchored_.insert(object);
+    }
+    return anchored_.size() > before;
+  }
+
+  bool stays_anchored(TokenId token, const LastCover& cover) const {
+    if (!anchored_.contains(cover.directory)) return false;
+    const auto& slots = history_.tokens[token].slots;
+    return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
+      const auto& [directory, name] = slot;
+      if (anchored_.contains(directory)) return true;
+      const auto& bindings = history_.objects[directory].entries.at(name).bindings;
+      return std::none_of(bindings.begin(), bindings.end(), [&](const Binding& binding) {
+        return binding.token == token && binding.operation > cover.operation &&
+               horizon_.may_have_run(binding.operation);
+      });
+    });
+  }
+
+  const WorkloadHistory& history_;
+  const Horizon& horizon_;
+  LastCovers last_;
+  std::set<ObjectId> known_, anchored_{kRoot};
 };
 
 }  // namespace
@@ -182,13 +259,14 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
 
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
                        const adapters::Promises& promises) {
-  if (promises.names_are_atomic()) return false;
+  if (promises.names != adapters::NameOrder::unordered) return false;
   const auto& token = name.bindings[0].token;
   return name.changing() || (token && !was_synced(history, *token, horizon));
 }
 
-std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
-                                  const adapters::Promises& promises) {
+PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
+                               const adapters::Promises& promises) {
+  if (promises.names == adapters::NameOrder::ordered) return OrderedPromised(history, horizon).find();
   return Promised(history, horizon, promises).find();
 }
 

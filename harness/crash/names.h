@@ -30,10 +30,17 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
                        const adapters::Promises& promises);
 
-/// Hard links that were persistent under some name and that nothing can have removed: each must show under
-/// one of its names, since a rename in flight permits either name and never neither.
-std::set<TokenId> promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
-                                  const adapters::Promises& promises);
+/// Hard links that were persistent under some name and that nothing can have removed.
+struct PromisedTokens {
+  /// Each must show under one of its names, since a rename in flight permits either name and never neither.
+  std::set<TokenId> named;
+  /// Where names are ordered: those that may be in a directory which is itself not on the disk yet, or not
+  /// where it can be reached. The order is kept when such a directory has the new name before the old one
+  /// goes; fsck then finds it without a name. They must show under one of their names or in lost+found.
+  std::set<TokenId> adrift;
+};
+PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
+                               const adapters::Promises& promises);
 
 /// A name that was found, and the tokens it can stand for.
 struct ShownName {

@@ -23,7 +23,7 @@ std::vector<Finding> Oracle::judge(std::optional<std::size_t> persisted,
                                    const std::vector<ObservedObject>& tree) const {
   const WorkloadHistory& workload = history_->workload;
   const Horizon horizon = workload.timeline.at(persisted);
-  const std::set<TokenId> promised = promised_tokens(workload, horizon, history_->promises);
+  const PromisedTokens promised = promised_tokens(workload, horizon, history_->promises);
   const LeftOut nothing;
   std::vector<const ObservedObject*> all;
   all.reserve(tree.size());

@@ -3,50 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/crash/oracle.h"
+#include "harness/crash/judged_case_test.h"
 #include "harness/workload/ace.h"
 
 namespace headcrash::crash {
 namespace {
 
 using workload::Operation;
-using Lines = std::vector<std::string>;
-using Tree = std::vector<ObservedObject>;
-using Found = std::vector<std::pair<Verdict, Tier>>;
-
-struct Case {
-  Lines lines;
-  std::optional<std::size_t> persisted;
-  std::vector<workload::Mishap> mishaps = {};
-
-  Found judge(const Tree& tree, const adapters::Promises& promises) const {
-    std::vector<Operation> list;
-    for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
-    const Result<Oracle> oracle = Oracle::follow(list, {.promises = promises, .mishaps = mishaps});
-    EXPECT_TRUE(oracle) << oracle.error().message();
-    Found found;
-    for (const Finding& f : oracle.value().judge(persisted, tree)) found.emplace_back(f.kind, f.tier);
-    return found;
-  }
-};
-
-ObservedObject file(std::string path, std::uint64_t blocks, std::uint32_t number, std::uint32_t version,
-                    std::uint64_t inode, std::uint32_t links = 1) {
-  ObservedObject object{.path = std::move(path), .inode = inode, .links = links, .size_bytes = blocks * 512};
-  const ContentRun run{ContentRun::Kind::stamp, 0, blocks, number, version};
-  if (blocks > 0) object.runs.push_back(run);
-  return object;
-}
-ObservedObject directory(std::string path, std::uint64_t inode) {
-  return {.path = std::move(path), .type = FileType::directory, .inode = inode, .links = 2};
-}
-ObservedObject symlink(std::string path, std::string target) {
-  return {.path = std::move(path),
-          .type = FileType::symlink,
-          .inode = 77,
-          .links = 1,
-          .link_target = std::move(target)};
-}
 
 const adapters::Promises kPlain;
 const adapters::Promises kNames{.fsync_keeps_name = true};
@@ -198,14 +161,21 @@ TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
 }
 
 TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
-  const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::unordered};
+  const adapters::Promises unordered{.fsync_keeps_name = true, .names = adapters::NameOrder::unordered};
+  const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::ordered};
   const Case exchanged{{"mkdir A", "create A/foo", "mkdir B", "sync", "rename-exchange B A", "fsyncdir A"},
                        5};
   const Tree done{directory("A", 3), directory("B", 2), file("B/foo", 0, 0, 0, 4)};
+  const Tree gone{directory("A", 3), directory("B", 2)};
+  EXPECT_EQ(exchanged.judge(done, unordered), kNothing);
   EXPECT_EQ(exchanged.judge(done, ordered), kNothing);
   EXPECT_EQ(exchanged.judge(done, kNames), kNothing);
+  EXPECT_EQ(exchanged.judge(gone, unordered), kNothing);
+  EXPECT_EQ(exchanged.judge(gone, ordered), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_NE(exchanged.judge(gone, kNames), kNothing);
   const Case stays{{"mkdir A", "create A/foo", "sync", "create b", "fsync b"}, 4};
-  EXPECT_NE(stays.judge({directory("A", 3), file("b", 0, 0, 0, 5)}, ordered), kNothing);
+  for (const adapters::Promises& promises : {unordered, ordered})
+    EXPECT_NE(stays.judge({directory("A", 3), file("b", 0, 0, 0, 5)}, promises), kNothing);
 }
 
 TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {

@@ -44,7 +44,7 @@ class RepeatedJudge {
   /// What follows from the last persistence point alone.
   struct Point {
     Horizon horizon;
-    std::set<TokenId> promised;
+    PromisedTokens promised;
     std::unordered_set<std::uint64_t> fine;  ///< digests of lone names
     std::unordered_map<std::uint64_t, std::vector<Finding>> trees;
   };

@@ -94,11 +94,18 @@ std::string shown(const Laboratory& lab, const LooseFileSystem::Cut& cut, const 
 }
 
 const std::vector<adapters::Promises> kKindsOfFileSystem{
-    {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
+    {},
+    {.fsync_keeps_name = true},
+    {.fsync_keeps_name = true, .fsync_keeps_links = true},
+    {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}}};
 /// What these may do looks like most kinds of damage.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
-    {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered}};
+    {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered},
+    {.fsync_keeps_name = true,
+     .names = adapters::NameOrder::ordered,
+     .exposes_stale_data = true,
+     .passing_names = {".exchanged-"}}};
 
 std::uint64_t cut_seeds() {
   return number_from_environment("HEADCRASH_CUT_SEEDS", 15);

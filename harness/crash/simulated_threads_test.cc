@@ -134,7 +134,10 @@ std::string told_of(const ThreadedLaboratory& lab, const Execution& execution, c
 }
 
 const std::vector<adapters::Promises> kKinds{
-    {}, {.fsync_keeps_name = true}, {.fsync_keeps_name = true, .fsync_keeps_links = true}};
+    {},
+    {.fsync_keeps_name = true},
+    {.fsync_keeps_name = true, .fsync_keeps_links = true},
+    {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}}};
 const std::vector<adapters::Promises> kKindsWithoutOrderEither{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
     {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered}};
