@@ -40,8 +40,8 @@ std::uint32_t shift_of(std::uint32_t value) {
 }
 
 std::string problem_of_sizes(const Superblock& s) {
-  if (!power_of_two(s.block_bytes) || s.block_bytes < 4096 || s.block_bytes > 65536)
-    return fmt::format("fs_bsize {} is not a power of two from 4096 to 65536", s.block_bytes);
+  if (!power_of_two(s.block_bytes) || s.block_bytes < kSectorBytes || s.block_bytes > 65536)
+    return fmt::format("fs_bsize {} is not a power of two from {} to 65536", s.block_bytes, kSectorBytes);
   if (!power_of_two(s.fragment_bytes) || s.fragment_bytes < 512 || s.fragment_bytes > s.block_bytes ||
       s.block_bytes / s.fragment_bytes > 8)
     return fmt::format("fs_fsize {} is not an eighth, a quarter, half or all of fs_bsize {}",

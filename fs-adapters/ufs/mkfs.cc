@@ -29,7 +29,9 @@ Result<void> check(const MkfsOptions& o) {
   const auto refuse_option = [](const char* option, const std::string& problem, const char* remedy) {
     return fail(fmt::format("mkfs {}", option), problem, remedy);
   };
-  if (o.block_bytes != 4096 && o.block_bytes != 8192)
+  // With blocks of 512 to 2048 bytes, which others do not know, a lab reaches every level of indirect blocks
+  // on a small disk.
+  if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kSectorBytes || o.block_bytes > 8192)
     return refuse_option("block-size", fmt::format("{} bytes", o.block_bytes), "give 4096 or 8192");
   if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 || o.fragment_bytes > o.block_bytes ||
       o.block_bytes / o.fragment_bytes > 8)
