@@ -109,20 +109,21 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory, s
 
 // --- block de-allocation
 
-void SoftUpdates::cancel_allocations(InodeNumber inode, std::int64_t first, std::int64_t end,
+void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first, std::int64_t end,
                                      std::vector<Extent>& frees) {
-  const auto notes = inodes_.find(inode);
+  const auto notes = inodes_.find(inode.number);
   if (notes == inodes_.end()) return;
   std::erase_if(notes->second.allocations, [&](AllocDirect& one) {
-    // An indirect block goes with the first block that it leads to.
     if (one.block < first || one.block >= end) return false;
+    // An indirect block is noted under the first block that it leads to; it stays for any other one.
+    if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0) return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
   std::erase_if(notes->second.sizes,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
-  const auto from = blocks_.lower_bound(Volume::block_of(inode, first));
-  for (auto at = from; at != blocks_.end() && at->first.object == inode && at->first.block < end; ++at)
+  const auto from = blocks_.lower_bound(Volume::block_of(inode.number, first));
+  for (auto at = from; at != blocks_.end() && at->first.object == inode.number && at->first.block < end; ++at)
     at->second.allocation.reset();
 }
 
@@ -171,7 +172,8 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
-  if (!removal.moved) cancel_allocations(number, removal.first_block, removal.end_block, freed.extents);
+  if (!removal.moved)
+    cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
   inodes_[number].frees.push_back(std::move(freed));
   return volume_.inodes.write_delayed(removal.inode);
 }
@@ -311,7 +313,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   const InodeNumber number = removal.inode.number;
   FreeFile file{.number = number, .directory = removal.directory, .extents = removal.extents};
   cancel_indirect(file.extents);
-  cancel_allocations(number, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
+  cancel_allocations(removal.inode, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
   forget_directory_blocks(number, file);
   InodeNotes& notes = inodes_[number];
   notes.adds.clear();
