@@ -10,6 +10,7 @@
 
 #include "harness/workload/ace.h"
 #include "harness/workload/aged_image.h"
+#include "harness/workload/families.h"
 #include "harness/workload/patterns.h"
 #include "harness/workload/random_operations.h"
 #include "harness/workload/small_files.h"
@@ -49,6 +50,18 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
+/// "reuse/17", and "reuse" for what the seed says. Nothing for a name that is no family's.
+std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
+  const std::string_view name = request.name;
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  std::uint64_t number = request.seed;
+  if (slash < name.size()) {
+    const auto [end, error] = std::from_chars(name.data() + slash + 1, name.data() + name.size(), number);
+    if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  }
+  return family_member(name.substr(0, slash), number);
+}
+
 std::uint64_t number_of(const AceName& name, std::uint64_t count, const WorkloadRequest& request) {
   if (name.number) return *name.number;
   return (name.length == Ace::kLongest ? request.seed : request.trial) % count;
@@ -60,6 +73,7 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
   if (request.name == "random-threads")
     return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   if (auto list = pattern(request.name, {.seed = request.seed, .rounds = request.rounds})) return *list;
+  if (auto list = of_family(request)) return *std::move(list);
   if (const auto name = read_ace_name(request.name)) {
     const Ace& ace = ace_of(name->length);
     const std::uint64_t number = number_of(*name, ace.count(), request);
@@ -133,6 +147,7 @@ std::vector<WorkloadSummary> known_workloads() {
       {"random", "every operation there is but whiteouts, drawn with weights"},
       {"random-threads", fmt::format("the same in {} threads side by side", kRandomThreads)}};
   for (const Pattern& each : patterns()) list.push_back({std::string(each.name), std::string(each.title)});
+  for (const Family& each : families()) list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {
     list.push_back({fmt::format("{}{}", kAcePrefix, length),
                     fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),

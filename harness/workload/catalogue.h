@@ -5,6 +5,8 @@
 //   ace-seq1, ace-seq2                            a trial's number is its workload's, from 0 and around again
 //   ace-seq3                                      a trial's seed draws it
 //   ace-seq1/17                                   always number 17
+//   reuse, indirect, many-users, ...              families (families.h): drawn by the trial's seed
+//   reuse/17                                      always number 17
 //   NAME+aged                                     any of them on a file system that has been lived in
 //                                                 (aged_image.h)
 //   FILE.txt, any name with a '/'                 a list of operations in a file

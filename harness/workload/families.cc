@@ -1,0 +1,460 @@
+// Lists by family and number (families.h). Numbers come from std::mt19937_64 and are reduced by hand, so that
+// equal numbers give equal lists with every library.
+#include "harness/workload/families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "harness/workload/draft.h"
+#include "harness/workload/random_operations.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::workload {
+namespace {
+
+using Kind = Operation::Kind;
+
+constexpr std::size_t kLongName = 150;  ///< three of them fill a chunk of a directory
+
+/// A list while it is drawn: files have numbers, names are made of them.
+class Drawing {
+ public:
+  explicit Drawing(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15 + 17) {}
+
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  bool one_in(std::uint64_t count) { return below(count) == 0; }
+  const std::string& any_of(const std::vector<std::string>& names) { return names[below(names.size())]; }
+
+  bool add(Operation operation) { return draft_.try_add(operation); }
+  bool mkdir(const std::string& path) { return add({.kind = Kind::mkdir, .path = path}); }
+  bool create(const std::string& path) { return add({.kind = Kind::create, .path = path}); }
+  bool unlink(const std::string& path) { return add({.kind = Kind::unlink, .path = path}); }
+  bool write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
+    return length > 0 && add({.kind = Kind::write, .path = path, .offset = offset, .length = length});
+  }
+  bool append(const std::string& path, std::uint64_t length) {
+    return write(path, (size(path) + kStampBytes - 1) / kStampBytes * kStampBytes, length);
+  }
+  bool truncate(const std::string& path, std::uint64_t size) {
+    return add({.kind = Kind::truncate, .path = path, .length = size});
+  }
+  bool punch(const std::string& path, std::uint64_t offset, std::uint64_t length) {
+    return add({.kind = Kind::punch, .path = path, .offset = offset, .length = length});
+  }
+  bool rename(const std::string& from, const std::string& to, Kind kind = Kind::rename) {
+    return add({.kind = kind, .path = from, .target = to});
+  }
+  void sync() { add({.kind = Kind::sync}); }
+  /// About every second time nothing; else sync, or fsync of this file or of any other.
+  void maybe_persist(const std::string& path) {
+    const auto dice = below(8);
+    if (dice == 0) sync();
+    if (dice == 1 || dice == 2) add({.kind = Kind::fsync, .path = path});
+    if (dice == 3) add({.kind = Kind::fsync, .path = any_file()});
+  }
+
+  /// Some file that is there; empty: there is none.
+  std::string any_file() {
+    const auto files = draft_.all(FileType::regular);
+    return files.empty() ? std::string() : any_of(files);
+  }
+  std::string fresh(const std::string& directory = {}) {
+    return fmt::format("{}{}f{}", directory, directory.empty() ? "" : "/", next_name_++);
+  }
+  std::uint64_t size(const std::string& path) const { return draft_.size(path); }
+  bool exists(const std::string& path) const { return !path.empty() && draft_.exists(path); }
+  std::uint64_t blocks(std::uint64_t least, std::uint64_t most) {
+    return (least + below(most - least + 1)) * kStampBytes;
+  }
+  const Draft& draft() const { return draft_; }
+  std::vector<Operation> take() {
+    sync();
+    return draft_.take();
+  }
+
+ private:
+  std::mt19937_64 random_;
+  Draft draft_;
+  std::uint64_t next_name_ = 0;
+};
+
+std::vector<std::string> some_directories(Drawing& list, int count) {
+  std::vector<std::string> directories;
+  for (int i = 0; i < count; ++i) {
+    directories.push_back(fmt::format("d{}", i));
+    list.mkdir(directories.back());
+  }
+  return directories;
+}
+
+/// A file that takes what another one gives back.
+void replace(Drawing& list, const std::vector<std::string>& directories, const std::string& gone) {
+  const std::uint64_t room = std::max<std::uint64_t>(list.size(gone), kStampBytes);
+  switch (list.below(6)) {
+    case 0:
+    case 1: {
+      list.unlink(gone);
+      const std::string made = list.fresh(list.any_of(directories));
+      list.create(made);
+      list.write(made, 0, room / kStampBytes * kStampBytes);
+      return list.maybe_persist(made);
+    }
+    case 2: {
+      list.truncate(gone, 0);
+      const std::string other = list.any_file();
+      list.append(other, room / kStampBytes * kStampBytes);
+      return list.maybe_persist(other);
+    }
+    case 3: {
+      list.truncate(gone, 0);
+      const std::string made = list.fresh(list.any_of(directories));
+      list.create(made);
+      list.write(made, 0, room / kStampBytes * kStampBytes);
+      return list.maybe_persist(made);
+    }
+    case 4: {
+      list.unlink(gone);
+      const std::string made = list.fresh(list.any_of(directories)) + "dir";
+      list.mkdir(made);
+      list.create(made + "/inside");
+      return list.maybe_persist(made + "/inside");
+    }
+    default: {
+      // A directory's inode and block become a file's.
+      const std::string made = list.fresh(list.any_of(directories)) + "dir";
+      list.mkdir(made);
+      if (list.one_in(2)) list.sync();
+      list.add({.kind = Kind::rmdir, .path = made});
+      const std::string file = list.fresh(list.any_of(directories));
+      list.create(file);
+      list.write(file, 0, list.blocks(1, 8));
+      return list.maybe_persist(file);
+    }
+  }
+}
+
+std::vector<Operation> reuse(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 2);
+  const std::uint64_t files = 4 + list.below(5);
+  for (std::uint64_t i = 0; i < files; ++i) {
+    const std::string file = list.fresh(list.any_of(directories));
+    list.create(file);
+    list.write(file, 0, list.blocks(1, 40));
+  }
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    const std::string gone = list.any_file();
+    if (!gone.empty()) replace(list, directories, gone);
+  }
+  return list.take();
+}
+
+std::vector<Operation> truncation(std::uint64_t number) {
+  Drawing list(number);
+  for (int i = 0; i < 3; ++i) {
+    const std::string file = list.fresh();
+    list.create(file);
+    list.write(file, 0, list.blocks(1, 48));
+  }
+  list.sync();
+  for (int round = 0; round < 8; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t size = list.size(file);
+    const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
+    switch (list.below(5)) {
+      case 0:
+        list.truncate(file, list.one_in(2) ? 0 : cut);
+        break;
+      case 1:  // within a block, and grown again: the tail must be zeroes
+        list.truncate(file, cut + list.below(kStampBytes));
+        if (list.one_in(2)) list.truncate(file, size + list.blocks(0, 8));
+        break;
+      case 2:
+        list.punch(file, cut, list.blocks(1, 16));
+        break;
+      case 3:
+        list.truncate(file, size + list.blocks(1, 40));
+        break;
+      default:
+        list.write(file, cut, list.blocks(1, 8));
+    }
+    list.maybe_persist(file);
+    const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
+    if (!list.exists(other)) list.create(other);
+    if (list.one_in(2)) {
+      list.append(other, list.blocks(1, 24));
+    } else {
+      list.write(other, list.blocks(0, 20), list.blocks(1, 8));
+    }
+    list.maybe_persist(other);
+  }
+  return list.take();
+}
+
+/// Where the levels begin with blocks of 512 bytes, and what is beyond the first of them.
+constexpr std::uint64_t kSingle = 12 * 512;
+constexpr std::uint64_t kDouble = (12 + 128) * 512;
+constexpr std::uint64_t kTriple = (12 + 128 + 128 * 128) * 512;
+
+std::uint64_t place_near_a_level(Drawing& list, bool triple) {
+  const std::uint64_t around = list.blocks(0, 6);
+  switch (list.below(triple ? 7 : 5)) {
+    case 0:
+      return around;
+    case 1:
+    case 2:
+      return kSingle - 2 * kStampBytes + around;
+    case 3:
+    case 4:
+      return (list.one_in(2) ? kDouble : kDouble + 128 * 512) - 2 * kStampBytes + around;
+    default:
+      return kTriple - 2 * kStampBytes + around;
+  }
+}
+
+std::vector<Operation> indirect(std::uint64_t number) {
+  Drawing list(number);
+  const bool triple = number % 4 == 3;  // a file of eight megabytes takes long to look at
+  for (int i = 0; i < 2; ++i) {
+    const std::string file = list.fresh();
+    list.create(file);
+    list.write(file, list.one_in(2) ? 0 : place_near_a_level(list, triple), list.blocks(1, 20));
+  }
+  list.sync();
+  for (int round = 0; round < 9; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t at = place_near_a_level(list, triple);
+    switch (list.below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        list.write(file, at, list.blocks(1, 12));
+        break;
+      case 3:
+        list.append(file, list.blocks(1, 12));
+        break;
+      case 4:
+        list.truncate(file, std::min(at, list.size(file)));
+        break;
+      case 5:
+        list.punch(file, at, list.blocks(1, 16));
+        break;
+      case 6:
+        list.truncate(file, 0);
+        break;
+      default:
+        if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
+    }
+    list.maybe_persist(list.exists(file) ? file : list.any_file());
+    // Whoever comes next takes what was freed, pointers or data.
+    const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
+    if (!list.exists(other)) list.create(other);
+    if (list.one_in(2)) list.append(other, list.blocks(1, 16));
+    list.maybe_persist(other);
+  }
+  return list.take();
+}
+
+std::vector<Operation> fragments(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 1);
+  for (int i = 0; i < 3; ++i) {
+    const std::string file = list.fresh(list.one_in(2) ? directories[0] : std::string());
+    list.create(file);
+    list.write(file, 0, list.blocks(1, 3));
+  }
+  list.sync();
+  for (int round = 0; round < 12; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t size = list.size(file);
+    switch (list.below(10)) {
+      case 0:
+        list.truncate(file, list.below(size + 1));
+        break;
+      case 1: {
+        const std::string made = list.fresh(list.one_in(2) ? directories[0] : std::string());
+        list.create(made);
+        list.write(made, 0, list.blocks(1, 3) - (list.one_in(3) ? 200 : 0));
+        break;
+      }
+      case 2:
+        if (list.draft().all(FileType::regular).size() > 2) list.unlink(file);
+        break;
+      default:
+        list.append(file, list.blocks(1, list.one_in(4) ? 12 : 3));
+    }
+    list.maybe_persist(list.exists(file) ? file : list.any_file());
+  }
+  return list.take();
+}
+
+std::string long_name(const std::string& directory, std::uint64_t number) {
+  std::string name = fmt::format("{}/n{}", directory, number);
+  name.resize(directory.size() + kLongName, 'x');
+  return name;
+}
+
+std::vector<Operation> directories(std::uint64_t number) {
+  Drawing list(number);
+  const auto roots = some_directories(list, 2);
+  std::uint64_t next = 0;
+  const auto fill = [&](std::uint64_t count) {
+    const std::string in = list.any_of(roots);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::string name = long_name(in, next++);
+      list.one_in(4) ? list.mkdir(name) : list.create(name);
+    }
+  };
+  fill(2 + list.below(8));
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    const std::string in = list.any_of(roots);
+    const auto names = list.draft().children(in);
+    switch (list.below(6)) {
+      case 0:
+      case 1:
+        fill(1 + list.below(5));
+        break;
+      case 2:  // the whole directory goes, and a file takes its place
+        for (const std::string& name : names)
+          if (!list.unlink(name)) list.add({.kind = Kind::rmdir, .path = name});
+        if (list.one_in(2)) list.sync();
+        list.add({.kind = Kind::rmdir, .path = in});
+        if (const std::string file = list.fresh(); list.create(file)) list.write(file, 0, list.blocks(1, 10));
+        list.mkdir(in);
+        break;
+      case 3:
+        if (names.empty()) break;
+        if (const std::string name = list.any_of(names); !list.unlink(name))
+          list.add({.kind = Kind::rmdir, .path = name});
+        list.create(long_name(in, next++));
+        break;
+      case 4:
+        if (!names.empty()) list.rename(list.any_of(names), long_name(list.any_of(roots), next++));
+        break;
+      default:
+        if (const std::string file = list.any_file(); !file.empty()) list.append(file, list.blocks(1, 6));
+    }
+    if (const std::string file = list.any_file(); !file.empty()) list.maybe_persist(file);
+    if (list.one_in(4)) list.add({.kind = Kind::fsync_directory, .path = in});
+  }
+  return list.take();
+}
+
+std::vector<Operation> renames(std::uint64_t number) {
+  Drawing list(number);
+  const auto parents = some_directories(list, 3);
+  for (int i = 0; i < 5; ++i) {
+    const std::string file = list.fresh(list.any_of(parents));
+    list.create(file);
+    list.write(file, 0, list.blocks(1, 4));
+  }
+  for (int i = 0; i < 2; ++i) list.mkdir(fmt::format("{}/sub{}", list.any_of(parents), i));
+  list.sync();
+  for (int round = 0; round < 7; ++round) {
+    const bool directory = list.one_in(3);
+    std::vector<std::string> names = list.draft().all(directory ? FileType::directory : FileType::regular);
+    if (directory) std::erase_if(names, [](const std::string& path) { return path.find('/') == path.npos; });
+    if (names.empty()) continue;
+    const std::string from = list.any_of(names);
+    const std::string aside = list.fresh(list.any_of(parents));
+    switch (list.below(6)) {
+      case 0:
+      case 1:
+        list.rename(from, list.any_of(names));
+        break;
+      case 2:
+      case 3:
+        list.rename(from, aside);
+        break;
+      case 4:
+        list.rename(from, list.any_of(names), Kind::rename_exchange);
+        break;
+      default:
+        if (list.add({.kind = Kind::link, .path = from, .target = aside})) list.unlink(from);
+    }
+    if (list.one_in(3)) {  // another file takes the name
+      if (list.create(from)) list.write(from, 0, list.blocks(1, 4));
+      list.maybe_persist(from);
+    }
+    if (list.one_in(4)) list.add({.kind = Kind::fsync_directory, .path = list.any_of(parents)});
+    if (list.one_in(3)) list.maybe_persist(list.any_file());
+  }
+  return list.take();
+}
+
+std::vector<Operation> journal_wrap(std::uint64_t number) {
+  Drawing list(number);
+  const auto parents = some_directories(list, 3);
+  list.sync();
+  for (int round = 0; round < 60; ++round) {
+    const std::string made = list.fresh(list.any_of(parents));
+    list.one_in(5) ? list.mkdir(made) : list.create(made);
+    if (list.one_in(2)) list.write(made, 0, list.blocks(1, 6));
+    const std::string file = list.any_file();
+    if (list.one_in(3)) list.rename(file, list.fresh(list.any_of(parents)));
+    if (list.one_in(2) && list.draft().all(FileType::regular).size() > 8) list.unlink(list.any_file());
+    if (const auto all = list.draft().all(FileType::directory); list.one_in(4))
+      list.add({.kind = Kind::rmdir, .path = list.any_of(all)});
+    for (const std::string& parent : parents) list.mkdir(parent);
+    if (list.one_in(12)) list.add({.kind = Kind::fsync, .path = list.any_file()});
+  }
+  return list.take();
+}
+
+std::vector<Operation> many_users(std::uint64_t number) {
+  return random_operations({.seed = number,
+                            .rounds = 40,
+                            .directories = 2,
+                            .names = 3,
+                            .largest_blocks = 12,
+                            .threads = 3,
+                            .rounds_to_a_join = 10});
+}
+
+std::vector<Operation> histories(std::uint64_t number) {
+  return random_operations(
+      {.seed = number, .rounds = 50, .directories = 2, .names = 3, .largest_blocks = 24});
+}
+
+using Maker = std::vector<Operation> (*)(std::uint64_t);
+struct Made {
+  Family family;
+  Maker make;
+};
+
+const std::vector<Made>& all_families() {
+  static const std::vector<Made> kAll{
+      {{"reuse", "files go and others take their blocks and inodes at once"}, reuse},
+      {{"truncation", "files are cut, punched and grown again while others write"}, truncation},
+      {{"indirect", "writes and cuts where indirect blocks of 512 bytes begin"}, indirect},
+      {{"fragments", "files grow by half kilobytes side by side"}, fragments},
+      {{"directories", "directories grow beyond a block, empty and go"}, directories},
+      {{"renames", "over files, over directories, across them, synced or not"}, renames},
+      {{"journal-wrap", "so many changes of names that a small journal goes round"}, journal_wrap},
+      {{"many-users", "three users at once who meet every few operations"}, many_users},
+      {{"histories", "everything the language can say, in small"}, histories}};
+  return kAll;
+}
+
+}  // namespace
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> kNames = [] {
+    std::vector<Family> names;
+    for (const Made& one : all_families()) names.push_back(one.family);
+    return names;
+  }();
+  return kNames;
+}
+
+std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number) {
+  const auto found = std::ranges::find(all_families(), name, [](const Made& one) { return one.family.name; });
+  if (found == all_families().end()) return std::nullopt;
+  return found->make(number);
+}
+
+}  // namespace headcrash::workload

@@ -1,0 +1,34 @@
+#pragma once
+// Families of workloads, numbered: each aims at one kind of mistake in the order of writes, and every number
+// of it is another list. They are short, so that a lab can try all their crash states, and small: most belong
+// on a disk of a few hundred kilobytes, where space is used again at once (in_process/lab_disks.h).
+//
+//   reuse          files go and others take their blocks and inodes in the next breath
+//   truncation     files are cut, punched and grown again, while others write
+//   indirect       writes and cuts on both sides of where single, double and triple indirect blocks begin
+//                  (blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
+//   fragments      files grow by half kilobytes side by side, so that their last fragments move
+//   directories    long names: directories grow beyond a block, empty and go, and files take their blocks
+//   renames        over files, over directories and across them, of what was synced and what was not
+//   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
+//   many-users     three users at once (random_operations.h), who meet every few operations
+//   histories      everything that the language can say (random_operations.h), in small
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+struct Family {
+  std::string_view name, title;
+};
+const std::vector<Family>& families();
+
+/// Nothing for an unknown name. Equal numbers give equal lists.
+std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number);
+
+}  // namespace headcrash::workload
