@@ -33,7 +33,7 @@ struct DiskQueue::State final : BlockDone {
         device(disk),
         options(how),
         order(how.flag, how.reads_bypass),
-        schedule(how.schedule) {}
+        schedule(how.schedule, how.seed) {}
 
   RequestId issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done);
   void take_ready();

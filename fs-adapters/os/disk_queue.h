@@ -36,6 +36,7 @@ namespace headcrash::os {
 
 struct DiskQueueOptions {
   Schedule schedule = Schedule::c_look;
+  std::uint64_t seed = 0;  ///< of Schedule::shuffled
   FlagMeaning flag = FlagMeaning::ignore;
   bool reads_bypass = false;                 ///< -NR
   std::uint32_t concatenated_sectors = 128;  ///< the longest request that concatenation makes: 64 KiB

@@ -5,6 +5,9 @@
 // turning when there is none; c_look the next above, and from the top to the lowest (Worthington, Ganger and
 // Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS 1994, section 3). The driver knows block
 // numbers, not cylinders.
+//
+// shuffled is no disk's: a lab's. The seed gives each request its rank (an even one: each place on the disk
+// its rank), and the lowest goes first, so that some wait until nothing else does.
 
 #include <cstdint>
 #include <optional>
@@ -15,11 +18,11 @@
 
 namespace headcrash::os {
 
-enum class Schedule : std::uint8_t { fcfs, sstf, look, c_look };
+enum class Schedule : std::uint8_t { fcfs, sstf, look, c_look, shuffled };
 
 class DiskSchedule {
  public:
-  explicit DiskSchedule(Schedule schedule) : schedule_(schedule) {}
+  explicit DiskSchedule(Schedule schedule, std::uint64_t seed = 0) : schedule_(schedule), seed_(seed) {}
 
   void insert(RequestId id, std::uint64_t lba);
   void erase(RequestId id, std::uint64_t lba);
@@ -41,10 +44,13 @@ class DiskSchedule {
   using ByLba = std::set<std::pair<std::uint64_t, RequestId>>;
   RequestId nearest() const;
   RequestId below() const;
+  std::uint64_t rank(RequestId id, std::uint64_t lba) const;
 
   Schedule schedule_;
+  std::uint64_t seed_;
   ByLba by_lba_;
-  std::set<RequestId> by_age_;  ///< fcfs only
+  std::set<RequestId> by_age_;                             ///< fcfs only
+  std::set<std::pair<std::uint64_t, RequestId>> by_rank_;  ///< shuffled only
   std::uint64_t head_ = 0;
   bool rising_ = true;
 };

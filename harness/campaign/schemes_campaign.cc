@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/campaign/text_hash.h"
+#include "harness/lab/in_process/benches.h"
 #include "harness/lab/in_process/confirm.h"
 #include "harness/process/scratch_folder.h"
 #include "harness/process/stopwatch.h"
@@ -23,29 +25,32 @@ using SchemeTrial = SchemesPlan::Trial;
 class SchemesRun {
  public:
   SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options, db::Database& database,
-             const KeptRun& run, const in_process::FormattedDisk& formatted, const fs::path& scratch)
+             const KeptRun& run, const fs::path& scratch)
       : campaign_(campaign),
         options_(options),
         database_(database),
         run_(run),
-        formatted_(formatted),
-        bench_(formatted),
+        benches_(scratch),
         scratch_(scratch) {}
 
   Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
     const process::Stopwatch watch;
-    const auto operations = workload::make_workload({.name = trial.workload});
+    const auto workload = parse_schemes_workload(trial.workload);
+    if (!workload) return pass_on(workload);
+    const auto operations = workload::make_workload({.name = workload->name});
     if (!operations) return pass_on(operations);
+    const auto disk = benches_.get(workload->disk, *trial.scheme);
+    if (!disk) return pass_on(disk);
     const in_process::ExplorationOptions how{.budget = campaign_.budget,
-                                             .run = {.seed = campaign_.seed},
+                                             .run = run_options(trial, workload->order),
                                              .failures_kept = failures_kept(trial),
                                              .interrupted = options_.interrupted};
-    auto explored = bench_.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
+    auto explored = (*disk)->bench.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const process::Stopwatch again;
-    if (const auto confirmed = in_process::confirm_failures(formatted_, *trial.scheme, *operations, how,
-                                                            scratch_ / "again.hcrec", *explored);
+    if (const auto confirmed = in_process::confirm_failures((*disk)->formatted, *trial.scheme, *operations,
+                                                            how, scratch_ / "again.hcrec", *explored);
         !confirmed)
       return pass_on(confirmed);
     confirm_ms_ = again.ms();
@@ -66,12 +71,20 @@ class SchemesRun {
   }
 
   /// Nothing that comes can change what is known: a scheme has failed, or the one control was caught.
-  bool known() const { return failed_ || (caught_ && !campaign_.scheme.empty()); }
+  bool known() const {
+    return failed_ ||
+           (caught_ && !campaign_.scheme.empty() && campaign_.scheme.find(',') == std::string::npos);
+  }
 
  private:
   std::size_t failures_kept(const SchemeTrial& trial) const {
     if (options_.stop_at_first) return 1;
     return trial.scheme->control ? kFailuresOfControls : kFailuresKept;
+  }
+
+  /// In the elevator's order as it always was; each shuffled one has pauses of its own, too.
+  in_process::RunOptions run_options(const SchemeTrial& trial, std::uint64_t order) const {
+    return {.seed = order == 0 ? campaign_.seed : hash_text(trial.workload, campaign_.seed), .order = order};
   }
 
   db::TrialRecord row(const SchemeTrial& trial, const in_process::ExplorationResult& explored) {
@@ -156,8 +169,7 @@ class SchemesRun {
   const CampaignOptions& options_;
   db::Database& database_;
   const KeptRun& run_;
-  const in_process::FormattedDisk& formatted_;
-  in_process::Bench bench_;
+  in_process::Benches benches_;
   fs::path scratch_;
   double confirm_ms_ = 0;
   crash::Verdict worst_ = crash::Verdict::clean;
@@ -172,9 +184,10 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!plan) return pass_on(plan);
   auto database = db::Database::open(options.database, db::Database::Access::read_write);
   if (!database) return pass_on(database);
-  const std::string configuration = fmt::format("{} {} {} seq2={} seed={} bytes={} budget={}", kSchemesName,
-                                                campaign.scheme, campaign.workload, campaign.seq2_workloads,
-                                                campaign.seed, campaign.disk_bytes, campaign.budget);
+  // Two: with families, disks and orders.
+  const std::string configuration =
+      fmt::format("{} two {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme, campaign.workload,
+                  campaign.seq2_workloads, campaign.seed, campaign.budget);
   const auto run = open_run(*database, {.kind = "campaign",
                                         .name = std::string(kSchemesName),
                                         .configuration = configuration,
@@ -187,10 +200,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!run) return pass_on(run);
   const auto scratch = process::ScratchFolder::make();
   if (!scratch) return pass_on(scratch);
-  const auto formatted =
-      in_process::format_disk(campaign.disk_bytes, {}, scratch->path() / "formatted.hcrec");
-  if (!formatted) return pass_on(formatted);
-  SchemesRun runner(campaign, options, *database, *run, *formatted, scratch->path());
+  SchemesRun runner(campaign, options, *database, *run, scratch->path());
   CampaignOutcome outcome{.run = run->id, .planned = plan->size()};
   CampaignProgress progress{.planned = plan->size()};
   for (std::uint64_t number = 0; number < plan->size(); ++number) {

@@ -4,13 +4,89 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
+#include "harness/lab/in_process/lab_disks.h"
 #include "harness/workload/ace.h"
 
 namespace headcrash::campaign {
 namespace {
 
 constexpr std::string_view kAllSchemes = "all";
+constexpr std::uint64_t kOrders =
+    6;  // of what is not tried in each of two: the elevator's, and shuffled ones
+
+/// What the whole campaign has of a family, and where.
+struct FamilyShare {
+  std::string_view name, disk;
+  std::uint64_t count = 0;
+};
+constexpr std::array<FamilyShare, 11> kFamilies{{{"reuse", "tiny", 16},
+                                                 {"truncation", "tiny", 12},
+                                                 {"truncation", "deep", 8},
+                                                 {"indirect", "deep", 20},
+                                                 {"fragments", "tiny", 12},
+                                                 {"directories", "deep", 12},
+                                                 {"renames", "tiny", 12},
+                                                 {"journal-wrap", "deep", 3},
+                                                 {"many-users", "tiny", 8},
+                                                 {"histories", "tiny", 12},
+                                                 {"histories", "deep", 6}}};
+
+std::string with_disk_and_order(std::string name, std::string_view disk, std::uint64_t order) {
+  if (disk != in_process::kPlainDisk) name += fmt::format("@{}", disk);
+  if (order != 0) name += fmt::format("~{}", order);
+  return name;
+}
+
+/// Lists that take turns: each is spread evenly over the whole.
+class Turns {
+ public:
+  void add(std::vector<std::string> list) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      places_.emplace_back((static_cast<double>(i) + 0.5) / static_cast<double>(list.size()),
+                           std::move(list[i]));
+  }
+  std::vector<std::string> take() {
+    std::ranges::stable_sort(places_, {}, &Place::first);
+    std::vector<std::string> all;
+    all.reserve(places_.size());
+    for (Place& place : places_) all.push_back(std::move(place.second));
+    return all;
+  }
+
+ private:
+  using Place = std::pair<double, std::string>;
+  std::vector<Place> places_;
+};
+
+std::vector<std::string> members(const FamilyShare& family) {
+  std::vector<std::string> list;
+  for (std::uint64_t i = 0; i < family.count; ++i)
+    list.push_back(with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, (i + 1) % kOrders));
+  return list;
+}
+
+std::vector<std::string> all_of_seq1(std::uint64_t order) {
+  std::vector<std::string> list;
+  const std::uint64_t count = workload::Ace(1).count();
+  for (std::uint64_t i = 0; i < count; ++i)
+    list.push_back(with_disk_and_order(fmt::format("ace-seq1/{}", i), in_process::kPlainDisk, order));
+  return list;
+}
+
+std::vector<std::string> sample_of_seq2(std::uint64_t count, std::uint64_t seed) {
+  std::vector<std::string> list;
+  for (const std::uint64_t number : workload::sample_numbers(workload::Ace(2).count(), count, seed))
+    list.push_back(with_disk_and_order(fmt::format("ace-seq2/{}", number), in_process::kPlainDisk,
+                                       list.size() % kOrders));
+  return list;
+}
+
+bool is_family(std::string_view name) {
+  return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
+}
 
 }  // namespace
 
@@ -32,10 +108,32 @@ CampaignSummary schemes_campaign_summary() {
   const auto plan = SchemesPlan::create(campaign);
   const std::uint64_t trials = plan ? plan->size() : 0;
   return {.name = std::string(kSchemesName),
-          .title = "Our own ufs under every ordering scheme, without guests: all seq-1, a sample of seq-2",
+          .title = "Our own ufs under every ordering scheme, without guests: seq-1, some seq-2, families",
           .takes = "half an hour",
           .trials = trials,
           .states = trials * campaign.budget};
+}
+
+Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
+  SchemesWorkload workload;
+  if (const std::size_t tilde = text.rfind('~'); tilde != std::string_view::npos) {
+    const std::string_view order = text.substr(tilde + 1);
+    const auto [end, error] = std::from_chars(order.data(), order.data() + order.size(), workload.order);
+    if (error != std::errc{} || end != order.data() + order.size())
+      return fail(std::string(text), fmt::format("\"{}\" is no order", order),
+                  "give a number, as in reuse/3@tiny~2");
+    text = text.substr(0, tilde);
+  }
+  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+    workload.disk = text.substr(at + 1);
+    text = text.substr(0, at);
+    if (const auto known = in_process::find_lab_disk(workload.disk); !known) return pass_on(known);
+  }
+  workload.name = text;
+  if (!workload.disk.empty()) return workload;
+  const auto family = std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
+  workload.disk = family == kFamilies.end() ? in_process::kPlainDisk : family->disk;
+  return workload;
 }
 
 Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const Shard& shard) {
@@ -43,37 +141,45 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const S
   plan.schemes_ = ufs::scheme_variants();
   const std::uint64_t schemes = plan.schemes_.size();
   if (!campaign.scheme.empty()) {
-    const auto one = ufs::find_scheme_variant(campaign.scheme);
-    if (!one) return pass_on(one);
-    plan.schemes_ = {*one};
+    plan.schemes_.clear();
+    for (std::string_view rest = campaign.scheme; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const auto one = ufs::find_scheme_variant(rest.substr(0, comma));
+      if (!one) return pass_on(one);
+      plan.schemes_.push_back(*one);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
   }
   plan.shard_ = shard;
+  Turns turns;
+  const auto add_families = [&](std::string_view name) {
+    for (const FamilyShare& family : kFamilies)
+      if (name.empty() || family.name == name) turns.add(members(family));
+  };
   if (campaign.workload == "ace-seq1") {
-    plan.seq1_ = workload::Ace(1).count();
+    turns.add(all_of_seq1(0));
   } else if (campaign.workload == "ace-seq2") {
     plan.seq2_ = workload::Ace(2).count();
+  } else if (is_family(campaign.workload)) {
+    add_families(campaign.workload);
   } else if (!campaign.workload.empty()) {
-    plan.one_ = campaign.workload;
+    turns.add({campaign.workload});
   } else {
-    plan.seq1_ = workload::Ace(1).count();
-    const std::uint64_t each = (campaign.seq2_workloads + schemes - 1) / schemes;
-    plan.seq2_sample_ = workload::sample_numbers(workload::Ace(2).count(), each, campaign.seed);
+    add_families({});
+    turns.add(all_of_seq1(0));
+    turns.add(all_of_seq1(1));
+    turns.add(sample_of_seq2((campaign.seq2_workloads + schemes - 1) / schemes, campaign.seed));
   }
-  const std::uint64_t all = plan.seq1_ + plan.seq2_ + plan.seq2_sample_.size() + (plan.one_.empty() ? 0 : 1);
+  plan.listed_ = turns.take();
+  const std::uint64_t all = plan.listed_.size() + plan.seq2_;
   plan.workloads_ = all > shard.index ? (all - shard.index + shard.count - 1) / shard.count : 0;
   return plan;
 }
 
-std::string SchemesPlan::workload(std::uint64_t number) const {
-  if (!one_.empty()) return one_;
-  if (number < seq1_) return fmt::format("ace-seq1/{}", number);
-  number -= seq1_;
-  return fmt::format("ace-seq2/{}", seq2_sample_.empty() ? number : seq2_sample_.at(number));
-}
-
 SchemesPlan::Trial SchemesPlan::at(std::uint64_t number) const {
+  const std::uint64_t workload = number / schemes_.size() * shard_.count + shard_.index;
   return {.scheme = &schemes_.at(number % schemes_.size()),
-          .workload = workload(number / schemes_.size() * shard_.count + shard_.index)};
+          .workload = seq2_ != 0 ? fmt::format("ace-seq2/{}", workload) : listed_.at(workload)};
 }
 
 }  // namespace headcrash::campaign

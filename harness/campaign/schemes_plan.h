@@ -1,13 +1,19 @@
 #pragma once
 // What the campaign `ufs-schemes` will do, from its name:
 //
-//   ufs-schemes                               every scheme; seq-1 complete, a seeded sample of seq-2
-//   ufs-schemes/part-nr                       one scheme
+//   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2, and
+//   families ufs-schemes/part-nr                       one scheme; "chains,chains-cb": these two; "all"
 //   ufs-schemes/all/ace-seq2                  every scheme, all workloads of one kind: for shards
+//   ufs-schemes/all/reuse                     as many of a family as the whole campaign has
 //   ufs-schemes/part-nr/ace-seq2/133787       one workload: what shows a failure again
+//   ufs-schemes/chains/reuse/3@tiny~2         likewise; on the disk `tiny`, in the shuffled order 2
 //
-// Trials are numbered by workload, then scheme, and found by their number: the complete seq-2 is millions.
-// A shard has every n-th workload, under every scheme, so that each has the controls, too.
+// WORKLOAD[/NUMBER][@DISK][~ORDER]: without a disk the plain one, of a family that of the family
+// (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h).
+//
+// Trials are numbered by workload, then scheme. In the whole campaign the kinds of workloads take turns, so
+// that each of them has been tried early. A complete seq-2 is millions: it is found by number. A shard has
+// every n-th workload, under every scheme, so that each has the controls, too.
 
 #include <cstdint>
 #include <optional>
@@ -25,21 +31,30 @@ inline constexpr std::string_view kSchemesName = "ufs-schemes";
 
 /// Of the campaign's name with its parts, or nothing: it is another campaign.
 struct SchemesCampaign {
-  std::string scheme, workload;         ///< empty: all
-  std::uint64_t seq2_workloads = 5000;  ///< in all: the schemes share them
+  std::string scheme;                   ///< or several, with commas; empty: all
+  std::string workload;                 ///< empty: all
+  std::uint64_t seq2_workloads = 4000;  ///< in all: the schemes share them
   std::uint64_t seed = 1994;
-  std::uint64_t disk_bytes = 16 << 20;
   std::uint64_t budget = 2000;  ///< states of one workload
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 /// For lists.
 CampaignSummary schemes_campaign_summary();
 
+/// "reuse/3@tiny~2" in parts.
+struct SchemesWorkload {
+  std::string name;  ///< the catalogue's
+  std::string disk;
+  std::uint64_t order = 0;
+};
+/// Errors: an order that is no number, an unknown disk.
+Result<SchemesWorkload> parse_schemes_workload(std::string_view text);
+
 class SchemesPlan {
  public:
   struct Trial {
     const ufs::SchemeVariant* scheme = nullptr;  ///< in the plan
-    std::string workload;                        ///< with its number
+    std::string workload;                        ///< with number, disk and order
     std::string key() const { return "ufs-" + scheme->name + "/" + workload; }
   };
   /// Errors: an unknown scheme.
@@ -49,15 +64,11 @@ class SchemesPlan {
   Trial at(std::uint64_t number) const;
 
  private:
-  std::string workload(std::uint64_t number) const;
-
   std::vector<ufs::SchemeVariant> schemes_;
   Shard shard_;
-  std::uint64_t workloads_ = 0;  ///< of the shard
-  std::string one_;              ///< if it is not empty: the only one
-  std::uint64_t seq1_ = 0;       ///< the first ones, by number
-  std::uint64_t seq2_ = 0;       ///< then these, by number, or ...
-  std::vector<std::uint64_t> seq2_sample_;
+  std::uint64_t workloads_ = 0;      ///< of the shard
+  std::vector<std::string> listed_;  ///< of all shards, but for ...
+  std::uint64_t seq2_ = 0;           ///< ... these, by number
 };
 
 }  // namespace headcrash::campaign

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/workload/ace.h"
+#include "harness/workload/families.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -33,19 +34,41 @@ TEST(SchemesPlan, KnowsItsNames) {
   EXPECT_NE(unknown.error().message().find("part-nr"), std::string::npos);
 }
 
-TEST(SchemesPlan, EverySchemeHasAllOfSeqOneAndItsShareOfFiveThousand) {
+TEST(SchemesPlan, EverySchemeHasAllOfSeqOneTwiceItsShareOfSeqTwoAndAllFamilies) {
   const std::uint64_t schemes = ufs::scheme_variants().size();
   const SchemesPlan plan = plan_of("ufs-schemes");
   std::set<std::string> keys;
   std::uint64_t seq1 = 0, seq2 = 0;
+  std::set<std::string> families;
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
     const SchemesPlan::Trial trial = plan.at(i);
     EXPECT_TRUE(keys.insert(trial.key()).second) << trial.key();
-    ++(trial.workload.starts_with("ace-seq1/") ? seq1 : seq2);
+    const std::string kind = trial.workload.substr(0, trial.workload.find('/'));
+    if (kind == "ace-seq1") ++seq1;
+    if (kind == "ace-seq2") ++seq2;
+    families.insert(kind);
   }
-  EXPECT_EQ(seq1, schemes * workload::Ace(1).count());
-  EXPECT_GE(seq2, 5000U);
-  EXPECT_LT(seq2, 5000U + schemes);
+  EXPECT_EQ(seq1, 2 * schemes * workload::Ace(1).count());
+  EXPECT_GE(seq2, SchemesCampaign{}.seq2_workloads);
+  EXPECT_LT(seq2, SchemesCampaign{}.seq2_workloads + schemes);
+  for (const workload::Family& family : workload::families())
+    EXPECT_TRUE(families.contains(std::string(family.name))) << family.name;
+}
+
+TEST(SchemesPlan, SetsOfSchemesAndWorkloadsOnTheirDisks) {
+  const SchemesPlan two = plan_of("ufs-schemes/chains,soft-updates/reuse/3@tiny~2");
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two.at(0).key(), "ufs-chains/reuse/3@tiny~2");
+  EXPECT_EQ(two.at(1).key(), "ufs-soft-updates/reuse/3@tiny~2");
+  const auto whole = parse_schemes_workload("reuse/3@deep~12");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->name, "reuse/3");
+  EXPECT_EQ(whole->disk, "deep");
+  EXPECT_EQ(whole->order, 12U);
+  EXPECT_EQ(parse_schemes_workload("indirect/4")->disk, "deep");
+  EXPECT_EQ(parse_schemes_workload("ace-seq2/4")->disk, "plain");
+  EXPECT_FALSE(parse_schemes_workload("reuse/3@large"));
+  EXPECT_FALSE(parse_schemes_workload("reuse/3~x"));
 }
 
 TEST(SchemesPlan, ShardsShareTheTrials) {

@@ -212,6 +212,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash campaign demo --db demo.db\n  headcrash campaign demo --db demo.db --resume\n"
       "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
       "  headcrash campaign ufs-schemes --db ufs.db\n"
+      "  headcrash campaign ufs-schemes/chains,soft-updates/reuse --stop-at-first --db ufs.db\n"
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n\n"
       "Exit code 1: a file system lost what it promises to keep, or a control did not lose what it must.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -33,9 +33,11 @@ TEST(Families, AreInTheCatalogueEqualForEqualNumbersAndEndPersistent) {
 TEST(Families, ReachWhatTheyAreFor) {
   std::uint64_t farthest = 0, most_threads = 0;
   for (std::uint64_t number = 0; number < 8; ++number) {
-    for (const Operation& operation : *family_member("indirect", number))
-      farthest = std::max(farthest, operation.offset);
-    most_threads = std::max<std::uint64_t>(most_threads, threads_of(*family_member("many-users", number)));
+    const auto list = family_member("indirect", number);
+    const auto users = family_member("many-users", number);
+    ASSERT_TRUE(list && users);
+    for (const Operation& operation : *list) farthest = std::max(farthest, operation.offset);
+    most_threads = std::max<std::uint64_t>(most_threads, threads_of(*users));
   }
   EXPECT_GT(farthest, (12 + 128 + 128 * 128) * 512U) << "triple indirect blocks of 512 bytes";
   EXPECT_EQ(most_threads, 3U);

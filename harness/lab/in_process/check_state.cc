@@ -76,25 +76,27 @@ Result<std::vector<crash::Finding>> StateChecker::judge_tree(std::optional<std::
 }
 
 /// One verdict of what the first check said and what the oracle says.
-void StateChecker::judge_findings(const ufs::FsckReport& first, StateOutcome& outcome) const {
+void StateChecker::judge_findings(const ufs::FsckReport& first, bool settled, StateOutcome& outcome) const {
   crash::Recovery recovery;
   std::string forbidden;
   for (const ufs::Finding& finding : first.findings) {
-    if (permitted(*scheme_, finding.kind)) continue;
+    const bool is_stale = ufs::weight_of(finding.kind) == ufs::Weight::stale;
+    if (settled ? is_stale : permitted(*scheme_, finding.kind)) continue;
     recovery.check_found_damage = true;
     if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
   }
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);
   if (recovery.check_found_damage && outcome.findings.empty()) {
-    outcome.judgement.summary = fmt::format("fsck found what {} may not leave ({}); first: {}", scheme_->name,
-                                            counts(outcome.found), forbidden);
+    outcome.judgement.summary =
+        fmt::format("fsck found what {} may not leave{} ({}); first: {}", scheme_->name,
+                    settled ? " when everything has been written" : "", counts(outcome.found), forbidden);
   } else if (outcome.judgement.verdict == crash::Verdict::clean && !outcome.found.empty()) {
     outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
   }
 }
 
-StateOutcome StateChecker::check(std::optional<std::size_t> persisted, Way way, StepTimes& times) {
-  StateOutcome outcome{.persisted = persisted};
+StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& times) {
+  StateOutcome outcome{.persisted = facts.persisted};
   process::Stopwatch watch;
   const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
   const auto end = [&](crash::Verdict verdict, std::string why) {
@@ -121,12 +123,12 @@ StateOutcome StateChecker::check(std::optional<std::size_t> persisted, Way way, 
                                             : second->findings.empty() ? "more"
                                                                        : second->findings.front().text));
   }
-  auto findings = judge_tree(persisted, way, times);
+  auto findings = judge_tree(facts.persisted, way, times);
   if (!findings)
     return end(crash::Verdict::not_repairable,
                "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
   outcome.findings = *std::move(findings);
-  judge_findings(*first, outcome);
+  judge_findings(*first, facts.settled, outcome);
   return outcome;
 }
 

@@ -6,7 +6,8 @@
 //        -> tree       -> oracle: synced data is there, nothing that may not be
 //
 // A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
-// `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best.
+// `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
+// where the run had settled (record_run.h).
 //
 // There are two ways through it. The plain one looks at everything: three times the whole image, the whole
 // tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
@@ -63,6 +64,12 @@ std::string difference(const StateOutcome& one, const StateOutcome& other);
 
 enum class Way : std::uint8_t { plain, quick };
 
+/// What is known about a state from its run.
+struct StateFacts {
+  std::optional<std::size_t> persisted;  ///< the last point that was told before the cut
+  bool settled = false;                  ///< nothing was owed or under way: residue is a finding
+};
+
 class StateChecker {
  public:
   /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
@@ -71,7 +78,7 @@ class StateChecker {
                                      const std::vector<workload::Mishap>& mishaps);
 
   /// What the disk shows now. It is changed by the repair.
-  StateOutcome check(std::optional<std::size_t> persisted, Way way, StepTimes& times);
+  StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);
 
  private:
   /// Refers to its own parts: it stays where it is.
@@ -90,7 +97,7 @@ class StateChecker {
         judging_(std::make_unique<Judging>(disk, std::move(oracle))) {}
   Result<std::vector<crash::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
                                                  StepTimes& times);
-  void judge_findings(const ufs::FsckReport& first, StateOutcome& outcome) const;
+  void judge_findings(const ufs::FsckReport& first, bool settled, StateOutcome& outcome) const;
 
   const ufs::SchemeVariant* scheme_;
   StateDisk* disk_;

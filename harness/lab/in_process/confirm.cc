@@ -69,7 +69,7 @@ class SecondRun {
   StateOutcome check(const states::CrashState& state) {
     disk_.show(state);
     StepTimes times = {};
-    return checker_->check(points_->before(state.event), Way::plain, times);
+    return checker_->check({points_->before(state.event), recorded_.is_settled(state)}, Way::plain, times);
   }
 
   const FormattedDisk& formatted_;

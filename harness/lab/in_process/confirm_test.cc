@@ -32,7 +32,7 @@ TEST(Confirm, SeesFailuresAgainAndMakesTheFirstOneSmaller) {
     EXPECT_TRUE(failure.confirmed) << failure.state << ": " << failure.disagreement;
   const std::string smaller = result->failures.front().minimised_state;
   ASSERT_NE(smaller, "");
-  const auto outcome = bench.check(*scheme, operations, result->run.mishaps, again, smaller);
+  const auto outcome = bench.check(*scheme, operations, result->run, again, smaller);
   ASSERT_TRUE(outcome) << outcome.error().message();
   EXPECT_EQ(outcome->outcome.judgement.verdict, result->failures.front().outcome.judgement.verdict);
 }

@@ -11,6 +11,8 @@
 namespace headcrash::in_process {
 namespace {
 
+constexpr std::uint64_t kAlwaysAudited = 2048;  // sectors of a disk; of larger ones, with what is verified
+
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
   ++result.verdicts[outcome.judgement.verdict];
@@ -18,12 +20,22 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
   for (const auto& [kind, many] : outcome.found) ++result.found[kind];
 }
 
+void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
+          const ExplorationOptions& options, ExplorationResult& result) {
+  if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
+  result.failures.push_back({.state = found.name,
+                             .strategy = found.strategy,
+                             .digest = found.digest,
+                             .wall_ms = wall_ms,
+                             .outcome = std::move(outcome)});
+}
+
 /// Gives the states of one run their outcomes.
 class Examination {
  public:
   Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
-              const ExplorationOptions& options, ExplorationResult& result)
-      : disk_(disk), checker_(checker), points_(points), options_(options), result_(result) {}
+              const ExplorationOptions& options, ExplorationResult& result, Audit& audit)
+      : disk_(disk), checker_(checker), points_(points), options_(options), result_(result), audit_(audit) {}
 
   /// The quick way, and of failures and a share of all states the plain way as well. An Error: they differ.
   Result<StateOutcome> examine(const states::FoundState& found) {
@@ -31,16 +43,21 @@ class Examination {
     const auto step = [&](StepKind kind) {
       result_.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap();
     };
-    const auto persisted = points_.before(found.state.event);
+    const StateFacts facts{points_.before(found.state.event), result_.run.is_settled(found.state)};
     disk_.show(found.state);
     step(StepKind::show);
-    StateOutcome outcome = checker_.check(persisted, Way::quick, result_.step_ms);
+    StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
     watch.lap();  // the checker has told its steps itself
+    if (disk_.sectors() <= kAlwaysAudited) {
+      if (auto fine = audit(found, outcome); !fine) return pass_on(fine);
+      step(StepKind::verify);
+    }
     if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
     StepTimes none = {};
     disk_.show(found.state);
-    StateOutcome plain = checker_.check(persisted, Way::plain, none);
+    StateOutcome plain = checker_.check(facts, Way::plain, none);
     ++result_.verified;
+    if (auto fine = audit(found, plain); !fine) return pass_on(fine);
     step(StepKind::verify);
     const std::string differs = difference(plain, outcome);
     if (differs.empty()) return plain;
@@ -50,12 +67,43 @@ class Examination {
   }
 
  private:
+  /// What fsck has left on the disk.
+  Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
+    const auto& judgement = outcome.judgement;
+    if (judgement.verdict == crash::Verdict::unmountable) return {};
+    std::string problem = judgement.verdict == crash::Verdict::not_repairable
+                              ? judgement.summary
+                              : audit_.contradiction_in(disk_);
+    if (problem.empty()) return {};
+    return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
+                "fsck has not put it right: " + problem, "this is a bug of fsck, or of the lab's audit");
+  }
+
   StateDisk& disk_;
   StateChecker& checker_;
   const PersistencePoints& points_;
   const ExplorationOptions& options_;
   ExplorationResult& result_;
+  Audit& audit_;
 };
+
+/// What the disk held at a cut at which the file system owed nothing.
+Result<void> check_settled(std::uint64_t event, const states::RunHistory& run, Examination& examination,
+                           const ExplorationOptions& options, ExplorationResult& result) {
+  states::FoundState found{.state = {.event = event}};
+  found.name = states::format(found.state);
+  const auto image = run.image(found.state, 0);
+  const auto digest = image ? image->digest() : pass_on(image);
+  if (!digest) return pass_on(digest);
+  found.digest = *digest;
+  const process::Stopwatch watch;
+  auto outcome = examination.examine(found);
+  if (!outcome) return pass_on(outcome);
+  ++result.settled;
+  count(result, *outcome);
+  keep(*std::move(outcome), found, watch.ms(), options, result);
+  return {};
+}
 
 }  // namespace
 
@@ -89,7 +137,12 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   if (!explorer) return pass_on(explorer);
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
-  Examination examination(disk_, *checker, points, options, result);
+  Examination examination(disk_, *checker, points, options, result, audit_);
+  for (const std::uint64_t event : result.run.settled) {
+    if (auto checked = check_settled(event, **run, examination, options, result); !checked)
+      return pass_on(checked);
+  }
+  watch.lap();
   std::map<states::Strategy, StrategyCoverage> by_strategy;
   while (options.interrupted == nullptr || !*options.interrupted) {
     auto found = explorer->next();
@@ -110,12 +163,7 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
     auto outcome = examination.examine(**found);
     if (!outcome) return pass_on(outcome);
     count(result, *outcome);
-    if (!keeps_rules(*outcome) && result.failures.size() < options.failures_kept)
-      result.failures.push_back({.state = (*found)->name,
-                                 .strategy = (*found)->strategy,
-                                 .digest = (*found)->digest,
-                                 .wall_ms = state_watch.ms(),
-                                 .outcome = *std::move(outcome)});
+    keep(*std::move(outcome), **found, state_watch.ms(), options, result);
     watch.lap();  // the examination has told its steps itself
   }
   for (states::Coverage& one : explorer->coverage()) {
@@ -129,8 +177,8 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
 
 Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
                                    std::span<const workload::Operation> operations,
-                                   const std::vector<workload::Mishap>& mishaps,
-                                   const std::filesystem::path& recording, const std::string& state) {
+                                   const RecordedRun& recorded, const std::filesystem::path& recording,
+                                   const std::string& state) {
   const auto parsed = states::parse_crash_state(state);
   if (!parsed) return pass_on(parsed);
   const auto run = states::RunHistory::load(recording);
@@ -141,13 +189,14 @@ Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
     return fail(recording, "is of a run without media, and " + state + " is a state of media",
                 "give a state by writes (w1234-17)");
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker = StateChecker::create(scheme, disk_, fsck_, operations, mishaps);
+  auto checker = StateChecker::create(scheme, disk_, fsck_, operations, recorded.mishaps);
   if (!checker) return pass_on(checker);
   disk_.show(*parsed);
   StepTimes times = {};
   const process::Stopwatch watch;
   ExploredState explored{.state = state};
-  explored.outcome = checker->check(PersistencePoints(**run).before(parsed->event), Way::plain, times);
+  explored.outcome = checker->check(
+      {PersistencePoints(**run).before(parsed->event), recorded.is_settled(*parsed)}, Way::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

@@ -5,12 +5,15 @@
 //
 // States that the driver's rules do not allow are counted and left out. States are checked the quick way
 // (check_state.h); one in twenty, drawn by its digest, and every one that fails, the plain way, too, and a
-// difference between the two ends the exploration with an error. One Bench for each thread: it has the one
-// flat image, and everything on it is of this thread.
+// difference between the two ends the exploration with an error. Where the run had settled, what the disk
+// held is checked first, whatever the strategies say: no residue may be there. What fsck has put right is
+// audited (audit.h), of large disks when the plain way is gone, and a contradiction ends the exploration,
+// too. One Bench for each thread: it has the one flat image, and everything on it is of this thread.
 
 #include <atomic>
 #include <functional>
 
+#include "harness/lab/in_process/audit.h"
 #include "harness/lab/in_process/check_state.h"
 #include "harness/lab/in_process/record_run.h"
 #include "plugin/states/explorer.h"
@@ -55,6 +58,7 @@ struct ExplorationResult {
   std::uint64_t forbidden = 0;  ///< of these, by the driver's rules
   std::uint64_t checked = 0, clean = 0;
   std::uint64_t verified = 0;                       ///< of the checked ones, the plain way
+  std::uint64_t settled = 0;                        ///< checked beside these: nothing was owed there
   std::map<ufs::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
   std::map<crash::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
@@ -74,16 +78,17 @@ class Bench {
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
-  /// One state of a recording that explore() or record_run() made of these operations.
+  /// One state of a recording that explore() or record_run() made of these operations: that of `recorded`, or
+  /// one of the same run made again.
   Result<ExploredState> check(const ufs::SchemeVariant& scheme,
-                              std::span<const workload::Operation> operations,
-                              const std::vector<workload::Mishap>& mishaps,
+                              std::span<const workload::Operation> operations, const RecordedRun& recorded,
                               const std::filesystem::path& recording, const std::string& state);
 
  private:
   const FormattedDisk& formatted_;
   StateDisk disk_;
   ufs::Fsck fsck_;
+  Audit audit_;
 };
 
 }  // namespace headcrash::in_process

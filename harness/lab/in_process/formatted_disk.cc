@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
 
@@ -12,6 +14,8 @@ namespace headcrash::in_process {
 namespace {
 
 using model::kSectorBytes;
+
+constexpr std::uint64_t kFillBytes = 1 << 20;  // at a time
 
 class RecordedBytes final : public model::SectorStore {
  public:
@@ -59,6 +63,17 @@ class RecordedBytes final : public model::SectorStore {
   model::TimeNs now_ = 0;
 };
 
+/// The recording has it, too: a state of it is one for every command.
+Result<void> fill(RecordedBytes& store) {
+  std::vector<std::byte> piece;
+  for (std::uint64_t sector = 0; sector < store.sectors(); sector += piece.size() / kSectorBytes) {
+    piece.resize(std::min(kFillBytes, (store.sectors() - sector) * kSectorBytes));
+    workload::write_before_mkfs(sector, piece);
+    if (auto written = store.write(sector, piece); !written) return written;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::uint64_t FormattedDisk::sectors() const {
@@ -77,6 +92,7 @@ Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptio
       {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false});
   if (!writer) return pass_on(writer);
   RecordedBytes store(disk.bytes, **writer);
+  if (const auto filled = fill(store); !filled) return pass_on(filled);
   if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);

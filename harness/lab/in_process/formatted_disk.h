@@ -1,6 +1,7 @@
 #pragma once
-// An empty file system, made once, and the recording of its making, which the recordings of runs are based
-// on: a state of theirs is a state for every other command, too (extract, recording, serve).
+// An empty file system on a disk full of bytes from before mkfs (workload/stamp.h), made once, and the
+// recording of its making, which the recordings of runs are based on: a state of theirs is a state for every
+// other command, too (extract, recording, serve).
 
 #include <filesystem>
 #include <string>

@@ -1,11 +1,12 @@
 // Everything the operation language can say, drawn from seeds, under schemes that keep their rules: no
 // operation fails, all crash states are what they may be, and what is there after the last sync is what a
-// file system without a flaw would show (the oracle then permits nothing else). HEADCRASH_HISTORIES=600 in
-// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
+// file system without a flaw would show (the oracle then permits nothing else). By default each scheme has a
+// seed; the lab's disks, orders, and one or three users take turns. HEADCRASH_HISTORIES=600 in the
+// environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "harness/lab/in_process/exploration.h"
+#include "harness/lab/in_process/benches.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/model/number_from_environment.h"
 #include "plugin/model/temporary_folder.h"
@@ -13,8 +14,6 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kHistoryDiskBytes = 16 << 20;
-constexpr std::uint64_t kHistories = 6;
 constexpr std::uint64_t kStates = 150;
 
 std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
@@ -23,14 +22,24 @@ std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
   return schemes;
 }
 
-/// Odd seeds have a small cache.
-void expect_without_a_flaw(Bench& bench, const ufs::SchemeVariant& scheme, std::uint64_t seed,
+/// Odd seeds have a small cache, every fifth has three users.
+void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, std::uint64_t seed,
                            const std::filesystem::path& recording) {
-  SCOPED_TRACE(fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({})", seed, scheme.name));
-  const auto operations = workload::random_operations({.seed = seed, .rounds = 80});
-  const auto result = bench.explore(
+  const std::string& disk = lab_disks()[seed % lab_disks().size()].name;
+  SCOPED_TRACE(
+      fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})", seed, scheme.name, disk));
+  const auto bench = benches.get(disk, scheme);
+  ASSERT_TRUE(bench) << bench.error().message();
+  const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
+  const auto operations =
+      workload::random_operations({.seed = seed,
+                                   .rounds = 80,
+                                   .largest_blocks = largest,
+                                   .threads = static_cast<std::uint8_t>(seed % 5 == 0 ? 3 : 1)});
+  const auto result = (*bench)->bench.explore(
       scheme, operations,
-      {.budget = kStates, .run = {.seed = seed, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 512U << 10}},
+      {.budget = kStates,
+       .run = {.seed = seed, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 512U << 10, .order = seed % 4}},
       recording);
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_FALSE(result->run.failure) << *result->run.failure;
@@ -43,14 +52,12 @@ void expect_without_a_flaw(Bench& bench, const ufs::SchemeVariant& scheme, std::
 
 TEST(RandomHistories, ComeOutAsTheyMust) {
   const model::TemporaryFolder folder;
-  const auto formatted = format_disk(kHistoryDiskBytes, {}, folder.path() / "formatted.hcrec");
-  ASSERT_TRUE(formatted) << formatted.error().message();
-  Bench bench(*formatted);
+  Benches benches(folder.path());
   const auto schemes = schemes_that_keep_rules();
   const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
-  const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", kHistories);
+  const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", schemes.size());
   for (std::uint64_t seed = first; seed < end; ++seed)
-    expect_without_a_flaw(bench, schemes.at(seed % schemes.size()), seed, folder.path() / "run.hcrec");
+    expect_without_a_flaw(benches, schemes.at(seed % schemes.size()), seed, folder.path() / "run.hcrec");
 }
 
 }  // namespace

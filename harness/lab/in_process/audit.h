@@ -1,0 +1,42 @@
+#pragma once
+// Who audits the checker: an image that fsck calls right, or has put right, is counted again here, by code
+// that shares nothing with it but the format. Inodes and what they lead to, names, maps and counts must agree
+// in everything; a contradiction means that fsck has not found, or has left, or has made damage.
+//
+// An image is read wholly each time. Memory is kept between images.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/ufs/image_reader.h"
+#include "harness/lab/in_process/state_disk.h"
+
+namespace headcrash::in_process {
+
+class Audit {
+ public:
+  /// The first contradiction, in words; empty: there is none.
+  std::string contradiction_in(const StateDisk& disk);
+
+ private:
+  struct Counted {
+    std::uint16_t mode = 0;
+    std::uint32_t links = 0;  ///< as the inode says
+    std::uint32_t names = 0;  ///< "." and ".." as well
+  };
+  std::string count_inode(const ufs::ImageReader& reader, ufs::InodeNumber number);
+  std::string count_pointer(const ufs::ImageReader& reader, ufs::FragmentAddress at, std::uint32_t level,
+                            std::uint64_t& first_block, const ufs::Inode& inode, std::uint64_t& fragments);
+  std::string take(const ufs::ImageReader& reader, ufs::FragmentAddress at, std::uint32_t fragments);
+  std::string count_names(const ufs::ImageReader& reader);
+  std::string compare_links(const ufs::ImageReader& reader) const;
+  std::string compare_group(const ufs::ImageReader& reader, std::uint32_t group);
+
+  const StateDisk* disk_ = nullptr;
+  std::vector<bool> taken_;  ///< fragments that are data and somebody's
+  std::vector<Counted> inodes_;
+  ufs::Summary total_;
+};
+
+}  // namespace headcrash::in_process
