@@ -189,7 +189,7 @@ void BufferCache::State::make_room(std::size_t bytes) {
 bool BufferCache::State::force_some() {
   std::vector<BufferKey> keys;
   for (const Buffer* b = dirty.first(); b != nullptr; b = DirtyList::after(*b))
-    if (b->lock == Buffer::Lock::free) keys.push_back(b->key);
+    if (b->lock == Buffer::Lock::free && !failed_writes.contains(b->key)) keys.push_back(b->key);
   std::size_t forced = 0;
   for (const BufferKey& key : keys) {
     if (write_unheld(key, Cause::forced) == 0) continue;
@@ -244,9 +244,8 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
   BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.into = buffer.bytes;
   const model::Status status = s.disk.transfer(request);
-  buffer.known = status == model::Status::ok;
+  s.read_arrived(buffer, status);
   if (buffer.known) return HeldBuffer(*this, buffer);
-  s.forget(buffer);
   s.unlock(buffer);
   return tl::unexpected(status);
 }
@@ -283,6 +282,7 @@ void BufferCache::release(HeldBuffer buffer) {
 }
 
 void BufferCache::discard(const BufferKey& key) {
+  state_->discard_writes(key, key);
   Buffer* buffer = state_->find(key);
   if (buffer == nullptr) return;
   state_->forget(*buffer);
@@ -291,12 +291,22 @@ void BufferCache::discard(const BufferKey& key) {
 
 void BufferCache::discard_object(std::uint64_t object) {
   State& s = *state_;
+  s.discard_writes({.object = object, .block = kFirstBlock}, {.object = object, .block = kLastBlock});
   for (auto it = s.objects.find(object); it != s.objects.end(); it = s.objects.find(object)) {
     Buffer& buffer = *it->second.first();
     s.forget(buffer);
     s.settle(buffer);
   }
-  s.errors.erase(object);
+}
+
+void BufferCache::discard_all() {
+  State& s = *state_;
+  s.discard_writes({.object = 0, .block = kFirstBlock}, {.object = kLastObject, .block = kLastBlock});
+  while (!s.objects.empty()) {
+    Buffer& buffer = *s.objects.begin()->second.first();
+    s.forget(buffer);
+    s.settle(buffer);
+  }
 }
 
 void BufferCache::drop_clean() {

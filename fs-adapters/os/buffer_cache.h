@@ -21,8 +21,13 @@
 //
 // Two writes of the same home reach the disk in the order they were issued (disk_queue.h).
 //
-// A buffer is clean from the moment its write is issued, also if that write fails: who waits for it hears of
-// it, the hooks do, and the next flush of its object does.
+// A buffer is clean from the moment its write is issued. If the write fails it is dirty again, with what it
+// holds by then, and is written again by the next sweep or flush: nothing is lost to an error, and a flush is
+// a statement about the disk, not about events. It returns an error as long as a block that it covers has not
+// been written since its last write failed, to everybody who asks, however often; a retry that succeeds ends
+// that. A block that failed is not written to make room, so that a bad disk does not keep who needs a buffer:
+// such blocks may exceed the cache's size, and the file system has to stop before they are too many
+// (failed_bytes()).
 
 #include <cstddef>
 #include <cstdint>
@@ -97,6 +102,9 @@ class WriteHooks {
   /// what it holds: such a buffer is in the cache until this returns, and the hooks ask for its next write
   /// (mark_dirty), here or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;
+  /// The block is not on the disk: after after_write() with an error, when its buffer is dirty again. Not for
+  /// what was discarded meanwhile.
+  virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
 struct BufferCacheOptions {
@@ -137,8 +145,9 @@ class BufferCache {
 
   void release(HeldBuffer buffer);
   void write_delayed(HeldBuffer buffer);
-  /// 0: a hook said not now, and the buffer is dirty; write() then waits for nothing.
+  /// 0: a hook said not now, and the buffer is dirty.
   RequestId write_async(HeldBuffer buffer, const Ordering& ordering = {});
+  /// ok: it is on the disk. device_failed: the disk said so, or a hook said not now and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
   // Without its lock, and without waiting.
@@ -147,15 +156,19 @@ class BufferCache {
   RequestId being_written(const BufferKey& key) const;
   /// Dirty, or being written.
   bool unwritten(const BufferKey& key) const;
+  /// A write of it failed, and none has succeeded since.
+  bool write_failed(const BufferKey& key) const;
+  std::size_t failed_bytes() const;  ///< of all such blocks
+  std::uint64_t size_bytes() const;  ///< as the options say
   /// Without its lock; hooks use it: redone after it was sent undone. False: it is not in the cache.
   bool mark_dirty(const BufferKey& key);
   /// Forgets it, dirty or not; who holds it keeps it for himself. What is on its way arrives.
   void discard(const BufferKey& key);
   void discard_object(std::uint64_t object);
+  void discard_all();
 
-  /// Issues what is dirty, waits for it and for what was on its way; tells an error of any write since the
-  /// last flush. Hooks may keep it dirty: the caller looks again. It knows what was there when
-  /// it began.
+  /// Issues what is dirty, waits for it and for what was on its way. An error: some of it is not on the disk
+  /// (see above). Hooks may keep it dirty: the caller looks again. It knows what was there when it began.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;

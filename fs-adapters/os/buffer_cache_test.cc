@@ -286,21 +286,104 @@ TEST(BufferCache, WhoWaitsForADiscardedBufferGetsANewOne) {
   EXPECT_FALSE(w.cache.any_dirty());
 }
 
-TEST(BufferCache, ErrorsOfWritesThatNobodyWaitedForAreToldByTheNextFlush) {
+TEST(BufferCache, AFlushFailsUntilWhatFailedHasBeenWritten) {
   CachedWorld w;
   w.disk.bad_sectors = {10};
   w.run_as_user([&] {
     EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error);
-    EXPECT_EQ(w.cache.flush_object(3), Status::ok);
-    w.cache.write_async(w.fill({3, 0}, 10, 1));
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "who did not wait for the write hears, too";
+    w.cache.write_async(w.fill({3, 0}, 10, 2));
     w.queue.drain();
     EXPECT_EQ(w.cache.flush_object(4), Status::ok);
     EXPECT_EQ(w.cache.flush_object(3), Status::medium_error);
-    EXPECT_EQ(w.cache.flush_object(3), Status::ok);
-    w.cache.write_delayed(w.fill({3, 0}, 10, 1));
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "told once and not forgotten";
     EXPECT_EQ(w.cache.flush_all(), Status::medium_error);
+    EXPECT_TRUE(w.cache.write_failed({3, 0}));
+    EXPECT_EQ(w.cache.failed_bytes(), 512U);
+    w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_object(3), Status::ok);
+    EXPECT_FALSE(w.cache.write_failed({3, 0}));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
   });
+  EXPECT_EQ(w.medium.word(10), 2U);
+}
+
+TEST(BufferCache, AFlushHearsOfAWriteThatSomebodyElseWaitsFor) {
+  CachedWorld w({.block_copy = true});
+  w.disk.bad_sectors = {10};
+  w.spawn([&] { EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error); });
+  w.spawn([&] { EXPECT_EQ(w.cache.flush_object(3), Status::medium_error); });
+  w.executor.run();
+}
+
+TEST(BufferCache, WhatFailedIsDirtyAndStaysInTheCache) {
+  for (const bool copies : {false, true}) {
+    CachedWorld w({.bytes = 4 * 512, .block_copy = copies});
+    w.disk.bad_sectors = {10};
+    w.run_as_user([&] {
+      w.cache.write_async(w.fill({0, 1}, 10, 7));
+      w.queue.drain();
+      // Others want the room; nobody hangs on the bad sector.
+      for (std::int64_t block = 20; block < 40; ++block)
+        EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)), Status::ok);
+      w.cache.drop_clean();
+      EXPECT_TRUE(w.cache.unwritten({0, 1}));
+      EXPECT_EQ(w.read_word({0, 1}, 10), 7U);
+      w.disk.bad_sectors = {};
+      w.cache.sweep(0, 1);
+      w.cache.sweep(0, 1);
+      w.queue.drain();
+    });
+    EXPECT_EQ(w.medium.word(10), 7U) << "the sweep writes it again";
+    EXPECT_FALSE(w.cache.any_dirty());
+  }
+}
+
+TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
+  CachedWorld w({.bytes = 2 * 512, .block_copy = true});
+  ASSERT_TRUE(w.medium.write(10, filled(1, 3)));
+  w.disk.bad_sectors = {10};
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.drop_clean();
+    EXPECT_FALSE(w.cache.cached({0, 1}));
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 7U);
+    EXPECT_TRUE(w.cache.unwritten({0, 1}));
+    // Zeroes travel without a copy.
+    w.cache.write_async(w.fill({0, 1}, 10, 0));
+    w.cache.drop_clean();
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
+    // Somebody is reading it already, behind the write that will fail.
+    w.cache.write_async(w.fill({0, 1}, 10, 8));
+    w.cache.drop_clean();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
+    EXPECT_TRUE(w.cache.unwritten({0, 1}));
+    w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+  });
+  EXPECT_EQ(w.medium.word(10), 8U);
+}
+
+TEST(BufferCache, WhatFailsAfterItWasDiscardedIsForgotten) {
+  for (const bool copies : {false, true}) {
+    CachedWorld w({.block_copy = copies});
+    w.disk.bad_sectors = {10, 20, 30};
+    w.run_as_user([&] {
+      w.cache.write_async(w.fill({0, 1}, 10, 7));
+      w.cache.write_async(w.fill({5, 0}, 20, 7));
+      w.cache.discard({0, 1});
+      w.cache.discard_object(5);
+      w.queue.drain();
+      EXPECT_FALSE(w.cache.any_dirty());
+      EXPECT_EQ(w.cache.flush_all(), Status::ok);
+      w.cache.write_async(w.fill({6, 0}, 30, 7));
+      w.cache.discard_all();
+      w.queue.drain();
+      EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    });
+  }
 }
 
 TEST(BufferCache, AFlushWaitsForWhatWasOnItsWayAlready) {
@@ -382,7 +465,7 @@ TEST(BufferCache, HooksMayKeepABufferBack) {
   w.cache.hooks(&hooks);
   hooks.kept_back = 1;
   w.run_as_user([&] {
-    EXPECT_EQ(w.cache.write(w.fill({0, 1}, 10, 1)), Status::ok);
+    EXPECT_EQ(w.cache.write(w.fill({0, 1}, 10, 1)), Status::device_failed) << "it is not on the disk";
     w.cache.write_delayed(w.fill({9, 2}, 11, 1, 512, Content::data));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     EXPECT_EQ(w.medium.word(10), 0U);

@@ -10,6 +10,7 @@
 // A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in the order
 // of asking. A forgotten buffer is in no list and lives until its last holder, waiter and transfer are gone.
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -30,6 +31,7 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
+  std::vector<std::byte> newer;  ///< while it is read: what failed to be written over what is being read
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
@@ -48,6 +50,10 @@ class Buffer {
   Links<Buffer> in_dirty;
 };
 
+inline constexpr std::int64_t kFirstBlock = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kLastBlock = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::uint64_t kLastObject = std::numeric_limits<std::uint64_t>::max();
+
 struct BufferKeyHash {
   std::size_t operator()(const BufferKey& key) const {
     const std::uint64_t mixed = (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
@@ -63,8 +69,12 @@ struct BufferCache::State {
 
     State& state;
     BufferKey key;
+    Content content = Content::metadata;
+    std::uint64_t lba = 0;
+    std::size_t bytes = 0;
     bool is_read = false;
-    bool locks = false;  ///< the buffer is locked until it is complete
+    bool discarded = false;  ///< nobody wants to know any more whether it arrives
+    bool locks = false;      ///< the buffer is locked until it is complete
     bool pins = false;
     bool forced = false;
     Buffer* buffer = nullptr;  ///< when it locks or pins
@@ -76,7 +86,6 @@ struct BufferCache::State {
   };
   enum class Cause : std::uint8_t { asked, forced };
   static constexpr std::size_t kForcedAtOnce = 16;
-  static constexpr std::size_t kErrorsKept = 1024;
   static constexpr std::size_t kPageBytes = 4096;
   static std::size_t pages_of(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
 
@@ -109,9 +118,14 @@ struct BufferCache::State {
   RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
   std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
   void arrived(Transfer& transfer, model::Status status);
+  void read_arrived(Buffer& buffer, model::Status status);
+  void write_arrived(Transfer& transfer, model::Status status);
+  void keep_unwritten(Transfer& transfer);
+  void set_dirty_again(Buffer& buffer);
   RequestId write_unheld(const BufferKey& key, Cause cause);
   model::Status flush(const std::vector<BufferKey>& keys, const std::uint64_t* object);
-  model::Status take_error(const std::uint64_t* object);
+  model::Status failure_of(const std::uint64_t* object) const;
+  void discard_writes(const BufferKey& first, const BufferKey& last);
 
   Executor& executor;
   Cpu& cpu;
@@ -135,7 +149,7 @@ struct BufferCache::State {
   std::size_t copied_pages = 0;  ///< of the counted copies
   std::size_t forced_on_their_way = 0;
   WaitQueue room;
-  std::map<std::uint64_t, model::Status> errors;  ///< of writes that nobody waited for, by object
+  std::map<BufferKey, model::Status> failed_writes;  ///< blocks of which none has succeeded since
 };
 
 }  // namespace headcrash::os

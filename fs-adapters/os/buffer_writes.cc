@@ -121,6 +121,9 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   model::invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
   auto* transfer = new Transfer(*this);
   transfer->key = buffer.key;
+  transfer->content = buffer.content;
+  transfer->lba = buffer.lba;
+  transfer->bytes = buffer.bytes.size();
   transfer->forced = cause == Cause::forced;
   transfer->waiter = waiter;
   BlockRequest request{model::Op::write, buffer.lba,
@@ -146,20 +149,12 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
 void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   transfers.remove(transfer);
   const std::unique_ptr<Transfer> ended(&transfer);
-  const bool failed = status != model::Status::ok;
   used_bytes -= transfer.counted_bytes;
   copied_pages -= pages_of(transfer.counted_bytes);
   if (transfer.forced) --forced_on_their_way;
-  if (!transfer.is_read) {
-    if (failed && transfer.waiter == nullptr && errors.size() < kErrorsKept)
-      errors.emplace(transfer.key.object, status);
-    if (hooks != nullptr) hooks->after_write(transfer.key, transfer.id, status);
-  }
+  if (!transfer.is_read) write_arrived(transfer, status);
   if (Buffer* buffer = transfer.buffer) {
-    if (transfer.is_read) {
-      buffer->known = !failed;
-      if (failed) forget(*buffer);
-    }
+    if (transfer.is_read) read_arrived(*buffer, status);
     if (transfer.pins) --buffer->pins;
     if (transfer.locks)
       unlock(*buffer);
@@ -172,6 +167,72 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
     transfer.waiter->status = status;
     transfer.waiter->queue.wake_all();
   }
+}
+
+/// A buffer that could not be read is forgotten; who holds or wants it sees that it is not known.
+void BufferCache::State::read_arrived(Buffer& buffer, model::Status status) {
+  const std::vector<std::byte> newer = std::exchange(buffer.newer, {});
+  buffer.known = status == model::Status::ok || newer.size() >= buffer.bytes.size();
+  if (!buffer.known) {
+    forget(buffer);
+    return;
+  }
+  if (newer.empty()) return;
+  std::copy_n(newer.begin(), std::min(newer.size(), buffer.bytes.size()), buffer.bytes.begin());
+  set_dirty_again(buffer);
+}
+
+void BufferCache::State::write_arrived(Transfer& transfer, model::Status status) {
+  const bool wanted = !transfer.discarded && (transfer.buffer == nullptr || !transfer.buffer->forgotten);
+  const bool failed = status != model::Status::ok;
+  if (wanted && failed) {
+    failed_writes[transfer.key] = status;
+    keep_unwritten(transfer);
+  } else if (wanted && !failed_writes.empty()) {
+    failed_writes.erase(transfer.key);
+  }
+  if (hooks == nullptr) return;
+  hooks->after_write(transfer.key, transfer.id, status);
+  if (wanted && failed) hooks->write_failed(transfer.key, transfer.content);
+}
+
+/// A write has failed: its block is dirty again. A copy may have travelled whose buffer has been dropped
+/// since, and somebody may be reading the block already, behind the failed write: what he gets is too old.
+void BufferCache::State::keep_unwritten(Transfer& transfer) {
+  Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
+  if (buffer != nullptr && buffer->known) {
+    // Who has just made it will write all of it.
+    if (!buffer->fresh) set_dirty_again(*buffer);
+    return;
+  }
+  std::vector<std::byte> sent = std::move(transfer.copy);
+  sent.resize(transfer.bytes);  // zeroes travel without a copy
+  if (buffer != nullptr) {
+    buffer->newer = std::move(sent);
+    return;
+  }
+  Buffer& revived = create(transfer.key, transfer.content, transfer.lba, transfer.bytes);
+  revived.bytes = std::move(sent);
+  revived.known = true;
+  revived.lock = Buffer::Lock::free;
+  set_dirty_again(revived);
+}
+
+/// Not changed: the time of its last change stays.
+void BufferCache::State::set_dirty_again(Buffer& buffer) {
+  const TimeNs modified_at = buffer.modified_at;
+  set_dirty(buffer);
+  buffer.modified_at = modified_at;
+  settle(buffer);
+}
+
+/// What is on its way may fail as it likes.
+void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
+  failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
+  // Without copies a transfer refers to its buffer, which knows.
+  if (!options.block_copy) return;
+  for (Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
+    if (!t->is_read && !(t->key < first) && !(last < t->key)) t->discarded = true;
 }
 
 /// 0: it is not dirty, somebody has it, or a hook said no.
@@ -202,7 +263,7 @@ model::Status BufferCache::write(HeldBuffer buffer, const Ordering& ordering) {
   Buffer& written = *std::exchange(buffer.buffer_, nullptr);
   s.pay_for_write(written);
   WriteWaiter waiter(s.executor);
-  if (s.issue(written, ordering, State::Cause::asked, &waiter) == 0) return model::Status::ok;
+  if (s.issue(written, ordering, State::Cause::asked, &waiter) == 0) return model::Status::device_failed;
   const TimeNs before = s.executor.now();
   while (!waiter.complete) waiter.queue.wait();
   s.executor.account().disk_wait_ns += s.executor.now() - before;
@@ -222,6 +283,21 @@ RequestId BufferCache::being_written(const BufferKey& key) const {
 bool BufferCache::unwritten(const BufferKey& key) const {
   const Buffer* buffer = state_->find(key);
   return (buffer != nullptr && buffer->dirty) || being_written(key) != 0;
+}
+
+bool BufferCache::write_failed(const BufferKey& key) const {
+  return state_->failed_writes.contains(key);
+}
+
+std::size_t BufferCache::failed_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [key, status] : state_->failed_writes)
+    if (const Buffer* buffer = state_->find(key)) bytes += buffer->bytes.size();
+  return bytes;
+}
+
+std::uint64_t BufferCache::size_bytes() const {
+  return state_->options.bytes;
 }
 
 bool BufferCache::mark_dirty(const BufferKey& key) {
@@ -249,16 +325,12 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
   }
 }
 
-/// `object` null: of any.
-model::Status BufferCache::State::take_error(const std::uint64_t* object) {
-  const auto it = object != nullptr ? errors.find(*object) : errors.begin();
-  if (it == errors.end()) return model::Status::ok;
-  const model::Status status = it->second;
-  if (object != nullptr)
-    errors.erase(it);
-  else
-    errors.clear();
-  return status;
+/// Of a block that has not been written since; `object` null: of any.
+model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
+  const auto first = object == nullptr ? failed_writes.begin()
+                                       : failed_writes.lower_bound({.object = *object, .block = kFirstBlock});
+  const bool any = first != failed_writes.end() && (object == nullptr || first->first.object == *object);
+  return any ? first->second : model::Status::ok;
 }
 
 model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys, const std::uint64_t* object) {
@@ -275,7 +347,7 @@ model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys, cons
   for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
     if (!t->is_read && (object == nullptr || t->key.object == *object)) on_their_way.push_back(t->id);
   for (const RequestId id : on_their_way) disk.wait_for(id);
-  return take_error(object);
+  return failure_of(object);
 }
 
 model::Status BufferCache::flush_object(std::uint64_t object) {

@@ -147,8 +147,11 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
+    // A write that was not sent for want of what it names takes later ones of its sectors with it: they hold
+    // what it held, and name only what has changed since.
     for (const Follower& follower : followers)
-      if (follower.link == Link::chain && slots_[follower.id].kind == Kind::write) doom(follower.id, changes);
+      if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
+        doom(follower.id, changes);
     doom_followers(id, changes);
   }
   for (const Follower& follower : followers) {

@@ -82,7 +82,8 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// A failed write dooms pending writes after it: those that name it, those behind its flag or barrier.
+  /// A failed write dooms pending writes after it: those that name it, those behind its flag or barrier, and,
+  /// when it was doomed itself, those of its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -92,7 +93,8 @@ class NaiveOrder {
         if (b.kind != OrderKind::write || b.complete) continue;
         const bool flagged = failed.flagged && rules_.flag != FlagMeaning::ignore;
         const bool named = std::find(b.after.begin(), b.after.end(), id) != b.after.end();
-        if (flagged || named || failed.barrier) b.doomed = true;
+        const bool holds_it = failed.doomed && shares_sectors(id, j);
+        if (flagged || named || failed.barrier || holds_it) b.doomed = true;
       }
     }
     for (RequestId j = 1; j <= newest(); ++j) {

@@ -17,9 +17,10 @@
 // that follow each other on the disk, and that may go now, go as one: as the driver of the paper, which
 // concatenates. Among those that may go the schedule chooses.
 //
-// When a flagged write fails, the writes that it held back fail with it, and so do those that name it: what
-// must not be seen without it is not written. Later ones are not touched: who issues them knows. A run of
-// concatenated requests that fails is tried again one by one.
+// When a flagged write fails, the writes that it held back fail with it, and so do those that name it, and
+// later writes of the same sectors as these, which hold what they held: what must not be seen without it is
+// not written. Those issued when it has failed are not touched: who issues them knows. A run of concatenated
+// requests that fails is tried again one by one.
 
 #include <cstdint>
 #include <memory>

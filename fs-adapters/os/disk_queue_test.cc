@@ -138,6 +138,25 @@ TEST(DiskQueue, SuccessorsOfAFailedFlaggedWriteFail) {
   EXPECT_EQ(w.disk.log, (Log{"w100+1", "r300+1", "w400+1"}));
 }
 
+TEST(DiskQueue, AVersionThatHoldsWhatWasNotWrittenIsNotWrittenEither) {
+  World w;
+  w.disk.bad_sectors = {100};
+  Issuer issuer(w.queue);
+  w.run_as_user([&] {
+    const RequestId first = issuer.write(100, 1, 1);
+    const std::vector<RequestId> names{first};
+    const RequestId second = issuer.write(200, 1, 2, {.after = names});
+    const RequestId newer = issuer.write(200, 1, 3);  // a later version of the same block, which names nobody
+    const RequestId newer_bad = issuer.write(100, 1, 4);  // what failed itself has nothing before it
+    w.queue.drain();
+    EXPECT_EQ(issuer.statuses[second], Status::medium_error);
+    EXPECT_EQ(issuer.statuses[newer], Status::medium_error);
+    EXPECT_EQ(issuer.statuses[newer_bad], Status::medium_error);
+  });
+  EXPECT_EQ(w.disk.log, (Log{"w100+1", "w100+1"}));
+  EXPECT_EQ(w.medium.word(200), 0U);
+}
+
 TEST(DiskQueue, ABadSectorFailsOnlyItsOwnRequest) {
   World w;
   w.disk.bad_sectors = {109};

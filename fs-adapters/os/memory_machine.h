@@ -2,7 +2,8 @@
 // A disk that is only bytes and the small operating system on it, in virtual time: what tests and the crash
 // lab mount a file system on. Who wants a drive's mechanism puts the same parts together around a ModelDisk.
 //
-//   executor (its clock: the simulation's) | cpu | queue -> disk -> store | cache | syncer, not yet started
+//   executor (its clock: the simulation's) | cpu | queue -> [faults] -> disk -> store | cache
+//   syncer, not yet started
 //
 // Before it goes, nobody must be at work: power_cut(), then Executor::halt().
 
@@ -10,6 +11,7 @@
 #include "fs-adapters/os/cpu.h"
 #include "fs-adapters/os/disk_queue.h"
 #include "fs-adapters/os/executor.h"
+#include "fs-adapters/os/faulty_disk.h"
 #include "fs-adapters/os/memory_disk.h"
 #include "fs-adapters/os/syncer.h"
 
@@ -21,6 +23,7 @@ struct MemoryMachineOptions {
   DiskQueueOptions queue;
   BufferCacheOptions cache;
   SyncerOptions syncer;
+  std::vector<DiskFault> faults = {};  ///< requests of the disk that fail
 };
 
 class MemoryMachine {
@@ -28,8 +31,9 @@ class MemoryMachine {
   /// The store must outlive it.
   MemoryMachine(model::SectorStore& store, const MemoryMachineOptions& options)
       : disk(simulation, store, options.latency_ns),
+        faulty_disk(disk, options.faults),
         cpu(executor, options.costs),
-        queue(executor, cpu, disk, options.queue),
+        queue(executor, cpu, faulty_disk, options.queue),
         cache(executor, cpu, queue, options.cache),
         syncer(executor, cache, options.syncer) {}
   MemoryMachine(const MemoryMachine&) = delete;
@@ -39,6 +43,7 @@ class MemoryMachine {
   VirtualClock clock{simulation};
   Executor executor{clock};
   MemoryDisk disk;
+  FaultyDisk faulty_disk;
   Cpu cpu;
   DiskQueue queue;
   BufferCache cache;
