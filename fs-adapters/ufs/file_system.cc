@@ -92,16 +92,27 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, co
   const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory())
     return fail(kSubject, "the root is no directory", "run fsck on it");
-  if (!mounted->volume_->write_superblock(false))
+  if (!mounted->volume_->write_superblock(false)) {
+    machine.cache.discard_all();  // another try reads what is on the disk
     return fail(kSubject, "the superblock cannot be written", "look whether the device is on");
+  }
   return mounted;
 }
 
 VfsResult<void> FileSystem::unmount() {
   for (auto& file : files_) file.reset();
-  auto done = volume_->scheme->sync();
+  auto done = sync_all();
   volume_->inodes.forget_idle(0);
+  const bool settled =
+      !volume_->cache.any_dirty() && volume_->inodes.changed() == 0 && volume_->syncer.work_waiting() == 0;
+  if (done && !settled) done = refuse(EIO);
   if (done) done = volume_->write_superblock(true);
+  if (!done) {
+    // What could not be written must not reach the disk later, without its order.
+    volume_->abandoned = true;
+    volume_->syncer.forget_work();
+    volume_->cache.discard_all();
+  }
   mounted_ = false;
   volume_->cache.hooks(nullptr);
   return done;
@@ -170,7 +181,7 @@ VfsResult<void> FileSystem::fsync_directory(std::string_view path) {
     if (!inode) return pass_on_errno(inode);
     const InodeLock lock(**inode);
     if (!(*inode)->disk.is_directory()) return refuse(ENOTDIR);
-    return volume_->scheme->fsync(operation, **inode, Scheme::SyncExtent::everything);
+    return sync_inode(operation, **inode, Scheme::SyncExtent::everything);
   });
 }
 
@@ -188,10 +199,17 @@ VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) {
   return refuse(ENOTSUP);
 }
 
+VfsResult<void> FileSystem::sync_all() {
+  if (volume_->stopped()) return refuse(EIO);
+  auto done = volume_->scheme->sync();
+  if (done && volume_->stopped()) done = refuse(EIO);
+  return done;
+}
+
 VfsResult<void> FileSystem::sync() {
   enter();
   const std::uint64_t noted = volume_->names.noted();
-  auto done = volume_->scheme->sync();
+  auto done = sync_all();
   if (done) volume_->names.all_arrived(noted);
   if (done && volume_->super.modified) done = volume_->write_superblock(false);
   return done;

@@ -7,10 +7,13 @@
 // number, then what is no directory by number, and looks the names up again under the locks.
 //
 // An operation that finds no space left ends without having changed anything that is seen, asks the scheme to
-// do what it has put off, and is tried once more.
+// do what it has put off, and is tried once more. One that fails with an I/O error after it began to change
+// something stops the file system, as other errors do (volume.h): what memory holds then is not what a whole
+// operation leaves.
 //
 // Every function is called from within a fiber.
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -115,6 +118,9 @@ class FileSystem : public Vfs {
   template <typename T>
   VfsResult<T> change(const std::function<VfsResult<T>(Operation&)>& body);
   void enter() { volume_->cpu.use(volume_->cpu.costs().system_call); }
+  VfsResult<FileHandle> open_file(std::string_view path, const OpenOptions& options, Operation& operation);
+  VfsResult<void> sync_inode(Operation& operation, CoreInode& inode, Scheme::SyncExtent extent);
+  VfsResult<void> sync_all();
 
   // path.cc
   VfsResult<InodeHandle> start_of(std::string_view& path, Operation* operation);
@@ -161,10 +167,15 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
 template <typename T>
 VfsResult<T> FileSystem::change(const std::function<VfsResult<T>(Operation&)>& body) {
   enter();
+  if (volume_->stopped()) return refuse(EIO);
+  volume_->scheme->bound_work();
   for (bool again = true;; again = false) {
     Operation operation;
     volume_->scheme->begin(operation);
+    const std::uint64_t changes = volume_->changes;  // others' count, too: rather stopped once too often
     VfsResult<T> result = body(operation);
+    if (!result && result.error().value == EIO && !operation.sync_failed && volume_->changes != changes)
+      volume_->stop();
     const VfsResult<void> ended = volume_->scheme->end(operation);
     if (result && !ended) return pass_on_errno(ended);
     if (!result && result.error().value == ENOSPC && again && volume_->scheme->reclaim()) continue;

@@ -36,43 +36,51 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
   return &*files_[index];
 }
 
+VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOptions& options,
+                                            Operation& operation) {
+  InodeHandle inode;
+  if (options.create) {
+    auto at = walk_to_parent(path, &operation);
+    if (!at) return pass_on_errno(at);
+    const InodeLock lock(*at->directory);
+    const auto found = find_name(*volume_, *at->directory, at->name);
+    if (!found) return pass_on_errno(found);
+    if (*found && options.exclusive) return refuse(EEXIST);
+    if (!*found) {
+      const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & 07777U));
+      auto made = make_node(operation, *at->directory, at->name, mode, {});
+      if (!made) return pass_on_errno(made);
+      inode = std::move(*made);
+    }
+  }
+  if (!inode) {
+    auto walked = walk(path, LastLink::follow, &operation);
+    if (!walked) return pass_on_errno(walked);
+    inode = std::move(*walked);
+  }
+  if (inode->disk.is_directory()) return refuse(EISDIR);
+  if (options.truncate && inode->disk.size_bytes != 0) {
+    const InodeLock lock(*inode);
+    if (auto cut = set_size(*volume_, operation, *inode, 0); !cut) return pass_on_errno(cut);
+    touch(*volume_, *inode);
+  }
+  auto slot = std::find(files_.begin(), files_.end(), std::nullopt);
+  if (slot == files_.end()) {
+    if (files_.size() >= kOpenFilesMax) return refuse(ENFILE);
+    slot = files_.insert(files_.end(), std::nullopt);
+  }
+  inode.detach_from_operation();
+  slot->emplace(OpenFile{.inode = std::move(inode), .sync = options.sync, .data_sync = options.data_sync});
+  return FileHandle{static_cast<std::int32_t>(slot - files_.begin())};
+}
+
 VfsResult<FileHandle> FileSystem::open(std::string_view path, const OpenOptions& options) {
-  return change<FileHandle>([&](Operation& operation) -> VfsResult<FileHandle> {
-    InodeHandle inode;
-    if (options.create) {
-      auto at = walk_to_parent(path, &operation);
-      if (!at) return pass_on_errno(at);
-      const InodeLock lock(*at->directory);
-      const auto found = find_name(*volume_, *at->directory, at->name);
-      if (!found) return pass_on_errno(found);
-      if (*found && options.exclusive) return refuse(EEXIST);
-      if (!*found) {
-        const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & 07777U));
-        auto made = make_node(operation, *at->directory, at->name, mode, {});
-        if (!made) return pass_on_errno(made);
-        inode = std::move(*made);
-      }
-    }
-    if (!inode) {
-      auto walked = walk(path, LastLink::follow, &operation);
-      if (!walked) return pass_on_errno(walked);
-      inode = std::move(*walked);
-    }
-    if (inode->disk.is_directory()) return refuse(EISDIR);
-    if (options.truncate && inode->disk.size_bytes != 0) {
-      const InodeLock lock(*inode);
-      if (auto cut = set_size(*volume_, operation, *inode, 0); !cut) return pass_on_errno(cut);
-      touch(*volume_, *inode);
-    }
-    auto slot = std::find(files_.begin(), files_.end(), std::nullopt);
-    if (slot == files_.end()) {
-      if (files_.size() >= kOpenFilesMax) return refuse(ENFILE);
-      slot = files_.insert(files_.end(), std::nullopt);
-    }
-    inode.detach_from_operation();
-    slot->emplace(OpenFile{.inode = std::move(inode), .sync = options.sync, .data_sync = options.data_sync});
-    return FileHandle{static_cast<std::int32_t>(slot - files_.begin())};
-  });
+  const auto open = [&](Operation& operation) { return open_file(path, options, operation); };
+  if (!volume_->stopped() || options.create || options.truncate) return change<FileHandle>(open);
+  // What has stopped can be read.
+  enter();
+  Operation none;
+  return open(none);
 }
 
 VfsResult<void> FileSystem::close(FileHandle file) {
@@ -151,7 +159,7 @@ VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset, std::s
     const InodeLock lock(*inode);
     auto written = write_bytes(operation, *inode, offset, data);
     if (!written || !sync) return written;
-    return volume_->scheme->fsync(operation, *inode, extent);
+    return sync_inode(operation, *inode, extent);
   });
 }
 
@@ -164,7 +172,7 @@ VfsResult<void> FileSystem::append(FileHandle file, std::span<const std::byte> d
     const InodeLock lock(*inode);
     auto written = write_bytes(operation, *inode, inode->disk.size_bytes, data);
     if (!written || !sync) return written;
-    return volume_->scheme->fsync(operation, *inode, Scheme::SyncExtent::everything);
+    return sync_inode(operation, *inode, Scheme::SyncExtent::everything);
   });
 }
 
@@ -293,8 +301,16 @@ VfsResult<void> FileSystem::mmap_write_sync(FileHandle file, std::uint64_t offse
     if (offset > size || data.size() > size - offset) return refuse(EINVAL);
     auto written = write_bytes(operation, *inode, offset, data);
     if (!written) return written;
-    return volume_->scheme->fsync(operation, *inode, Scheme::SyncExtent::data);
+    return sync_inode(operation, *inode, Scheme::SyncExtent::data);
   });
+}
+
+/// The inode is locked.
+VfsResult<void> FileSystem::sync_inode(Operation& operation, CoreInode& inode, Scheme::SyncExtent extent) {
+  auto done = volume_->scheme->fsync(operation, inode, extent);
+  if (done && volume_->stopped()) done = refuse(EIO);
+  operation.sync_failed = !done;
+  return done;
 }
 
 VfsResult<void> FileSystem::sync_file(FileHandle file, Scheme::SyncExtent extent) {
@@ -303,7 +319,7 @@ VfsResult<void> FileSystem::sync_file(FileHandle file, Scheme::SyncExtent extent
     if (!open) return pass_on_errno(open);
     const InodeHandle inode = volume_->inodes.share(*(*open)->inode, &operation);
     const InodeLock lock(*inode);
-    return volume_->scheme->fsync(operation, *inode, extent);
+    return sync_inode(operation, *inode, extent);
   });
 }
 

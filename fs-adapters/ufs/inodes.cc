@@ -82,11 +82,12 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
 
 void Inodes::mark_changed(CoreInode& inode) {
   inode.changed = true;
+  ++volume_.changes;
   if (std::exchange(write_back_scheduled_, true)) return;
   volume_.syncer.add_work(
       [this] {
         write_back_scheduled_ = false;
-        (void)write_all_delayed();  // a failing disk is met again, by whoever needs it
+        (void)write_all_delayed();  // who could not be copied stays changed: sync and unmount meet the error
       },
       volume_.executor.now() + kWriteBackNs);
 }
@@ -150,11 +151,15 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
   }
   {
     const InodeLock lock(inode);
-    // Errors here are those of a disk that has gone, or of a damaged inode: what cannot be freed leaks.
+    // Errors here are those of a bad disk, or of a damaged inode: what cannot be freed leaks, and fsck has to
+    // look.
     auto extents = take_all_blocks(volume_, inode);
-    if (extents)
-      (void)volume_.scheme->inode_removed(
-          *operation, {.inode = inode, .directory = was_directory, .extents = std::move(*extents)});
+    const auto removed =
+        extents
+            ? volume_.scheme->inode_removed(
+                  *operation, {.inode = inode, .directory = was_directory, .extents = std::move(*extents)})
+            : pass_on_errno(extents);
+    if (!removed) volume_.stop();
   }
   volume_.names.forget(inode.number);
   if (was_directory) volume_.names.forget_directory(inode.number);
@@ -167,12 +172,14 @@ void Inodes::put(CoreInode& inode, Operation* operation) {
     --inode.references;
     return;
   }
-  if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
+  if (volume_.stopped()) {
+    // Nothing is written or removed any more.
+  } else if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
     if (volume_.scheme->puts_off_removal(inode)) return;
     remove(inode, operation);
   } else if (inode.references == 1 && inode.loaded && inode.changed) {
     const InodeLock lock(inode);
-    if (inode.changed) (void)write_delayed(inode);
+    if (inode.changed) (void)write_delayed(inode);  // its block cannot be read: it stays changed, in core
   }
   if (--inode.references > 0) return;
   if (!inode.loaded || !inode.disk.allocated()) {
@@ -184,10 +191,14 @@ void Inodes::put(CoreInode& inode, Operation* operation) {
 }
 
 void Inodes::forget_idle(std::size_t keep) {
-  while (idle_.size() > keep) {
-    const InodeNumber number = idle_.front();
-    idle_.pop_front();
-    table_.erase(number);
+  for (auto at = idle_.begin(); at != idle_.end() && idle_.size() > keep;) {
+    const auto idle = table_.find(*at);
+    if (idle->second->changed) {  // it could not be copied to its block
+      ++at;
+      continue;
+    }
+    table_.erase(idle);
+    at = idle_.erase(at);
   }
 }
 

@@ -138,7 +138,7 @@ class Inodes {
   /// In core, allocated, and nobody's name: those that somebody has open.
   std::vector<InodeNumber> without_links() const;
   std::size_t in_core() const { return table_.size(); }
-  /// Those nobody refers to.
+  /// Those nobody refers to, but for the changed ones.
   void forget_idle(std::size_t keep);
 
  private:

@@ -35,7 +35,7 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 /// The sum of what each may have changed at most soon says too much: then what has changed is counted.
 bool Journal::has_room() {
   const auto fits = [&] { return blocks_ + (active_ + 1) * operation_blocks_ <= limit_blocks_; };
-  if (failed_ || fits()) return true;
+  if (volume_.stopped() || fits()) return true;
   std::uint32_t changed = 0;
   for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty())
     if (dirty.content == os::Content::metadata && dirty.modified_at >= copied_at_) ++changed;
@@ -60,7 +60,7 @@ VfsResult<void> Journal::end(Operation& operation) {
   if (operation.transaction == 0) return {};
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
-  if (failed_) return operation.blocks > 0 || operation.commits ? refuse(EIO) : VfsResult<void>();
+  if (volume_.stopped()) return operation.blocks > 0 || operation.commits ? refuse(EIO) : VfsResult<void>();
   commit_later();
   return operation.commits ? commit_through(operation.transaction) : VfsResult<void>();
 }
@@ -76,13 +76,13 @@ void Journal::commit_later() {
 }
 
 VfsResult<void> Journal::commit_through(std::uint64_t transaction) {
-  while (committed_ < transaction && !failed_) {
+  while (committed_ < transaction && !volume_.stopped()) {
     if (committing_)
       done_.wait();
     else
       commit();
   }
-  return failed_ ? refuse(EIO) : VfsResult<void>();
+  return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
 /// An operation on names, or one that takes blocks away.
@@ -190,10 +190,10 @@ VfsResult<void> Journal::sync() {
   }
   while (committing_) done_.wait();
   committing_ = true;
-  if (!failed_ && !move_tail()) failed_ = true;
+  if (!volume_.stopped() && !move_tail()) volume_.stop();
   committing_ = false;
   done_.wake_all();
-  return failed_ ? refuse(EIO) : VfsResult<void>();
+  return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
 /// What is freed is free when its transaction has committed.
@@ -226,6 +226,7 @@ const Journal::Image* Journal::committed(FragmentAddress home, std::span<const s
 }
 
 bool Journal::before_write(os::Outgoing& write) {
+  if (!Scheme::before_write(write)) return false;
   const FragmentAddress home = home_of(write.lba);
   const bool may_always =
       !journalled(write.content, write.key, home) || (let_through_ != nullptr && *let_through_ == write.key);
@@ -249,7 +250,7 @@ void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status
   if (status == model::Status::ok)
     in_place(sent.home, sent.sequence);
   else
-    failed_ = true;
+    volume_.stop();
 }
 
 }  // namespace headcrash::ufs

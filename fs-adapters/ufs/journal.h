@@ -38,8 +38,9 @@
 // means durable. Else JournalOptions::flushes: what the commit record says must be durable before it, and it
 // before anybody believes in it; images must be in their places before the tail leaves them.
 //
-// A write of the journal, or of an image to its place, that fails ends it: nothing is committed any more, and
-// everything that would change something fails (EIO) until a mount has replayed what was committed.
+// A write of the journal, of an image to its place, or of data that a commit record waits for, that fails
+// stops the volume (volume.h): nothing is committed any more, and everything that would change something
+// fails (EIO) until a mount has replayed what was committed. Other data only stay dirty.
 //
 // Source: Tweedie 1998 (journal_format.h) for the order of things; Hagmann, "Reimplementing the Cedar File
 // System Using Logging and Group Commit", 1987, for commits that wait for each other.
@@ -107,7 +108,7 @@ class Journal : public Scheme {
     std::vector<os::BufferKey> keys;  ///< of the blocks that the images were copied from
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
-    std::vector<os::RequestId> data;
+    std::vector<os::BufferKey> data;       ///< that must be in its place before the commit record goes
     std::vector<Extent> written_in_place;  ///< data without room among the images
     std::size_t fragments = 0;             ///< of the images
     bool empty() const { return record.images.empty() && frees.empty(); }
@@ -157,7 +158,8 @@ class Journal : public Scheme {
   void revoke(Transaction& transaction);
   void revoke(Transaction& transaction, const Extent& extent);
   bool write(Transaction& transaction);
-  bool put_into_ring(const JournalTransaction& record, const std::vector<os::RequestId>& data);
+  bool put_into_ring(const JournalTransaction& record, const std::vector<os::BufferKey>& data);
+  bool arrived(const std::vector<os::BufferKey>& data);
   void send(Writes& writes, std::uint32_t position, std::span<const std::byte> bytes);
   bool all_written(const Writes& writes);
   bool flush();
@@ -180,7 +182,6 @@ class Journal : public Scheme {
   JournalRing ring_;
   JournalSuperblock super_;
   std::uint32_t limit_blocks_, operation_blocks_, indirect_max_;
-  bool failed_ = false;
 
   // The running transaction.
   std::uint64_t running_ = 1, committed_ = 0;  ///< numbers of this mount; not those in the ring

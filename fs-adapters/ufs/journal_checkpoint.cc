@@ -6,12 +6,15 @@
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/journal_write.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/model/invariant.h"
 
 namespace headcrash::ufs {
 
 /// It is in its place, superseded, or nobody's any more.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
-  --log_[image->second.sequence - log_.front().sequence].images;
+  const std::uint64_t at = image->second.sequence - log_.front().sequence;
+  model::invariant(at < log_.size() && log_[at].images > 0, "journal: an image of no transaction");
+  --log_[at].images;
   images_.erase(image);
 }
 
@@ -106,7 +109,7 @@ bool Journal::checkpoint(std::uint64_t last) {
   for (const os::RequestId id : through_cache) volume_.disk.wait_for(id);
   for (const StaleImage& one : stale)
     if (fine) in_place(one.home, one.sequence);
-  return fine && !failed_;
+  return fine && !volume_.stopped();
 }
 
 /// Over transactions whose images are all in their places. What is on its way is waited for, so that it need
@@ -122,7 +125,7 @@ bool Journal::move_tail() {
   super_.tail_sequence = log_.empty() ? sequence_ : log_.front().sequence;
   if (super_.tail_sequence == before) return true;
   volume_.disk.drain();
-  if (failed_ || !flush()) return false;
+  if (volume_.stopped() || !flush()) return false;
   std::array<std::byte, kSectorBytes> sector = {};
   encode_journal_superblock(super_, sector);
   LogWrite write(volume_, ring_.superblock_lba(), sector);

@@ -25,11 +25,12 @@ void Journal::commit() {
   Transaction transaction;
   bool fine = close_and_copy(transaction);
   if (fine && !transaction.empty()) fine = write(transaction);
-  if (!fine) failed_ = true;
+  if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
   // Nobody waits for this but who wants the next commit.
-  if (!failed_ && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2)) failed_ = true;
+  if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
+    volume_.stop();
   committing_ = false;
   done_.wake_all();
 }
@@ -98,8 +99,9 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
       {.at = home_of(buffer.lba()),
        .fragments = static_cast<std::uint32_t>(buffer.bytes().size() / ring_.fragment_bytes())});
   let_through_ = &key;
-  transaction.data.push_back(volume_.cache.write_async(std::move(buffer)));
+  volume_.cache.write_async(std::move(buffer));
   let_through_ = nullptr;
+  transaction.data.push_back(key);
   ++counters_.ordered_writes;
 }
 
@@ -109,13 +111,13 @@ void Journal::order_data(Transaction& transaction) {
   if (options_.journal.contents == JournalOptions::Contents::data) return;
   for (const os::BufferKey& key : keys) {
     os::HeldBuffer buffer = volume_.cache.cached(key);
-    if (!buffer) continue;
-    os::RequestId id = buffer.being_written();
-    if (buffer.dirty()) {
-      id = volume_.cache.write_async(std::move(buffer));
+    if (buffer && buffer.dirty()) {
+      volume_.cache.write_async(std::move(buffer));
       ++counters_.ordered_writes;
     }
-    if (id != 0) transaction.data.push_back(id);
+    // A copy may be on its way of what the cache has dropped.
+    volume_.cache.release(std::move(buffer));
+    if (volume_.cache.unwritten(key)) transaction.data.push_back(key);
   }
 }
 
@@ -211,7 +213,17 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<os::RequestId>& data) {
+/// False: some of it is not in its place, or may not be.
+bool Journal::arrived(const std::vector<os::BufferKey>& data) {
+  bool fine = true;
+  for (const os::BufferKey& key : data) {
+    volume_.disk.wait_for(volume_.cache.being_written(key));
+    fine = fine && !volume_.cache.write_failed(key);
+  }
+  return fine && !volume_.stopped();
+}
+
+bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<os::BufferKey>& data) {
   const std::vector<std::byte> bytes = encode_transaction(record, ring_.fragment_bytes());
   const std::size_t body = bytes.size() - ring_.fragment_bytes();
   const auto commit_at = ring_.after(head_, static_cast<std::uint32_t>(body / ring_.fragment_bytes()));
@@ -219,8 +231,8 @@ bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<
   Writes writes;
   send(writes, head_, all.first(body));
   if (options_.journal.record == JournalOptions::CommitRecord::last) {
-    for (const os::RequestId id : data) volume_.disk.wait_for(id);
-    if (!all_written(writes) || !flush()) return false;
+    const bool in_place = arrived(data);
+    if (!all_written(writes) || !in_place || !flush()) return false;
   }
   send(writes, commit_at, all.subspan(body));
   if (!all_written(writes) || !flush()) return false;

@@ -25,7 +25,7 @@ void SchedulerChains::After::add(const os::DiskQueue& disk, const After& others)
 }
 
 SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
-    : Scheme(volume, options), zeroes_(volume) {}
+    : DriverOrder(volume, options), zeroes_(volume) {}
 
 VfsResult<os::RequestId> SchedulerChains::send_inode(CoreInode& inode, bool barrier) {
   auto buffer = volume_.inodes.copy_to_block(inode);
@@ -34,6 +34,7 @@ VfsResult<os::RequestId> SchedulerChains::send_inode(CoreInode& inode, bool barr
 }
 
 bool SchedulerChains::before_write(os::Outgoing& write) {
+  if (!Scheme::before_write(write)) return false;
   const auto noted = blocks_.find(write.key);
   if (noted == blocks_.end()) return true;
   sent_after_.assign(write.ordering.after.begin(), write.ordering.after.end());
@@ -105,6 +106,7 @@ VfsResult<os::HeldBuffer> SchedulerChains::block_allocated(Operation&, const Blo
       pointer.add(volume_.disk, zeroes_.issue(fresh, {.after = pointer.ids()}));
   } else {
     blocks_[key].add(volume_.disk, pointer);
+    if (allocation.kind == BlockKind::data) moves(key);
     os::RequestId id = 0;
     auto again = volume_.write_async_and_hold(std::move(block), {}, id);
     if (!again) return again;
@@ -217,14 +219,14 @@ VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, S
   // What is below a directory that has moved does not know that its path has changed.
   const After moved = paths_;
   for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);
-  return zeroes_.take_error();
+  return {};
 }
 
 VfsResult<void> SchedulerChains::sync() {
   auto written = Scheme::sync();
   volume_.disk.drain();
   forget_complete();
-  return written ? zeroes_.take_error() : written;
+  return written;
 }
 
 }  // namespace headcrash::ufs

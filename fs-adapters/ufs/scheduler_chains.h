@@ -26,12 +26,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/ufs/driver_order.h"
 #include "fs-adapters/ufs/zero_page.h"
 
 namespace headcrash::ufs {
 
-class SchedulerChains : public Scheme {
+class SchedulerChains : public DriverOrder {
  public:
   SchedulerChains(Volume& volume, const SchemeOptions& options);
   std::string_view name() const override { return "scheduler-chains"; }
@@ -53,7 +53,8 @@ class SchedulerChains : public Scheme {
   bool before_write(os::Outgoing& write) override;
 
  private:
-  /// Requests that something must come after. Complete ones are dropped when the list has grown.
+  /// Requests that something must come after. Complete ones are dropped when the list has grown; when one has
+  /// failed the volume is stopped, and nothing is left that could come after it.
   class After {
    public:
     void add(const os::DiskQueue& disk, os::RequestId id);

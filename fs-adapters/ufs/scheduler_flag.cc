@@ -12,7 +12,7 @@ constexpr os::Ordering kFlagged{.flagged = true};
 }  // namespace
 
 SchedulerFlag::SchedulerFlag(Volume& volume, const SchemeOptions& options)
-    : Scheme(volume, options), zeroes_(volume) {}
+    : DriverOrder(volume, options), zeroes_(volume) {}
 
 VfsResult<void> SchedulerFlag::send_inode(CoreInode& inode) {
   auto buffer = volume_.inodes.copy_to_block(inode);
@@ -27,6 +27,7 @@ VfsResult<os::HeldBuffer> SchedulerFlag::block_allocated(Operation&, const Block
     if (options_.allocation_initialization) zeroes_.issue(ZeroPage::new_part(allocation), kFlagged);
     return block;
   }
+  if (allocation.kind == BlockKind::data) moves(block.key());
   os::RequestId id = 0;
   return volume_.write_async_and_hold(std::move(block), kFlagged, id);
 }
@@ -78,13 +79,13 @@ VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, Syn
   if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
   // What is below a directory that has moved does not know that its path has changed.
   volume_.disk.wait_for(last_path_);
-  return zeroes_.take_error();
+  return {};
 }
 
 VfsResult<void> SchedulerFlag::sync() {
   auto written = Scheme::sync();
   volume_.disk.drain();
-  return written ? zeroes_.take_error() : written;
+  return written;
 }
 
 }  // namespace headcrash::ufs

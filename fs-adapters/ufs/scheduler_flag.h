@@ -15,12 +15,12 @@
 //   grow      a fragment that moves: its new place F, inode F
 //   rename    inode F, new name F, old name F
 
-#include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/ufs/driver_order.h"
 #include "fs-adapters/ufs/zero_page.h"
 
 namespace headcrash::ufs {
 
-class SchedulerFlag : public Scheme {
+class SchedulerFlag : public DriverOrder {
  public:
   SchedulerFlag(Volume& volume, const SchemeOptions& options);
   std::string_view name() const override { return "scheduler-flag"; }

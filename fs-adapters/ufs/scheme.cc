@@ -17,7 +17,8 @@ DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
 
 namespace {
 
-constexpr int kSyncRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for
+constexpr int kSyncRoundsMax = 100;            // of a sync: what others do meanwhile need not be waited for
+constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (inode.changed)
@@ -83,6 +84,16 @@ VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent
   return {};
 }
 
+bool Scheme::before_write(os::Outgoing&) {
+  return !volume_.stopped();
+}
+
+void Scheme::write_failed(const os::BufferKey&, os::Content) {
+  if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
+}
+
+/// Without an error after the last round: others change something all the time, or a hook keeps it back.
+/// unmount(), when nobody else is there, looks itself.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
     if (auto copied = volume_.inodes.write_all_delayed(); !copied) return copied;

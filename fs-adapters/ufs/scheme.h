@@ -83,6 +83,7 @@ struct Operation {
   std::uint32_t blocks = 0;       ///< of metadata that it may have changed: at most so many
   std::uint32_t indirect = 0;     ///< of them new indirect blocks
   bool commits = false;           ///< when it ends: fsync, or a synchronous journal
+  bool sync_failed = false;       ///< what it changed is there, and not all of it on the disk
 };
 
 enum class BlockKind : std::uint8_t { data, directory, indirect };
@@ -194,6 +195,9 @@ struct SchemeOptions {
   LastWrite last_write = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
+  /// Soft updates: so many dependencies and links to be dropped may wait; who would add to them first does a
+  /// sync. More than the paper's workloads reach.
+  std::size_t dependencies_max = 50'000;
 };
 
 class Scheme : public os::WriteHooks {
@@ -204,6 +208,8 @@ class Scheme : public os::WriteHooks {
   virtual std::string_view name() const = 0;
   const SchemeOptions& options() const { return options_; }
 
+  /// Before an operation of a user begins, who holds no lock: may wait until less is put off.
+  virtual void bound_work() {}
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
@@ -253,8 +259,12 @@ class Scheme : public os::WriteHooks {
   /// No space left: does what has been put off. False: there is nothing.
   virtual bool reclaim() { return false; }
 
-  bool before_write(os::Outgoing&) override { return true; }
+  // A scheme's own must do what these do.
+  /// Nothing is written when the volume is stopped.
+  bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
+  /// Stops the volume when too much cannot be written.
+  void write_failed(const os::BufferKey& key, os::Content content) override;
 
  protected:
   /// An fsync's writes: the file, then the blocks with the names that lead to it (pending_names.h).

@@ -8,6 +8,7 @@
 #include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/model/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -22,6 +23,11 @@ constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, be
 void SoftUpdates::note_made() {
   ++counters_.dependencies;
   volume_.cpu.use(volume_.cpu.costs().dependency);
+}
+
+/// Work items are asked for by completed writes only, at most one for each of these.
+void SoftUpdates::bound_work() {
+  if (waiting() >= options_.dependencies_max) (void)sync();  // an error stays with its blocks
 }
 
 void SoftUpdates::work(std::function<void()> item) {
@@ -181,6 +187,7 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
 // --- links
 
 std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dropped) {
+  ++owed_;
   auto removal = std::make_shared<Removal>();
   removal->inode = volume_.inodes.share(*dropped.inode, nullptr);
   removal->links = dropped.links;
@@ -196,8 +203,10 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dr
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
+  --owed_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
+    model::invariant(inode.owed_removals >= links, "soft updates: a link is dropped that nobody put off");
     inode.owed_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -220,6 +229,7 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
+  model::invariant(found != adds_.end(), "soft updates: an entry is forgotten twice");
   if (--adds_of_[found->second.inode] == 0) adds_of_.erase(found->second.inode);
   std::erase(blocks_[found->second.block].adds, id);
   adds_.erase(found);
@@ -240,7 +250,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous = addition.replaced.inode->number;
     add.previous_type = entry_type(addition.replaced.inode->disk.mode);
     Add* older = add_at(key, addition.offset);
-    if (older != nullptr && older->carried == 0) {
+    if (older != nullptr && !older->sent) {
       // The name that is replaced never was on the disk.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
@@ -272,7 +282,7 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   const os::BufferKey key = directory_block.key();
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
-  if (add != nullptr && add->carried == 0) {
+  if (add != nullptr && !add->sent) {
     // Added and removed without a write. What its entry still names on the disk goes with the block.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced) blocks_[key].removes.push_back({.removal = std::move(replaced)});

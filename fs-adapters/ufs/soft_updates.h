@@ -31,6 +31,10 @@
 // not say how its authors did it. Of a directory the ".." is written then, and at the end the removal of the
 // old name: while it has two, fsck believes the "..", and else takes either, with all paths that lead through
 // the other and may have been synced.
+//
+// A write that fails satisfies nothing: its block stays dirty and its notes stay with it, to be carried by
+// the next write. What a failed write has left on the disk nobody knows: an entry that it carried counts as
+// one that may be there (`sent`), and is removed as such.
 
 #include <deque>
 #include <map>
@@ -58,7 +62,10 @@ class SoftUpdates : public Scheme {
   using Scheme::Scheme;
   std::string_view name() const override { return "soft-updates"; }
   const SoftUpdatesCounters& counters() const { return counters_; }
+  /// Entries, inodes and links to be dropped that something waits for: bounded, see SchemeOptions.
+  std::size_t waiting() const { return adds_.size() + inodes_.size() + owed_; }
 
+  void bound_work() override;
   VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
                                             os::HeldBuffer block) override;
   VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
@@ -155,7 +162,8 @@ class SoftUpdates : public Scheme {
     InodeNumber previous = 0;  ///< what the entry names on the disk
     std::uint8_t previous_type = 0;
     std::uint32_t waits_for = 0;  ///< addsafes
-    bool entry_gone = false;      ///< removed while its write was under way
+    bool sent = false;            ///< in a write, which may have failed: it may be on the disk
+    bool entry_gone = false;      ///< removed when it had been sent
     WriteNumber carried = 0;
     std::vector<std::shared_ptr<Removal>> replaced;
   };
@@ -225,6 +233,7 @@ class SoftUpdates : public Scheme {
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;  ///< how many lead to an inode
   std::unordered_set<InodeNumber> never_written_;           ///< allocated, and still free on the disk
   AddId last_add_ = 0;
+  std::size_t owed_ = 0;         ///< links put off and not yet dropped
   std::vector<std::byte> sent_;  ///< the copy in which before_write() undoes
   SoftUpdatesCounters counters_;
 };

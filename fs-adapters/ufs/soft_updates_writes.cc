@@ -5,6 +5,7 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/soft_updates.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/model/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -114,9 +115,10 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber 
   bool undone = false;
   for (const AddId id : notes.adds) {
     Add& add = adds_.at(id);
-    if (add.entry_gone) continue;
-    if (add.waits_for == 0) {
+    // One that is gone is done with by any write of the block that arrives.
+    if (add.entry_gone || add.waits_for == 0) {
       carry(add, number);
+      add.sent = true;
       continue;
     }
     undone = true;
@@ -140,6 +142,7 @@ bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockNotes& notes) {
 }
 
 bool SoftUpdates::before_write(os::Outgoing& write) {
+  if (!Scheme::before_write(write)) return false;
   BlockNotes& notes = blocks_[write.key];
   const WriteNumber number = ++notes.issued;
   bool undone = false;
@@ -191,7 +194,9 @@ void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
   std::erase_if(notes.adds, [&](const AddSafe& one) {
     if (!arrived(one, completed)) return false;
     const auto add = adds_.find(one.add);
-    if (add != adds_.end()) --add->second.waits_for;
+    if (add == adds_.end()) return true;
+    model::invariant(add->second.waits_for > 0, "soft updates: an entry waits for less than nothing");
+    --add->second.waits_for;
     return true;
   });
   std::erase_if(notes.frees, [&](FreeBlocks& one) {
@@ -267,6 +272,8 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
   if (found == blocks_.end() || found->second.undone.empty()) return;
   BlockNotes& notes = found->second;
   ++notes.completed;
+  model::invariant(notes.completed + notes.undone.size() == notes.issued + 1,
+                   "soft updates: a write has come back that never went");
   const bool undone = notes.undone.front();
   notes.undone.pop_front();
   if (status != model::Status::ok) {

@@ -33,11 +33,14 @@ VfsResult<void> Volume::free_extents(const std::vector<Extent>& extents) {
   VfsResult<void> result;
   for (const Extent& extent : extents)
     if (auto freed = allocator.free(extent.at, extent.fragments); !freed) result = freed;
+  if (!result) stop();  // it leaks: fsck has to look
   return result;
 }
 
 VfsResult<void> Volume::free_inode(InodeNumber number, bool directory) {
-  return allocator.free_inode(number, directory);
+  auto freed = allocator.free_inode(number, directory);
+  if (!freed) stop();
+  return freed;
 }
 
 void Volume::lower_links(CoreInode& inode, std::uint16_t links) {
@@ -111,7 +114,7 @@ VfsResult<void> Volume::write_if_dirty(const os::BufferKey& key) {
   const os::RequestId on_its_way = cache.being_written(key);
   cache.release(std::move(buffer));
   if (on_its_way != 0) disk.wait_for(on_its_way);
-  return {};
+  return cache.write_failed(key) ? refuse(EIO) : VfsResult<void>();
 }
 
 os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering) {
@@ -121,11 +124,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-VfsResult<void> Volume::write_superblock(bool clean) {
-  super.clean = clean;
-  super.modified = false;
-  super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
-  // The groups' summaries, one after the other over as many blocks as they need.
+/// One after the other over as many blocks as they need.
+VfsResult<void> Volume::write_summaries() {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   for (std::uint32_t first = 0; first < geometry.groups(); first += per_block) {
     const FragmentAddress at = super.summary_address + first / per_block * geometry.fragments_per_block();
@@ -138,12 +138,27 @@ VfsResult<void> Volume::write_superblock(bool clean) {
                      block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
     if (auto written = as_result(cache.write(std::move(*block))); !written) return written;
   }
-  // Last: "clean" speaks for the summaries, too.
-  auto buffer =
-      cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
-  if (!buffer) return refuse(EIO);
-  encode_superblock(super, buffer->bytes());
-  return as_result(cache.write(std::move(*buffer)));
+  return {};
+}
+
+VfsResult<void> Volume::write_superblock(bool clean) {
+  super.clean = clean;
+  super.modified = false;
+  super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
+  auto written = write_summaries();
+  if (written) {
+    // Last: "clean" speaks for the summaries, too.
+    auto buffer =
+        cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
+    if (!buffer) {
+      written = refuse(EIO);
+    } else {
+      encode_superblock(super, buffer->bytes());
+      written = as_result(cache.write(std::move(*buffer)));
+    }
+  }
+  if (!written) super.modified = true;
+  return written;
 }
 
 }  // namespace headcrash::ufs

@@ -1,6 +1,14 @@
 #pragma once
 // What operations and schemes share: one mounted file system with its disk, its cache and its syncer.
 //
+// I/O errors. A block whose write fails stays dirty and is written again (buffer_cache.h); fsync and sync
+// fail as long as something that they cover has not been written. What cannot be survived stops the file
+// system: an operation that fails with an I/O error after it began to change something, a failed write on
+// which later ones rely (the schemes say which), a failed write of the journal, more blocks that cannot be
+// written than half the cache holds. A stopped file system can be read; it changes nothing and writes nothing
+// any more, so that the disk stays what a power cut at that instant would leave, and is not unmounted as
+// clean.
+//
 // Locks, in the order in which one fiber takes them: the rename lock, inodes (a directory before what is in
 // it; among what rename moves: ancestors first, file_system.h), a directory's block, an indirect block (upper
 // before lower), a cylinder group or an inodes' block. The last two are held for no longer than one change.
@@ -57,6 +65,11 @@ class Volume {
   std::unique_ptr<Scheme> scheme;
   JournalSuperblock journal;  ///< as the mount has made it; where there is one
   bool abandoned = false;     ///< the power is gone: nothing is written or removed any more
+  std::uint64_t changes = 0;  ///< of metadata, so far: to see whether a failed operation has begun
+
+  /// From handlers and fibers; for good.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
 
   std::uint64_t lba(FragmentAddress at) const {
     return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);
@@ -94,6 +107,11 @@ class Volume {
 
   /// Puts the superblock and the groups' summaries into their buffers. `clean`: nothing is missing.
   VfsResult<void> write_superblock(bool clean);
+
+ private:
+  VfsResult<void> write_summaries();
+
+  bool stopped_ = false;
 };
 
 /// The disk's answer as an error number.

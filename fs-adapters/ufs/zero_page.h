@@ -13,14 +13,13 @@ class ZeroPage : private os::DiskDone {
  public:
   explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
 
-  /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the driver.
+  /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the driver. If it
+  /// fails the volume is stopped: what points to the extent relies on it.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
     volume_.cpu.use(volume_.cpu.costs().request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);
   }
   VfsResult<void> write(const Extent& extent) { return as_result(volume_.disk.transfer(request(extent))); }
-  /// Of those nobody waited for: the first error since it was last asked.
-  VfsResult<void> take_error() { return as_result(std::exchange(status_, model::Status::ok)); }
 
   /// What is new of an allocation: a fragment that grows in place keeps what it has on the disk.
   static Extent new_part(const BlockAllocation& allocation) {
@@ -37,12 +36,11 @@ class ZeroPage : private os::DiskDone {
             .data = std::span<const std::byte>(zeroes_).first(length)};
   }
   void done(os::RequestId, model::Status status) override {
-    if (status_ == model::Status::ok) status_ = status;
+    if (status != model::Status::ok) volume_.stop();
   }
 
   Volume& volume_;
   std::vector<std::byte> zeroes_;
-  model::Status status_ = model::Status::ok;
 };
 
 }  // namespace headcrash::ufs

@@ -85,6 +85,7 @@ VfsResult<void> CoarseDependencies::inode_removed(ufs::Operation& operation,
 }
 
 bool CoarseDependencies::before_write(os::Outgoing& write) {
+  if (!NoOrder::before_write(write)) return false;
   const auto known = waits_for_.find(write.key);
   const bool waits = known != waits_for_.end() && !known->second.empty();
   counters_.writes += metadata_.contains(write.key) ? 1 : 0;

@@ -1,0 +1,335 @@
+// I/O errors under every scheme: who hears of them, what survives them, and what is never written after them
+// (volume.h). Drawn from seeds and judged by the oracle: harness/lab/in_process/io_errors_test.cc.
+#include <cerrno>
+
+#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/test_journal.h"
+
+namespace headcrash::ufs {
+namespace {
+
+using bench::Mounted;
+using bench::Setup;
+using os::DiskFault;
+
+bench::MountedOptions only_who_asks_writes() {
+  return {.mkfs = {.block_bytes = 4096,
+                   .fragment_bytes = 1024,
+                   .bytes_per_inode = 4096,
+                   .journal_bytes = 1 << 20},
+          .syncer = {.policy = os::SyncerOptions::Policy::none}};
+}
+
+os::SectorRange inode_table(const Mounted& m) {
+  const Geometry& geometry = m.file_system->volume().geometry;
+  return {geometry.lba_of(geometry.inode_table(0)), geometry.lba_of(geometry.data_start(0))};
+}
+
+/// Where a block of a file will be written that is in the cache.
+os::SectorRange place_of(Mounted& m, const std::string& path, std::int64_t block = 0) {
+  const auto status = m.file_system->stat(path);
+  const auto buffer = m.cache.cached(Volume::block_of(static_cast<InodeNumber>(status->inode), block));
+  EXPECT_TRUE(buffer) << path;
+  return {buffer.lba(), buffer.lba() + buffer.bytes().size() / kSectorBytes};
+}
+
+template <typename T>
+int error_of(const VfsResult<T>& result) {
+  return result ? 0 : result.error().value;
+}
+
+std::string text_of(const model::SectorStore& image, const std::string& path) {
+  const auto reader = ImageReader::open(image);
+  if (!reader) return reader.error().message();
+  const auto inode = reader->lookup(path);
+  if (!inode) return "(not there)";
+  std::string text(100, '?');
+  const auto got = reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  text.resize(got.value_or(0));
+  return text;
+}
+
+/// What a cut at this instant would leave is what the scheme may leave; then the repair.
+std::unique_ptr<media::MemoryStore> as_after_a_cut(const Mounted& m) {
+  auto image = bench::copy_of(*m.store);
+  Fsck fsck;
+  const auto seen = fsck.check(*image);
+  EXPECT_TRUE(seen) << seen.error().message();
+  if (seen && !m.setup.control) {
+    for (const Finding& finding : seen->findings)
+      EXPECT_TRUE(permitted(m.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+  }
+  EXPECT_TRUE(fsck.run(*image, {.repair = true}));
+  return image;
+}
+
+void write_block(Mounted& m, const os::BufferKey& key) {
+  m.cache.write_behind(key);
+  m.queue.drain();
+}
+
+class IoErrors : public testing::TestWithParam<Setup> {
+ protected:
+  IoErrors() : m_(GetParam(), only_who_asks_writes()) { m_.mount(); }
+  Volume& volume() { return m_.file_system->volume(); }
+  Mounted m_;
+};
+INSTANTIATE_TEST_SUITE_P(Ufs, IoErrors, testing::ValuesIn(bench::all_setups()), bench::test_name);
+
+TEST_P(IoErrors, FsyncFailsAsLongAsTheFileIsNotOnTheDisk) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "f", "text");
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    m_.machine.faulty_disk.add({.times = DiskFault::kForGood});
+    for (int attempt = 0; attempt < 3; ++attempt) EXPECT_EQ(error_of(fs.fsync(*file)), EIO);
+    EXPECT_EQ(error_of(fs.sync()), EIO);
+    m_.machine.faulty_disk.clear();
+    // The disk is good again: either it is written now, or the file system has stopped and says so.
+    if (const auto done = fs.fsync(*file)) {
+      EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "text");
+    } else {
+      EXPECT_TRUE(volume().stopped());
+    }
+    EXPECT_EQ(bench::get_file(fs, "f"), "text") << "what is in memory can be read";
+  });
+}
+
+TEST_P(IoErrors, AnErrorOfDataIsNotForgottenAndARetryWritesIt) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "f", "old.");
+    EXPECT_TRUE(fs.sync());
+    bench::put_file(fs, "f", "new!");
+    const auto file = fs.open("f", {});
+    const auto inode = fs.stat("f");
+    ASSERT_TRUE(file && inode);
+    m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
+    write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode), 0));  // the syncer: nobody waits
+    const bool failed_behind = m_.machine.faulty_disk.failed() > 0;                // not what is journalled
+    const auto first = fs.fsync(*file);
+    if (failed_behind) {
+      EXPECT_FALSE(first) << "the second time it fails under the fsync";
+      EXPECT_FALSE(volume().stopped()) << "old data that cannot be written are no reason";
+      EXPECT_TRUE(fs.fsync(*file));
+    }
+    EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "new!");
+  });
+}
+
+TEST_P(IoErrors, FsyncHearsOfMetadataThatFailsUnderWay) {
+  for (const auto leaves : {DiskFault::Leaves::nothing, DiskFault::Leaves::everything}) {
+    Mounted m(GetParam(), only_who_asks_writes());
+    m.mount();
+    m.as_user([&] {
+      FileSystem& fs = *m.file_system;
+      bench::put_file(fs, "before", "b");
+      EXPECT_TRUE(fs.sync());
+      const auto file = fs.open("f", {.create = true});  // empty: nothing but metadata
+      ASSERT_TRUE(file || GetParam().mount.scheme != SchemeKind::soft_updates);
+      if (!file) return;
+      m.machine.faulty_disk.add({.sectors = inode_table(m), .leaves = leaves});
+      const auto inode = fs.stat("f");
+      EXPECT_TRUE(fs.chmod("f", 0640));
+      (void)m.file_system->volume().inodes.write_all_delayed();
+      m.cache.write_behind(m.file_system->volume().inodes.block_key(static_cast<InodeNumber>(inode->inode)));
+      const bool on_its_way = m.machine.faulty_disk.failed() > 0;
+      const auto done = fs.fsync(*file);
+      if (on_its_way && m.setup.block_copy) {
+        EXPECT_FALSE(done) << "it has waited for a write that failed";
+      }
+      if (done) {
+        EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "");
+      }
+      if (!done && !m.file_system->volume().stopped()) {
+        EXPECT_TRUE(fs.fsync(*file)) << "it is still dirty, and written now";
+        EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "");
+      }
+    });
+  }
+}
+
+TEST_P(IoErrors, WhatHasStoppedChangesNothingAndIsNotUnmountedAsClean) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "f", "text");
+    EXPECT_TRUE(fs.sync());
+    EXPECT_TRUE(fs.mkdir("d", 0755));
+    m_.machine.faulty_disk.add({.times = DiskFault::kForGood});
+    (void)fs.sync();
+    (void)fs.mkdir("e", 0755);
+    (void)fs.sync();
+    m_.machine.faulty_disk.clear();
+    volume().stop();
+    EXPECT_EQ(error_of(fs.mkdir("g", 0755)), EIO);
+    EXPECT_EQ(error_of(fs.open("h", {.create = true})), EIO);
+    EXPECT_EQ(error_of(fs.sync()), EIO);
+    EXPECT_EQ(bench::get_file(fs, "f"), "text");
+    const std::uint64_t writes = m_.log.writes;
+    for (int visit = 0; visit < 3; ++visit) m_.cache.sweep(0, 1);
+    EXPECT_FALSE(fs.unmount());
+    for (int visit = 0; visit < 3; ++visit) m_.cache.sweep(0, 1);
+    m_.executor.sleep_until(m_.executor.now() + 60 * model::kSecondNs);
+    EXPECT_EQ(m_.log.writes, writes) << "nothing is written any more";
+    Fsck fsck;
+    const auto seen = fsck.check(*m_.store);
+    ASSERT_TRUE(seen);
+    EXPECT_FALSE(seen->was_clean);
+    EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "text");
+    m_.file_system.reset();
+  });
+}
+
+/// Each read that a few operations need fails once. Whatever the file system makes of it, what it calls clean
+/// is, and what it has stopped for is what a cut leaves.
+TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
+  int stopped = 0, went_on = 0;
+  for (std::uint64_t nth = 1; nth <= 14; ++nth) {
+    Mounted m(GetParam(), only_who_asks_writes());
+    m.mount();
+    m.as_user([&] {
+      FileSystem& fs = *m.file_system;
+      EXPECT_TRUE(fs.mkdir("d", 0755) && fs.mkdir("e", 0755));
+      bench::put_file(fs, "d/a", std::string(60000, 'a'));
+      bench::put_file(fs, "e/b", "text");
+      EXPECT_TRUE(fs.sync() && fs.drop_caches());
+      m.machine.faulty_disk.add({.op = model::Op::read, .nth = nth});
+      (void)fs.rename("d/a", "e/c", RenameMode::replace);
+      (void)fs.link("e/b", "d/b");
+      (void)fs.unlink("e/c");
+      (void)fs.unlink("d/a");
+      (void)fs.drop_caches();
+      m.machine.faulty_disk.clear();
+      const auto synced = fs.sync();
+      ++(synced ? went_on : stopped);
+      const bool clean = fs.unmount().has_value();
+      EXPECT_EQ(clean, synced.has_value());
+      if (clean) {
+        bench::expect_clean(*m.store);
+      } else {
+        (void)as_after_a_cut(m);
+      }
+      m.file_system.reset();
+    });
+  }
+  EXPECT_GT(went_on, 0);
+}
+
+/// The inode's block cannot be read when the last user leaves: it stays changed, in core.
+TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "f", "text");
+    EXPECT_TRUE(fs.sync() && fs.drop_caches());
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    m_.cache.drop_clean();
+    m_.machine.faulty_disk.add({.op = model::Op::read, .sectors = inode_table(m_), .times = 2});
+    EXPECT_TRUE(fs.chmod("f", 0604));
+    EXPECT_TRUE(fs.close(*file));
+    EXPECT_TRUE(fs.drop_caches());
+    EXPECT_EQ(m_.machine.faulty_disk.failed(), 1U);
+    EXPECT_FALSE(fs.sync()) << "its block cannot be read the second time either";
+    if (volume().stopped()) return;
+    EXPECT_TRUE(fs.sync());
+    const auto image = as_after_a_cut(m_);
+    const auto reader = ImageReader::open(*image);
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(reader->inode(*reader->lookup("f"))->mode & 0777U, 0604U);
+  });
+}
+
+/// Others who put something off all the time: a sync ends without them, and an unmount is not clean.
+TEST_P(IoErrors, AnUnmountThatDoesNotComeToAnEndIsNotClean) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "f", "text");
+    std::function<void()> again = [&] { m_.syncer.add_work(again); };
+    m_.syncer.add_work(again);
+    EXPECT_TRUE(fs.sync());
+    EXPECT_FALSE(fs.unmount());
+    Fsck fsck;
+    EXPECT_FALSE(fsck.check(*m_.store)->was_clean);
+    again = [] {};
+    m_.file_system.reset();
+  });
+}
+
+/// A disk that is dead, and users who go on: what memory holds for it has a bound.
+TEST_P(IoErrors, WhatCannotBeWrittenHasABound) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    const auto file = fs.open("f", {.create = true});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.sync());
+    m_.machine.faulty_disk.add({.times = DiskFault::kForGood});
+    const std::vector<std::byte> some(65536, std::byte{1});
+    VfsResult<void> written;
+    for (std::uint64_t i = 0; i < 100 && written; ++i) {
+      written = fs.pwrite(*file, i * some.size(), some);
+      (void)fs.fsync(*file);
+    }
+    EXPECT_FALSE(written);
+    EXPECT_LE(m_.cache.failed_bytes(), m_.cache.size_bytes());
+  });
+}
+
+// --- the journal
+
+TEST(IoErrorsOfAJournal, NoCommitWithoutTheDataThatItWaitsFor) {
+  Mounted m(bench::journal_setup(), only_who_asks_writes());
+  m.mount();
+  m.as_user([&] {
+    FileSystem& fs = *m.file_system;
+    bench::put_file(fs, "f", "text");
+    m.machine.faulty_disk.add({.sectors = place_of(m, "f")});
+    EXPECT_FALSE(fs.sync());
+    EXPECT_TRUE(fs.volume().stopped());
+    EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "(not there)");
+  });
+}
+
+TEST(IoErrorsOfAJournal, FsyncHearsOfDataThatHadNoRoomInIt) {
+  Mounted m(bench::journal_setup({.contents = JournalOptions::Contents::data}), only_who_asks_writes());
+  m.mount();
+  m.as_user([&] {
+    FileSystem& fs = *m.file_system;
+    bench::put_file(fs, "f", std::string(400'000, 'x'));  // an eighth of the ring is 128 KiB
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    m.machine.faulty_disk.add({.sectors = place_of(m, "f", 80)});
+    EXPECT_FALSE(fs.fsync(*file));
+    EXPECT_GT(m.machine.faulty_disk.failed(), 0U);
+    EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "(not there)");
+  });
+}
+
+TEST(IoErrorsOfAJournal, AFailedRecordEndsIt) {
+  for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // descriptor and images; commit record
+    Mounted m(bench::journal_setup(), only_who_asks_writes());
+    m.mount();
+    m.as_user([&] {
+      FileSystem& fs = *m.file_system;
+      const Volume& volume = fs.volume();
+      bench::put_file(fs, "f", "text");
+      EXPECT_TRUE(fs.sync());
+      bench::put_file(fs, "g", "text");
+      const FragmentAddress end = volume.super.journal.at + volume.super.journal.fragments;
+      m.machine.faulty_disk.add(
+          {.sectors = {volume.lba(volume.super.journal.at), volume.lba(end)}, .nth = nth});
+      const auto file = fs.open("g", {});
+      EXPECT_FALSE(fs.fsync(*file));
+      EXPECT_FALSE(fs.fsync(*file));
+      EXPECT_FALSE(fs.unmount());
+      const auto image = as_after_a_cut(m);
+      EXPECT_EQ(text_of(*image, "f"), "text");
+      EXPECT_EQ(text_of(*image, "g"), "(not there)");
+      m.file_system.reset();
+    });
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::ufs
