@@ -161,6 +161,7 @@ TEST_P(IoErrors, WhatHasStoppedChangesNothingAndIsNotUnmountedAsClean) {
     (void)fs.sync();
     (void)fs.mkdir("e", 0755);
     (void)fs.sync();
+    m_.queue.drain();
     m_.machine.faulty_disk.clear();
     volume().stop();
     EXPECT_EQ(error_of(fs.mkdir("g", 0755)), EIO);
@@ -284,7 +285,7 @@ TEST(IoErrorsOfAJournal, NoCommitWithoutTheDataThatItWaitsFor) {
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
     bench::put_file(fs, "f", "text");
-    m.machine.faulty_disk.add({.sectors = place_of(m, "f")});
+    m.machine.faulty_disk.add({.sectors = place_of(m, "f"), .times = 2});  // a run, and then alone
     EXPECT_FALSE(fs.sync());
     EXPECT_TRUE(fs.volume().stopped());
     EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "(not there)");
@@ -299,7 +300,7 @@ TEST(IoErrorsOfAJournal, FsyncHearsOfDataThatHadNoRoomInIt) {
     bench::put_file(fs, "f", std::string(400'000, 'x'));  // an eighth of the ring is 128 KiB
     const auto file = fs.open("f", {});
     ASSERT_TRUE(file);
-    m.machine.faulty_disk.add({.sectors = place_of(m, "f", 80)});
+    m.machine.faulty_disk.add({.sectors = place_of(m, "f", 80), .times = 2});
     EXPECT_FALSE(fs.fsync(*file));
     EXPECT_GT(m.machine.faulty_disk.failed(), 0U);
     EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "(not there)");

@@ -126,7 +126,10 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   auto known = transaction.image_at.find(home);
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
-    if (!buffer) return {};
+    if (!buffer) {
+      volume_.stop();  // without it the transaction would leave a leak
+      return {};
+    }
     copy_block(transaction, *buffer);
     known = transaction.image_at.find(home);
   }
@@ -242,7 +245,7 @@ bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<
 
 bool Journal::write(Transaction& transaction) {
   const std::uint32_t fragments = fragments_of(transaction.record, ring_.fragment_bytes());
-  if (!make_room(fragments)) return false;
+  if (volume_.stopped() || !make_room(fragments)) return false;
   transaction.record.epoch = super_.epoch;
   transaction.record.sequence = sequence_;
   if (!put_into_ring(transaction.record, transaction.data)) return false;

@@ -225,7 +225,7 @@ class SoftUpdates : public Scheme {
   void shown(const os::BufferKey& holder, const SizeSafe& size);
   void inode_written(InodeNotes& notes, WriteNumber completed);
   void block_written(const os::BufferKey& key, BlockNotes& notes);
-  void write_failed(const os::BufferKey& key, BlockNotes& notes);
+  void put_back(const os::BufferKey& key, BlockNotes& notes);
 
   std::map<InodeNumber, InodeNotes> inodes_;
   std::map<os::BufferKey, BlockNotes> blocks_;

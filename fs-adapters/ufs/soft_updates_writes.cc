@@ -246,25 +246,25 @@ void SoftUpdates::block_written(const os::BufferKey& key, BlockNotes& notes) {
 }
 
 /// What a write carried that did not arrive waits for the next one.
-void SoftUpdates::write_failed(const os::BufferKey& key, BlockNotes& notes) {
-  const auto put_back = [&](auto& note) {
+void SoftUpdates::put_back(const os::BufferKey& key, BlockNotes& notes) {
+  const auto not_carried = [&](auto& note) {
     if (note.carried == notes.completed) note.carried = 0;
   };
   if (const auto first = first_inode_in(key)) {
     const InodeNumber end = *first + volume_.geometry.inodes_per_block();
     for (auto at = inodes_.lower_bound(*first); at != inodes_.end() && at->first < end; ++at) {
-      std::for_each(at->second.allocations.begin(), at->second.allocations.end(), put_back);
-      std::for_each(at->second.sizes.begin(), at->second.sizes.end(), put_back);
-      std::for_each(at->second.adds.begin(), at->second.adds.end(), put_back);
-      std::for_each(at->second.frees.begin(), at->second.frees.end(), put_back);
-      if (at->second.free_file) put_back(*at->second.free_file);
+      std::for_each(at->second.allocations.begin(), at->second.allocations.end(), not_carried);
+      std::for_each(at->second.sizes.begin(), at->second.sizes.end(), not_carried);
+      std::for_each(at->second.adds.begin(), at->second.adds.end(), not_carried);
+      std::for_each(at->second.frees.begin(), at->second.frees.end(), not_carried);
+      if (at->second.free_file) not_carried(*at->second.free_file);
     }
   }
-  for (const AddId id : notes.adds) put_back(adds_.at(id));
-  std::for_each(notes.removes.begin(), notes.removes.end(), put_back);
-  std::for_each(notes.frees.begin(), notes.frees.end(), put_back);
-  std::for_each(notes.sizes.begin(), notes.sizes.end(), put_back);
-  if (notes.allocation) put_back(*notes.allocation);
+  for (const AddId id : notes.adds) not_carried(adds_.at(id));
+  std::for_each(notes.removes.begin(), notes.removes.end(), not_carried);
+  std::for_each(notes.frees.begin(), notes.frees.end(), not_carried);
+  std::for_each(notes.sizes.begin(), notes.sizes.end(), not_carried);
+  if (notes.allocation) not_carried(*notes.allocation);
 }
 
 void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
@@ -277,7 +277,7 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
   const bool undone = notes.undone.front();
   notes.undone.pop_front();
   if (status != model::Status::ok) {
-    write_failed(key, notes);
+    put_back(key, notes);
     return;
   }
   if (undone) volume_.cache.mark_dirty(key);
