@@ -1,6 +1,6 @@
 # One row per file system: its mean as a bar, the interval as a line, each single measurement as a dot. Set before: rows,
-# margin, unit, scale (of a second), step and most (of an axis in that unit); $data: seconds mean, low, high, row, colour,
-# label; $values: seconds, row.
+# margin, unit (by axis_unit()), scale (of a second), step and most (of an axis in that unit); $data: seconds mean, low,
+# high, row, colour, label; $values: seconds, row.
 set xrange [0:most]
 set xtics step
 set format x "%g ".unit

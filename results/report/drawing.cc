@@ -79,6 +79,12 @@ std::string plot_label(const std::string& text) {
   return out;
 }
 
+std::string axis_unit(const std::string& unit) {
+  std::string out;
+  for (const char c : plot_label(unit)) out += c == '%' ? "%%" : std::string(1, c);
+  return out;
+}
+
 std::size_t characters_in(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));

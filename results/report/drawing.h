@@ -25,6 +25,8 @@ std::string_view plot_colour(const Facts& facts, const std::string& filesystem);
 unsigned rgb_number(std::string_view hex);
 /// Text as a data field: no separators, quotes, escapes or line ends, and not too long for the margin.
 std::string plot_label(const std::string& text);
+/// A unit for the format of an axis's numbers, in which gnuplot takes a percent sign for a conversion.
+std::string axis_unit(const std::string& unit);
 std::size_t characters_in(const std::string& text);
 /// A gnuplot data block. `lines` must not be empty: gnuplot has no empty ones.
 std::string data_block(const std::string& name, const std::string& lines);

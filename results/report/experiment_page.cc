@@ -100,7 +100,7 @@ Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
   if (paper.empty()) paper = "-1\t-1\n";
   return {44 + 26 * row,
           fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = 1\nstep = {}\nmost = {}\n{}{}", row,
-                      static_cast<double>(margin) * 0.92 + 2, plot_label(numbers.front()->unit),
+                      static_cast<double>(margin) * 0.92 + 2, axis_unit(numbers.front()->unit),
                       tick_step(most), most * 1.04, data_block("data", data), data_block("values", paper)),
           "bars.gp", fmt::format("{} of each cell of {}", numbers.front()->quantity, claim.id)};
 }

@@ -1,0 +1,56 @@
+// The page of an experiment, above all that every unit of its numbers can stand at an axis.
+#include "results/report/experiment_page.h"
+
+#include <gtest/gtest.h>
+
+#include "results/db/database_fixture.h"
+
+namespace headcrash::report {
+namespace {
+
+using db::must;
+
+class ExperimentPageTest : public db::ScratchFolder {
+ protected:
+  /// The page of one claim a unit: two cells, the paper's number beside ours.
+  Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
+    auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+    const auto run = must(database.begin_run({.kind = "experiment",
+                                              .name = "a paper",
+                                              .configuration = "a paper",
+                                              .digest = "d",
+                                              .host_json = "{}",
+                                              .versions_json = "{}",
+                                              .accelerator = "none"}));
+    std::vector<db::ClaimNumberRecord> numbers;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const std::string claim = "C-" + std::to_string(i);
+      for (const char* cell : {"one", "two"})
+        numbers.push_back(
+            {claim, "part", "unit " + units[i], cell, "elapsed", units[i], 12.5, 80.0, std::string()});
+    }
+    EXPECT_TRUE(database.record_claims(run, numbers, {}));
+    return experiment_page(database, run);
+  }
+};
+
+std::size_t plots_in(const std::string& html) {
+  std::size_t count = 0;
+  for (auto at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", at + 1)) ++count;
+  return count;
+}
+
+TEST_F(ExperimentPageTest, AUnitStandsAtTheAxisWhateverItIsMadeOf) {
+  std::vector<std::string> units = {"",     "s",    "ms",    "us",        "%",
+                                    "1/s",  "MB/s", "bytes", "%.0s",      "100 %%",
+                                    "% %d", "\\n",  "\"",    "\xc2\xb5s", "requests a second"};
+  for (char c = ' '; c <= '~'; ++c) units.emplace_back(1, c);
+  const auto page = page_with(units);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(plots_in(page->html), units.size());
+  for (const char* at_axis : {">20 s<", ">20 %<", ">20 100 %%<", ">20 %.0s<"})
+    EXPECT_NE(page->html.find(at_axis), std::string::npos) << at_axis;
+}
+
+}  // namespace
+}  // namespace headcrash::report
