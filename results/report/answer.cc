@@ -177,8 +177,10 @@ void judge_controls(const Facts& facts, Answer& answer) {
   if (facts.cells.empty()) return;
   if (!must_lose && answer.valid) {
     answer.controls =
-        "This run had no control that must lose data: nothing here shows that a loss would have been "
-        "noticed.";
+        facts.run.interrupted()
+            ? "No control that must lose data has been run so far: the run is not finished."
+            : "This run had no control that must lose data: nothing here shows that a loss would have been "
+              "noticed.";
   } else if (n > 0 && answer.valid) {
     const std::string who = n == 1   ? "The control came out as it must"
                             : n == 2 ? "Both controls came out as they must"

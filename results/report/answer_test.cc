@@ -108,6 +108,8 @@ TEST(Answer, InterruptedAndEmptyRunsAreSaid) {
   f.run.finished_at.reset();
   f.run.planned = 15;
   EXPECT_TRUE(answer(f).cautions.at(0).starts_with("interrupted: 7 of 15 trials"));
+  EXPECT_TRUE(answer(f).controls.starts_with("No control that must lose data has been run so far"))
+      << answer(f).controls;
   EXPECT_TRUE(answer(facts({})).valid);
   EXPECT_NE(answer(facts({})).paragraph.find("No trial"), std::string::npos);
 }
