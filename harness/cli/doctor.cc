@@ -10,7 +10,7 @@
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/environment.h"
 #include "harness/cli/command.h"
-#include "harness/device/served_device.h"
+#include "harness/process/installation.h"
 
 namespace headcrash::cli {
 namespace {
@@ -42,9 +42,10 @@ std::vector<Finding> examine() {
     const bool there = in_path(program);
     findings.push_back({program, there ? "found" : "not found", there ? "" : "run scripts/setup", there});
   }
-  const bool plugin = fs::exists(device::plugin_path());
-  findings.push_back({"plugin", device::plugin_path().string(),
-                      plugin ? "" : "build it: cmake --build --preset release", plugin});
+  const fs::path plugin_file = process::installation().plugin;
+  const bool plugin = fs::exists(plugin_file);
+  findings.push_back(
+      {"plugin", plugin_file.string(), plugin ? "" : "build it: cmake --build --preset release", plugin});
 
   const vm::AcceleratorProbe probe = vm::probe_accelerator(campaign::default_cache());
   findings.push_back(
@@ -104,7 +105,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(
-      "Examples:\n  headcrash doctor\n  headcrash doctor --json | jq .good\n\nExit code 2: something that "
+      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: something that "
       "campaigns need is missing.");
   command->callback([as_json, &exit_code] { exit_code = doctor(*as_json); });
 }

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <thread>
+
+#include "harness/process/installation.h"
 
 namespace headcrash::device {
 namespace {
@@ -40,9 +41,15 @@ fs::path log_of(const fs::path& scratch) {
 }
 
 Result<process::Process> start_process(const NbdkitChild::Spec& spec) {
-  std::vector<std::string> argv{"nbdkit",    "--foreground", "--exit-with-parent",
-                                "--threads", kThreads,       "--unix",
-                                spec.socket, plugin_path(),  "control=" + spec.control_socket.string()};
+  std::vector<std::string> argv{"nbdkit",
+                                "--foreground",
+                                "--exit-with-parent",
+                                "--threads",
+                                kThreads,
+                                "--unix",
+                                spec.socket,
+                                process::installation().plugin,
+                                "control=" + spec.control_socket.string()};
   argv.insert(argv.end(), spec.parameters.begin(), spec.parameters.end());
   const fs::path errors = log_of(spec.scratch);
   const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -54,21 +61,13 @@ Result<process::Process> start_process(const NbdkitChild::Spec& spec) {
 
 }  // namespace
 
-fs::path plugin_path() {
-  if (const char* plugin = std::getenv("HEADCRASH_PLUGIN"); plugin != nullptr && *plugin != '\0')
-    return plugin;
-  return HEADCRASH_PLUGIN_FILE;
-}
-
 Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
-  if (!fs::exists(plugin_path())) {
-    return fail(plugin_path().string(), "the plugin is not there",
-                "build it: cmake --build --preset release");
-  }
+  const fs::path plugin = process::installation().plugin;
+  if (!fs::exists(plugin))
+    return fail(plugin.string(), "the plugin is not there",
+                "build it: cmake --build --preset release; or install headcrash again");
   for (const fs::path& path : {spec.socket, spec.control_socket}) {
-    if (fs::exists(path))
-      return fail(path.string(), "exists already",
-                  "end the server that uses it, remove it, or choose another");
+    if (const auto free = make_way_for_socket(path); !free) return pass_on(free);
   }
   auto started = start_process(spec);
   if (!started) return pass_on(started);
@@ -77,6 +76,8 @@ Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
   while (true) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);
     if (control && fs::exists(spec.socket)) {
+      child->sockets_.emplace_back(spec.socket);          // nbdkit leaves it there
+      child->sockets_.emplace_back(spec.control_socket);  // which a plugin that is killed leaves there
       child->control_.emplace(std::move(*control));
       return child;
     }
@@ -102,6 +103,7 @@ Result<void> NbdkitChild::stop() {
   ::kill(server_.pid(), SIGTERM);
   (void)server_.wait(kStopLimit);
   server_.kill();
+  sockets_.clear();
   return {};
 }
 

@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "harness/device/control_client.h"
+#include "harness/device/socket_file.h"
 #include "harness/process/process.h"
 
 namespace headcrash::device {
-
-/// The plugin of this build; $HEADCRASH_PLUGIN overrides it.
-std::filesystem::path plugin_path();
 
 class NbdkitChild {
  public:
@@ -23,7 +21,9 @@ class NbdkitChild {
     std::filesystem::path scratch;        ///< existing folder, for its words
     std::filesystem::path socket, control_socket;
   };
-  /// Errors are nbdkit's own last words when it refuses the configuration. `control` is connected.
+  /// Errors are nbdkit's own last words when it refuses the configuration, or that another server listens on
+  /// a socket. `control` is connected. Both sockets go with the child; those of servers that were killed are
+  /// replaced.
   static Result<std::unique_ptr<NbdkitChild>> start(const Spec& spec);
   ~NbdkitChild();
   NbdkitChild(const NbdkitChild&) = delete;
@@ -43,6 +43,7 @@ class NbdkitChild {
 
   Spec spec_;
   process::Process server_;
+  std::vector<SocketFile> sockets_;
   std::optional<ControlClient> control_;
 };
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "harness/process/installation.h"
 #include "harness/process/process.h"
 #include "harness/vm/guest.h"
 #include "harness/vm/machine.h"
@@ -18,13 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kBuildLimit{15};  // a download of 70 MB may be among it
-
-// headcrash runs from its build tree: the agent lies beside the executable, or where it was built.
-fs::path agent_path() {
-  std::error_code error;
-  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / "headcrash-agent";
-  return fs::exists(beside, error) ? beside : fs::path(HEADCRASH_AGENT);
-}
 
 std::string read_all(std::FILE* file) {
   std::string text;
@@ -38,11 +32,12 @@ std::string read_all(std::FILE* file) {
 }  // namespace
 
 Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts) {
-  const fs::path script = fs::path(HEADCRASH_SOURCE_DIR) / "scripts" / "build-guest";
+  const process::Installation own = process::installation();
+  const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   if (!output || !errors) return fail(script.string(), "no temporary file for its output");
-  std::vector<std::string> argv{script.string(), "--agent", agent_path().string()};
+  std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
   const auto add = [&](const char* option, const std::string& value) {
     argv.insert(argv.end(), {option, value});
   };

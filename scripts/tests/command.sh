@@ -111,5 +111,5 @@ refuses 2 "--older-than" -- "$headcrash" gc --db text.db --older-than -1
 # stores and sockets
 refuses 2 store -- "$headcrash" serve --size 64M --store /proc/nowhere
 touch taken.sock
-refuses 2 taken.sock "exists already" -- "$headcrash" serve --size 64M --socket taken.sock
+refuses 2 taken.sock "is no socket" -- "$headcrash" serve --size 64M --socket taken.sock
 echo "command: all as it should be"

@@ -42,6 +42,23 @@ refuses 2 other -- "$headcrash" serve --size 64M --store other
 stop
 refuses 2 store.json sectors -- "$headcrash" serve --size 32M --store other
 
+# sockets of one's own: gone at the end, refused while a server listens, replaced after a server that was killed
+start --size 64M --socket own.sock --control own.control
+[ "$(field socket)" = "$PWD/own.sock" ] || failed "another socket: $(cat serve.json)"
+refuses 2 own.sock "another server listens on it" -- timeout 20 "$headcrash" serve --size 64M --socket own.sock
+refuses 2 own.control "another server listens on it" -- timeout 20 "$headcrash" serve --size 64M --control own.control
+nbdinfo --size "nbd+unix:///?socket=own.sock" | says -x $((64 << 20)) || failed "the refused one disturbed the server"
+stop
+[ ! -e own.sock ] && [ ! -e own.control ] || failed "sockets were left behind: $(ls)"
+start --size 64M --socket own.sock --control own.control
+kill_server || failed "serve had ended: $(cat serve.err)"
+[ -S own.sock ] || failed "a killed server was expected to leave its socket"
+start --size 64M --socket own.sock --control own.control
+nbdinfo --size "nbd+unix:///?socket=own.sock" | says -x $((64 << 20)) || failed "a dead server's socket"
+stop
+[ ! -e own.sock ] || failed "the socket was left behind"
+refuses 2 "longer than the 107 bytes" -- timeout 20 "$headcrash" serve --size 64M --socket "$(printf 'x%.0s' {1..120}).sock"
+
 # the printed line is one that QEMU takes: a paused machine with the disk
 "$headcrash" serve --size 64M --clock off --profile hp-c2447 -- timeout 5 qemu-system-x86_64 -accel tcg -M q35 -m 64 -S -display none -nodefaults 2>qemu.err || [ $? -eq 124 ] ||
   failed "QEMU refused the printed options: $(cat qemu.err)"

@@ -1,0 +1,79 @@
+#include "harness/device/socket_file.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include "harness/process/descriptor.h"
+
+namespace headcrash::device {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+/// A connection that is refused was refused by the kernel: no process has the socket open. One that does not
+/// succeed at once (EAGAIN: as many wait as may) is a server's.
+Result<bool> somebody_listens(const fs::path& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.native().size());
+  const process::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!descriptor.is_open()) return fail(path.string(), "no socket: " + reason(errno), "close other files");
+  const bool connected =
+      ::connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  return connected || errno != ECONNREFUSED;
+}
+
+}  // namespace
+
+Result<void> make_way_for_socket(const fs::path& path) {
+  constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.native().size() > kLongest)
+    return fail(path.string(), "is longer than the " + std::to_string(kLongest) + " bytes of a socket's name",
+                "use a shorter path");
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  if (!S_ISSOCK(status.st_mode)) return fail(path.string(), "exists and is no socket", "choose another path");
+  const auto alive = somebody_listens(path);
+  if (!alive) return pass_on(alive);
+  if (*alive)
+    return fail(path.string(), "another server listens on it", "end that server, or choose another path");
+  if (::unlink(path.c_str()) != 0)
+    return fail(path.string(), "is of a server that has ended, and cannot be removed: " + reason(errno),
+                "remove it, or choose another path");
+  return {};
+}
+
+SocketFile::SocketFile(fs::path path) : path_(std::move(path)), is_(identity(path_)) {}
+
+SocketFile& SocketFile::operator=(SocketFile&& other) noexcept {
+  if (this != &other) {
+    remove();
+    path_ = std::exchange(other.path_, {});
+    is_ = other.is_;
+  }
+  return *this;
+}
+
+void SocketFile::remove() {
+  if (!path_.empty() && identity(path_) == is_) ::unlink(path_.c_str());
+  path_.clear();
+}
+
+SocketFile::Identity SocketFile::identity(const fs::path& path) {
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+}  // namespace headcrash::device

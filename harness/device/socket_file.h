@@ -1,0 +1,33 @@
+#pragma once
+// The file of a Unix socket that a server is to listen on, and of what it leaves behind.
+
+#include <filesystem>
+#include <utility>
+
+#include "plugin/model/result.h"
+
+namespace headcrash::device {
+
+/// Removes a socket on which nobody listens any more (its server was killed). Errors: a server listens on it,
+/// or it is something else than a socket. Does not wait for that server.
+Result<void> make_way_for_socket(const std::filesystem::path& path);
+
+/// Removes a socket at its end, if the file is still the one that was there when it was made.
+class SocketFile {
+ public:
+  SocketFile() = default;
+  explicit SocketFile(std::filesystem::path path);  ///< that exists now
+  ~SocketFile() { remove(); }
+  SocketFile(SocketFile&& other) noexcept : path_(std::exchange(other.path_, {})), is_(other.is_) {}
+  SocketFile& operator=(SocketFile&& other) noexcept;
+  void remove();
+
+ private:
+  using Identity = std::pair<unsigned long long, unsigned long long>;  // device and inode
+  static Identity identity(const std::filesystem::path& path);
+
+  std::filesystem::path path_;
+  Identity is_;
+};
+
+}  // namespace headcrash::device
