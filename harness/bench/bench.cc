@@ -34,6 +34,12 @@ class BenchRunner {
                               options_.shard.index + 1, options_.shard.count, bench_.name),
                   "use fewer shards");
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
+    outcome_.finished_before = kept_.finished_before;
+    if (outcome_.finished_before) {
+      outcome_.planned = outcome_.done_before;
+      conclude();
+      return std::move(outcome_);
+    }
     process::sweep_scratch_folders();
     for (std::int64_t round = 0; round < bench_.most && !interrupted(); ++round) {
       if (const auto done = run_round(round); !done) return pass_on(done);
@@ -82,6 +88,7 @@ class BenchRunner {
     auto known = samples_of(database_, kept_.id);
     if (!known) return pass_on(known);
     samples_ = std::move(*known);
+    if (kept_.finished_before) return {};
     return plan_anew();
   }
 

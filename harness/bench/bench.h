@@ -39,6 +39,7 @@ struct BenchOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
+  bool finished_before = false;  ///< there was nothing to do
   std::vector<CellOutcome> cells;
 };
 

@@ -41,7 +41,8 @@ class Runner {
     }
     if (error_) return tl::unexpected(*error_);
     outcome_.interrupted = outcome_.done_before + outcome_.done_now < outcome_.planned;
-    if (!outcome_.interrupted) {
+    outcome_.finished_before = kept_.finished_before && todo_.empty();
+    if (!outcome_.interrupted && !outcome_.finished_before) {
       if (const auto finished = database_.finish_run(outcome_.run); !finished) return pass_on(finished);
     }
     return outcome_;

@@ -37,6 +37,7 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
+  bool finished_before = false;  ///< there was nothing to do
 };
 
 /// Errors stop the campaign; what was finished before is in the database.

@@ -28,18 +28,34 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .accelerator = plan.accelerator == vm::Accelerator::kvm ? "kvm" : "tcg"});
 }
 
-Result<std::optional<std::int64_t>> run_with_errors(db::Database& database, const std::string& digest) {
-  const auto newest = database.newest_run_of(digest);
-  if (!newest) return pass_on(newest);
-  if (!*newest)
-    return fail(database.path().string(), "has no run of this campaign", "leave --redo-errors out");
-  const auto forgotten =
-      database.forget_trials(**newest, std::string(crash::name(crash::Verdict::harness_error)));
+/// The locked run becomes unfinished, unless none of its trials ended as harness-error.
+Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
+  const auto forgotten = database.forget_trials(run, std::string(crash::name(crash::Verdict::harness_error)));
   if (!forgotten) return pass_on(forgotten);
   const auto unfinished = database.unfinished_run(digest);
-  if (!unfinished || *unfinished == *newest) return unfinished;
+  if (!unfinished) return pass_on(unfinished);
+  if (*unfinished == run) return {};
   return fail(database.path().string(), "has no trial of this campaign's newest run to do again",
               "leave --redo-errors out");
+}
+
+/// The run that is there and is meant, locked; false: there is none.
+Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest, KeptRun& kept) {
+  if (!plan.resume && !plan.redo_errors) return false;
+  const auto unfinished = database.unfinished_run(digest);
+  if (!unfinished) return pass_on(unfinished);
+  const auto newest = database.newest_run_of(digest);
+  if (!newest) return pass_on(newest);
+  if (!*newest && plan.redo_errors)
+    return fail(database.path().string(), "has no run of this campaign", "leave --redo-errors out");
+  if (!*newest) return false;
+  kept.id = *unfinished && !plan.redo_errors ? **unfinished : **newest;
+  if (const auto locked = kept.lock.take(kept.id); !locked) return pass_on(locked);
+  if (plan.redo_errors)
+    if (const auto forgotten = forget_errors(database, digest, kept.id); !forgotten)
+      return pass_on(forgotten);
+  kept.finished_before = !plan.redo_errors && !*unfinished;
+  return true;
 }
 
 }  // namespace
@@ -47,32 +63,30 @@ Result<std::optional<std::int64_t>> run_with_errors(db::Database& database, cons
 Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
   KeptRun kept;
   const std::string digest = fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
-  std::optional<std::int64_t> id;
-  if (plan.redo_errors) {
-    const auto again = run_with_errors(database, digest);
-    if (!again) return pass_on(again);
-    id = *again;
-  } else if (plan.resume) {
-    const auto unfinished = database.unfinished_run(digest);
-    if (!unfinished) return pass_on(unfinished);
-    id = *unfinished;
-  }
-  if (id) {
-    auto known = database.finished_trials(*id);
+  auto lock = RunLock::open(database.path());
+  if (!lock) return pass_on(lock);
+  kept.lock = std::move(*lock);
+  const auto found = find(database, plan, digest, kept);
+  if (!found) return pass_on(found);
+  if (*found) {
+    auto known = database.finished_trials(kept.id);
     if (!known) return pass_on(known);
     kept.finished = std::move(*known);
-    // A merged run knows only of the shards that it was made of.
-    const auto planned = database.resume_run(*id, static_cast<std::int64_t>(plan.trials));
-    if (!planned) return pass_on(planned);
   } else {
     const auto begun = begin(database, plan, digest);
     if (!begun) return pass_on(begun);
-    id = *begun;
+    kept.id = *begun;
+    if (const auto locked = kept.lock.take(kept.id); !locked) return pass_on(locked);
   }
-  kept.id = *id;
+  if (*found && !kept.finished_before) {
+    // A merged run knows only of the shards that it was made of.
+    const auto planned = database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials));
+    if (!planned) return pass_on(planned);
+  }
+  kept.lock.opened();
   kept.database_folder = fs::absolute(database.path()).parent_path();
-  kept.folder =
-      kept.database_folder / (database.path().stem().string() + ".artefacts") / fmt::format("run-{}", *id);
+  kept.folder = kept.database_folder / (database.path().stem().string() + ".artefacts") /
+                fmt::format("run-{}", kept.id);
   return kept;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "harness/campaign/run_lock.h"
 #include "harness/vm/guest.h"
 #include "results/db/database.h"
 
@@ -31,12 +32,15 @@ struct RunPlan {
 struct KeptRun {
   std::int64_t id = 0;
   std::set<std::string> finished;  ///< keys of the trials that are there
+  bool finished_before = false;    ///< all of it was: there is nothing to do
+  RunLock lock;                    ///< no other process executes the run meanwhile
   std::filesystem::path database_folder;
   std::filesystem::path folder;  ///< where this run keeps its artefacts; made with the first of them
 };
 
-/// With `resume` the newest unfinished run of the same digest, with `redo_errors` the newest one that has
-/// something to do (again), if there is one; else a new one, but with `redo_errors` an error.
+/// With `resume` the newest unfinished run of the same digest, or the newest finished one if all are; with
+/// `redo_errors` the newest one that has something to do (again). If there is none a new one, but with
+/// `redo_errors` an error. It is an error, too, if another process executes the run.
 Result<KeptRun> open_run(db::Database& database, const RunPlan& plan);
 
 /// Where a trial's artefacts belong; nothing is made.

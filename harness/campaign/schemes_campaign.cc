@@ -198,6 +198,9 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                         .resume = options.resume,
                                         .redo_errors = options.redo_errors});
   if (!run) return pass_on(run);
+  if (run->finished_before)
+    return CampaignOutcome{
+        .run = run->id, .planned = plan->size(), .done_before = plan->size(), .finished_before = true};
   const auto scratch = process::ScratchFolder::make();
   if (!scratch) return pass_on(scratch);
   SchemesRun runner(campaign, options, *database, *run, scratch->path());

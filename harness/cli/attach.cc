@@ -13,10 +13,13 @@
 namespace headcrash::cli {
 
 std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view kMeansItself =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
   std::string line;
-  for (const std::string& word : words)
-    line += (line.empty() ? "" : " ") +
-            (word.find_first_of(" '\"$") == std::string::npos ? word : lab::quoted(word));
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_not_of(kMeansItself) == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain ? word : lab::quoted(word));
+  }
   return line;
 }
 

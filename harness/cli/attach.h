@@ -7,6 +7,7 @@
 
 namespace headcrash::cli {
 
+/// Quoted where a POSIX shell would read anything else than the words.
 std::string shell_line(const std::vector<std::string>& words);
 
 /// Runs the user's command with the disk's options added and returns its exit code.

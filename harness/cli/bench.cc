@@ -86,6 +86,7 @@ json describe(const bench::BenchOutcome& outcome) {
           {"trials_done_before", outcome.done_before},
           {"trials_done_now", outcome.done_now},
           {"interrupted", outcome.interrupted},
+          {"finished_before", outcome.finished_before},
           {"cells", cells}};
 }
 
@@ -143,11 +144,14 @@ int run(const BenchArguments& arguments) {
   else
     print_outcome(*outcome, *loaded);
   if (outcome->interrupted) {
-    fmt::print(stderr, "headcrash: interrupted; go on with: headcrash bench {} --db {}{} --resume\n",
-               arguments.bench, arguments.database,
-               arguments.shard.empty() ? "" : " --shard " + arguments.shard);
+    tell_interrupted({.command = "bench",
+                      .name = arguments.bench,
+                      .database = arguments.database,
+                      .shard = arguments.shard,
+                      .as_json = arguments.as_json});
     return kInterrupted;
   }
+  if (outcome->finished_before) tell_finished_before(outcome->run);
   const bool failed = std::any_of(outcome->cells.begin(), outcome->cells.end(),
                                   [](const bench::CellOutcome& cell) { return cell.failed > 0; });
   return failed ? kFound : kFine;
@@ -167,7 +171,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_flag("--plan", arguments->plan,
                     "Show what would be done and how long it takes; start nothing");
   command->add_flag("--resume", arguments->resume,
-                    "Go on with the newest unfinished run of this benchmark, if there is one");
+                    "Resume the newest unfinished run of this benchmark; repeats no finished trial");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th group of file systems, beginning with the i-th");
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");

@@ -2,12 +2,15 @@
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "harness/campaign/schemes_campaign.h"
+#include "harness/campaign/schemes_plan.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
 #include "harness/process/stopwatch.h"
@@ -19,7 +22,7 @@ namespace {
 struct CampaignArguments {
   std::string campaign, database = "headcrash.db", shard;
   std::size_t jobs = 1;
-  bool resume = false, redo_errors = false, stop_at_first = false, as_json = false;
+  bool plan = false, resume = false, redo_errors = false, stop_at_first = false, as_json = false;
 };
 
 /// States that were checked are rows of their own when guests checked them; without guests only those that
@@ -118,6 +121,7 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
     whole["trials_done_before"] = outcome.done_before;
     whole["trials_done_now"] = outcome.done_now;
     whole["interrupted"] = outcome.interrupted;
+    whole["finished_before"] = outcome.finished_before;
     print(whole);
     return;
   }
@@ -139,6 +143,64 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
                failure.value("replay", ""), arguments.database);
   }
   print_speed(summary["exploration"], schemes ? Guests::none : Guests::some);
+}
+
+struct Forecast {
+  std::string name, title, takes;
+  std::vector<std::string> filesystems;
+  std::uint64_t trials = 0, states_most = 0;  ///< of all shards; no states: power cuts under way
+};
+
+Result<Forecast> forecast(const std::string& name) {
+  if (const auto schemes = campaign::parse_schemes_campaign(name)) {
+    const auto plan = campaign::SchemesPlan::create(*schemes);
+    if (!plan) return pass_on(plan);
+    const campaign::CampaignSummary summary = campaign::schemes_campaign_summary();
+    Forecast told{.name = name,
+                  .title = summary.title,
+                  .trials = plan->size(),
+                  .states_most = plan->size() * schemes->budget};
+    if (name == summary.name) told.takes = summary.takes;
+    std::set<std::string> seen;
+    for (std::uint64_t i = 0; i < plan->size(); ++i) {
+      const std::string filesystem = "ufs-" + plan->at(i).scheme->name;
+      if (!seen.insert(filesystem).second) break;  // the schemes take turns
+      told.filesystems.push_back(filesystem);
+    }
+    return told;
+  }
+  const auto loaded = campaign::load_campaign(name);
+  if (!loaded) return pass_on(loaded);
+  const campaign::TrialPlans plans(*loaded);
+  Forecast told{.name = loaded->name,
+                .title = loaded->title,
+                .takes = loaded->takes,
+                .trials = plans.size(),
+                .states_most = plans.states_most()};
+  for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(*loaded))
+    told.filesystems.push_back(filesystem->name);
+  return told;
+}
+
+int plan_only(const CampaignArguments& arguments, const campaign::Shard& shard) {
+  const auto told = forecast(arguments.campaign);
+  if (!told) return tell(told.error(), arguments.as_json);
+  const std::uint64_t of_shard =
+      told->trials / shard.count + (told->trials % shard.count > shard.index ? 1 : 0);
+  if (arguments.as_json) {
+    print({{"campaign", told->name},
+           {"title", told->title},
+           {"filesystems", told->filesystems},
+           {"trials", told->trials},
+           {"trials_of_shard", of_shard},
+           {"states_most", told->states_most}});
+    return kFine;
+  }
+  fmt::print("{}: {}\n{} trials{}{}{}\nfile systems: {}\n", told->name, told->title, told->trials,
+             shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
+             told->states_most > 0 ? fmt::format(", at most {} crash states", told->states_most) : "",
+             told->takes.empty() ? "" : "; " + told->takes, fmt::join(told->filesystems, " "));
+  return kFine;
 }
 
 Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
@@ -165,6 +227,7 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
 int run(const CampaignArguments& arguments) {
   const Result<campaign::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return tell(shard.error(), arguments.as_json);
+  if (arguments.plan) return plan_only(arguments, *shard);
   const process::Stopwatch watch;
   const auto outcome = run_trials(arguments, *shard);
   const double seconds = watch.ms() / 1000;
@@ -175,10 +238,16 @@ int run(const CampaignArguments& arguments) {
   if (!summary) return tell(summary.error(), arguments.as_json);
   print_outcome(*outcome, *summary, arguments, seconds);
   if (outcome->interrupted) {
-    fmt::print(stderr, "headcrash: interrupted; go on with: headcrash campaign {} --db {} --resume\n",
-               arguments.campaign, arguments.database);
+    tell_interrupted({.command = "campaign",
+                      .name = arguments.campaign,
+                      .database = arguments.database,
+                      .shard = arguments.shard,
+                      .jobs = arguments.jobs,
+                      .stop_at_first = arguments.stop_at_first,
+                      .as_json = arguments.as_json});
     return kInterrupted;
   }
+  if (outcome->finished_before) tell_finished_before(outcome->run);
   return summary->value("unexpected", 1) == 0 && summary->value("valid", false) ? kFine : kFound;
 }
 
@@ -199,8 +268,9 @@ void add_campaign(CLI::App& app, int& exit_code) {
                    "Trials at a time; with a real clock more than one makes completions late on few cores")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command->add_flag("--plan", arguments->plan, "Show what would be done; start nothing");
   command->add_flag("--resume", arguments->resume,
-                    "Go on with the newest unfinished run of this campaign, if there is one");
+                    "Resume the newest unfinished run of this campaign; repeats no finished trial");
   command->add_flag("--redo-errors", arguments->redo_errors,
                     "Go on with the newest run, finished or not, and do again what ended as harness-error");
   command->add_option("--shard", arguments->shard,
@@ -209,7 +279,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
                     "ufs-schemes: end at the first workload that shows what it must not");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
-      "Examples:\n  headcrash campaign demo --db demo.db\n  headcrash campaign demo --db demo.db --resume\n"
+      "Examples:\n  headcrash campaign demo --plan\n  headcrash campaign demo --db demo.db\n  headcrash "
+      "campaign demo --db demo.db --resume\n"
       "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
       "  headcrash campaign ufs-schemes --db ufs.db\n"
       "  headcrash campaign ufs-schemes/chains,soft-updates/reuse --stop-at-first --db ufs.db\n"

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "harness/cli/attach.h"
 #include "harness/crash/verdict.h"
 
 namespace headcrash::cli {
@@ -44,6 +45,20 @@ void show_progress(const campaign::CampaignProgress& progress) {
   const std::string told = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s){}\n", terminal ? "\r\033[K" : "", progress.done,
              progress.planned, left, progress.running, trial.verdict, trial.wall_ms / 1000, told);
+}
+
+void tell_interrupted(const ResumedCommand& what) {
+  std::vector<std::string> words{"headcrash", what.command, what.name, "--db", what.database};
+  if (!what.shard.empty()) words.insert(words.end(), {"--shard", what.shard});
+  if (what.jobs != 1) words.insert(words.end(), {"--jobs", std::to_string(what.jobs)});
+  if (what.stop_at_first) words.emplace_back("--stop-at-first");
+  if (what.as_json) words.emplace_back("--json");
+  words.emplace_back("--resume");
+  fmt::print(stderr, "headcrash: interrupted; resume with: {}\n", shell_line(words));
+}
+
+void tell_finished_before(std::int64_t run) {
+  fmt::print(stderr, "headcrash: run {} is already finished; a new run begins without --resume\n", run);
 }
 
 }  // namespace headcrash::cli

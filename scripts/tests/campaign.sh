@@ -29,6 +29,31 @@ grep -q '"trials_done_before": 1' outcome.json || failed "the finished trial was
   restore,mkfs,workload,cut,restore,replay,fsck,mount,verify ] || failed "the phases are not what they should be"
 [ "$(sqlite3 smoke.db 'PRAGMA foreign_key_check' | wc -l)" = 0 ] || failed "foreign keys"
 
+# interrupted runs say how to resume them, with all that was given
+interrupted() {   # DATABASE ARGUMENT...: told with the rest of the command
+  local database=$1 status=0
+  shift
+  "$headcrash" "$@" --db "$database" >out 2>err &
+  server=$!
+  for _ in $(seq 1200); do
+    [ "$(sqlite3 "$database" 'SELECT count(*) FROM run' 2>/dev/null || echo 0)" = 0 ] || break
+    kill -0 "$server" 2>/dev/null || failed "$* ended: $(cat out err)"
+    sleep 0.1
+  done
+  kill -INT "$server"
+  wait "$server" || status=$?
+  server=
+  [ "$status" -eq 130 ] || failed "$*, interrupted, exited with $status: $(cat out err)"
+}
+interrupted hint.db bench quick --shard 1/1 --json
+grep -qxF "headcrash: interrupted; resume with: headcrash bench quick --db hint.db --shard 1/1 --json --resume" err || failed "the hint: $(cat err)"
+interrupted hints.db campaign one-cut --shard 1/2 --jobs 2
+grep -qxF "headcrash: interrupted; resume with: headcrash campaign one-cut --db hints.db --shard 1/2 --jobs 2 --resume" err || failed "the hint: $(cat err)"
+grep -qF "No control that must lose data has been run so far" out || [ "$(sqlite3 hints.db 'SELECT count(*) FROM trial')" = 0 ] || failed "the summary: $(cat out)"
+# a finished one is told again, not run again
+"$headcrash" campaign one-cut --db smoke.db --resume >out 2>err || [ $? -eq 1 ] || failed "a finished run: $(cat err)"
+grep -q "run 1 is already finished" err && [ "$(sqlite3 smoke.db 'SELECT count(*) FROM run')" = 1 ] || failed "a finished run was run again: $(cat err)"
+
 # a step that hangs is a verdict, and the campaign ends by itself
 cat >hang.toml <<'EOF'
 base = "ext4"

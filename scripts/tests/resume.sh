@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# A campaign in several processes on one database: each run has one executor, interrupted ones say how to resume them, killed
+# ones can be resumed at once, finished ones are not run again.
+source "$(dirname "$0")/lib.sh"
+cd "$scratch"
+export TMPDIR=$scratch
+PATH=$build/bin:$PATH
+db="my results.db"   # a name that a shell would take apart
+
+ask() { sqlite3 -cmd '.timeout 10000' "$db" "$1"; }
+# begins LOG ARGUMENT...: a campaign in the background; returns when it has a trial more.
+begins() {
+  local log=$1 before
+  shift
+  before=$(ask 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)
+  "$headcrash" campaign "$@" >"$log" 2>&1 &
+  server=$!
+  for _ in $(seq 600); do
+    [ "$(ask 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)" -le "$before" ] || return 0
+    kill -0 "$server" 2>/dev/null || failed "it ended: $(cat "$log")"
+    sleep 0.1
+  done
+  failed "no trial in a minute: $(cat "$log")"
+}
+interrupts() {
+  local status=0
+  kill -INT "$server"
+  wait "$server" || status=$?
+  server=
+  [ "$status" -eq 130 ] || failed "an interrupted campaign exited with $status"
+}
+
+begins one.log ufs-schemes --db "$db" --shard 1/400 --jobs 2
+refuses 2 "run 1: is being executed by process $server on $(hostname) since 20" -- \
+  "$headcrash" campaign ufs-schemes --db "$db" --shard 1/400 --resume
+refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes --db "$db" --shard 1/400 --redo-errors
+first=$server
+
+# another shard, in the same database at the same time
+begins two.log ufs-schemes --db "$db" --shard 2/400
+interrupts
+grep -qxF "headcrash: interrupted; resume with: headcrash campaign ufs-schemes --db 'my results.db' --shard 2/400 --resume" two.log ||
+  failed "the hint: $(cat two.log)"
+kill -0 "$first" || failed "the first one has ended: $(cat one.log)"
+
+# its owner is killed: nothing is left of the lock, and whoever resumes it first has it
+kill -KILL "$first"
+wait "$first" 2>/dev/null || true
+before=$(ask "SELECT count(*) FROM trial WHERE run_id = 1")
+begins resumed.log ufs-schemes --db "$db" --shard 1/400 --jobs 2 --resume
+refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes --db "$db" --shard 1/400 --resume
+interrupts
+
+# the hint is a command: it resumes this very run
+hint=$(sed -n 's/^headcrash: interrupted; resume with: //p' resumed.log)
+[ "$hint" = "headcrash campaign ufs-schemes --db 'my results.db' --shard 1/400 --jobs 2 --resume" ] || failed "the hint: $(cat resumed.log)"
+eval "$hint" >hint.log 2>&1 || failed "$hint: $(cat hint.log)"
+grep -q "^run 1: .* of them before" hint.log || failed "the hint began another run: $(cat hint.log)"
+[ "$(ask 'SELECT count(*) FROM run')" = 2 ] || failed "not one run a shard: $(ask 'SELECT id, digest FROM run')"
+[ "$(ask "SELECT finished_at IS NOT NULL AND trials_planned = (SELECT count(*) FROM trial WHERE run_id = 1) FROM run WHERE id = 1")" = 1 ] ||
+  failed "the run is not complete: $(ask 'SELECT * FROM run')"
+[ "$before" -ge 1 ] || failed "the killed one had kept nothing"
+
+# a finished run is told again, not run again
+finished=$(ask 'SELECT finished_at FROM run WHERE id = 1')
+exits 0 "$headcrash" campaign ufs-schemes --db "$db" --shard 1/400 --resume
+grep -q "run 1 is already finished" err || failed "a finished run: $(cat err)"
+grep -q "^run 1: \([0-9]*\) of \1 trials (\1 of them before)" out || failed "a finished run: $(cat out)"
+[ "$(ask 'SELECT count(*) FROM run') $(ask 'SELECT finished_at FROM run WHERE id = 1')" = "2 $finished" ] || failed "a finished run was run again"
+
+[ ! -e "$db.lock" ] || failed "the lock's file was left behind"
+echo "resume: all as it should be"
