@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "plugin/config/nearest.h"
 #include "results/db/migrations.h"
 #include "results/report/sql.h"
 
@@ -33,8 +35,28 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   return kFine;
 }
 
+/// A single word is the name of one of the report's queries: no SQL is that short.
+Result<void> check_name(const std::string& question) {
+  const bool single = question.find_first_of(" \t\r\n(;") == std::string::npos;
+  const std::vector<std::string> names = report::query_names();
+  if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
+  const std::string near = config::nearest(question, names);
+  return fail("query", fmt::format("\"{}\" is no query of the report", question),
+              near.empty() ? "`headcrash query` without a question lists them, and the tables for a SELECT"
+                           : fmt::format("did you mean \"{}\"?", near));
+}
+
+Result<void> check_run(db::Database& database, std::int64_t run) {
+  const auto found = report::ask(database, fmt::format("SELECT 1 FROM run WHERE id = {}", run), run, 1);
+  if (!found) return pass_on(found);
+  if (!found->rows.empty()) return {};
+  return fail(database.path().string(), fmt::format("has no run {}", run),
+              "`headcrash query \"SELECT id, kind, name, started_at FROM run\"` lists its runs");
+}
+
 int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {
   const std::optional<std::int64_t> run = arguments.run == 0 ? std::nullopt : std::optional(arguments.run);
+  if (const auto known = check_name(question); !known) return tell(known.error(), arguments.as_json);
   return show(report::ask(database, question, run, arguments.rows), arguments);
 }
 
@@ -93,6 +115,9 @@ int query(const QueryArguments& arguments) {
   if (arguments.schema) return tell_schema();
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return tell(database.error(), arguments.as_json);
+  if (arguments.run != 0)
+    if (const auto there = check_run(*database, arguments.run); !there)
+      return tell(there.error(), arguments.as_json);
   if (arguments.question == "-") return answer_input(*database, arguments);
   if (arguments.question.empty()) return tell_contents(*database, arguments);
   return answer(*database, arguments, arguments.question);
