@@ -385,8 +385,11 @@ int run(const ExploreArguments& arguments) {
     if (const auto written = write_accounts(explored); !written)
       return tell(written.error(), arguments.as_json);
   }
+  if (interrupted()) {
+    fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
+    return kInterrupted;
+  }
   if (confirmed || explored.workload.failure) return kFound;
-  if (interrupted()) return kInterrupted;
   return explored.result.disagreements > 0 ? kUsage : kFine;
 }
 

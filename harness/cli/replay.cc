@@ -202,8 +202,7 @@ Result<void> take_kernel(const ReplayArguments& arguments, StoredTrial& trial) {
   return {};
 }
 
-int run(const ReplayArguments& arguments) {
-  catch_interrupts();
+int replay(const ReplayArguments& arguments) {
   auto trial = find_trial(arguments.trial);
   if (!trial) return tell(trial.error(), arguments.as_json);
   if (const auto taken = take_kernel(arguments, *trial); !taken)
@@ -212,6 +211,15 @@ int run(const ReplayArguments& arguments) {
   const auto opened = open_state(*trial);
   if (!opened) return tell(opened.error(), arguments.as_json);
   return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
+}
+
+/// Ctrl-C must end a bisection, not skip a commit.
+int run(const ReplayArguments& arguments) {
+  catch_interrupts();
+  const int exit_code = replay(arguments);
+  if (!interrupted()) return exit_code;
+  fmt::print(stderr, "headcrash: interrupted; there is no verdict\n");
+  return kInterrupted;
 }
 
 }  // namespace

@@ -287,7 +287,9 @@ int simulate(const SimulateArguments& arguments) {
   } else if (arguments.csv != "-") {
     print_text(report);
   }
-  return interrupted() ? kInterrupted : kFine;
+  if (!interrupted()) return kFine;
+  fmt::print(stderr, "headcrash: interrupted; the numbers are of the requests so far\n");
+  return kInterrupted;
 }
 
 }  // namespace
