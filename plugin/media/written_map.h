@@ -35,6 +35,7 @@ class WrittenMap {
   struct Run {
     std::uint64_t sectors = 0;
     bool written = true;
+    bool or_zeroes = true;  ///< what is not written reads as zeroes, and not as what was there before
   };
   /// What lies from `lba` on, for at most `limit` sectors (at least 1; both inside).
   Run run(std::uint64_t lba, std::uint64_t limit) const {
@@ -42,7 +43,7 @@ class WrittenMap {
     const bool first = written(lba / granule_);
     std::uint64_t at = (lba / granule_ + 1) * granule_;
     while (at < end && written(at / granule_) == first) at += granule_;
-    return {std::min(at, end) - lba, first};
+    return {.sectors = std::min(at, end) - lba, .written = first};
   }
 
  private:

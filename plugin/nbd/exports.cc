@@ -191,7 +191,8 @@ int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uin
     const std::uint64_t end = (offset + count + kSectorBytes - 1) / kSectorBytes;
     while (lba < end) {
       const media::WrittenMap::Run run = of(handle).written(lba, end - lba);
-      const std::uint32_t type = run.written ? 0 : NBDKIT_EXTENT_HOLE | NBDKIT_EXTENT_ZERO;
+      const std::uint32_t type =
+          run.written ? 0 : NBDKIT_EXTENT_HOLE | (run.or_zeroes ? NBDKIT_EXTENT_ZERO : 0);
       if (nbdkit_add_extent(extents, lba * kSectorBytes, run.sectors * kSectorBytes, type) != 0) return -1;
       if ((flags & NBDKIT_FLAG_REQ_ONE) != 0) break;
       lba += run.sectors;

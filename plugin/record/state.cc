@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "plugin/media/prior_bytes.h"
 #include "plugin/media/range.h"
+#include "plugin/record/used_disk.h"
 
 namespace headcrash::record {
 
@@ -17,7 +19,9 @@ Result<void> MediumState::read(std::uint64_t lba, std::span<std::byte> into) con
   Result<void> result;
   index_.visit(lba, into.size() / kSectorBytes, [&](std::uint64_t from, std::uint64_t count, Where where) {
     if (!result) return;
-    if (where.unknown()) {
+    if (is_prior(where)) {
+      media::read_prior_bytes(from, into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
+    } else if (where.unknown()) {
       result = fail("medium", fmt::format("the bytes of sector {} were not recorded", from),
                     "record a run that moves bytes");
     } else if (where.offset() != 0) {

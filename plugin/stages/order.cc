@@ -39,6 +39,36 @@ Result<void> take_log(const json& object, LoadOrder& order) {
   return {};
 }
 
+/// `record` and how long requests take meanwhile.
+Result<void> take_record(const json& object, LoadOrder& order) {
+  auto record = path_of(object, "record");
+  if (!record) return pass_on(record);
+  order.record = std::move(*record);
+  if (!order.record && (object.contains("delay_us") || object.contains("delay_seed")))
+    return fail("delay_us", "nothing is recorded, so that nobody could tell", "give \"record\" as well");
+  if (object.contains("delay_us")) {
+    const auto most = config::number_of(object, "delay_us", kAnswerDelayMostUs);
+    if (!most) return pass_on(most);
+    order.delay.most_us = static_cast<std::uint32_t>(*most);
+  }
+  if (object.contains("delay_seed")) {
+    const auto seed = config::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max());
+    if (!seed) return pass_on(seed);
+    order.delay.seed = *seed;
+  }
+  return {};
+}
+
+Result<void> take_used(const json& object, LoadOrder& order) {
+  const auto used = object.find("used_disk");
+  if (used == object.end()) return {};
+  if (!used->is_boolean()) return fail("used_disk", "is neither true nor false", "write true or false");
+  order.used_disk = used->get<bool>();
+  if (order.used_disk && object.contains("machine"))
+    return fail("used_disk", "cannot be combined with \"machine\"", "an array is made of empty members");
+  return {};
+}
+
 Result<void> take_faults(const json& object, LoadOrder& order) {
   if (!object.contains("faults")) return {};
   if (!order.machine)
@@ -58,13 +88,14 @@ Result<void> take_faults(const json& object, LoadOrder& order) {
 
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
-  auto keys =
-      is_blank
-          ? config::only_keys(object,
-                              {"state", "stage", "sectors", "log_sectors", "record", "machine", "faults"},
-                              "an empty disk has no recording and no id; leave one of them out")
-          : config::only_keys(object, {"state", "stage", "recording", "id", "record", "machine", "faults"},
-                              kSeeControl);
+  auto keys = is_blank ? config::only_keys(object,
+                                           {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
+                                            "delay_us", "delay_seed", "machine", "faults"},
+                                           "an empty disk has no recording and no id; leave one of them out")
+                       : config::only_keys(object,
+                                           {"state", "stage", "recording", "id", "record", "delay_us",
+                                            "delay_seed", "machine", "faults"},
+                                           kSeeControl);
   if (!keys) return pass_on(keys);
   LoadOrder order{.stage = stage};
   if (is_blank) {
@@ -73,6 +104,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     if (*sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
     order.sectors = *sectors;
     if (auto log = take_log(object, order); !log) return pass_on(log);
+    if (auto used = take_used(object, order); !used) return pass_on(used);
   } else {
     auto recording = path_of(object, "recording");
     if (!recording) return pass_on(recording);
@@ -85,9 +117,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     if (auto state = states::parse_crash_state(*id); !state) return pass_on(state);
     order.id = std::move(*id);
   }
-  auto record = path_of(object, "record");
-  if (!record) return pass_on(record);
-  order.record = std::move(*record);
+  if (auto record = take_record(object, order); !record) return pass_on(record);
   auto machine = config::optional_text(object, "machine", "name a profile, for example raid5-5");
   if (!machine) return pass_on(machine);
   order.machine = std::move(*machine);

@@ -11,8 +11,9 @@ states::StateImage blank_image(std::uint64_t sectors) {
   return states::StateImage(record::MediumState(nullptr, record::ExtentIndex(sectors)));
 }
 
-PlainMedia::PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording)
-    : recording_(recording) {
+PlainMedia::PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
+                       bool used_disk)
+    : recording_(recording), used_disk_(used_disk) {
   for (Medium& medium : media) {
     faces_.push_back({std::move(medium.name), medium.image.sectors()});
     disks_.push_back(std::make_unique<Disk>(std::move(medium), overlay_bytes_max));
@@ -30,7 +31,8 @@ int PlainMedia::read(const Disk& disk, const model::Request& request) {
   return disk.store.read(request.lba, request.into) ? 0 : EIO;
 }
 
-int PlainMedia::write(Disk& disk, const model::Request& request) {
+int PlainMedia::write(Disk& disk, const model::Request& request) const {
+  if (request.op == Op::trim && used_disk_) return 0;
   const auto done = request.op == Op::write ? disk.store.write(request.lba, request.data)
                                             : disk.store.write_zeroes(request.lba, request.sectors);
   if (!done) return ENOSPC;
@@ -71,7 +73,9 @@ media::WrittenMap::Run PlainMedia::written(std::size_t face, std::uint64_t lba, 
     disk.image.visit_written(
         [&](std::uint64_t from, std::uint64_t count) { disk.written().mark(from, count); });
   disk.image_in_map = true;
-  return disk.written().run(lba, limit);
+  media::WrittenMap::Run run = disk.written().run(lba, limit);
+  run.or_zeroes = !used_disk_;
+  return run;
 }
 
 std::uint64_t PlainMedia::overlay_bytes() const {

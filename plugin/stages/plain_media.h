@@ -26,8 +26,9 @@ states::StateImage blank_image(std::uint64_t sectors);
 class PlainMedia final : public Content {
  public:
   /// `media`: at least one. `overlay_bytes_max` is shared out to none: each medium has as much. `recording`,
-  /// which may be null, must outlive it.
-  PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording);
+  /// which may be null, must outlive it. `used_disk`: record/used_disk.h.
+  PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
+             bool used_disk = false);
 
   const std::vector<Face>& faces() const override { return faces_; }
   int serve(std::size_t face, model::Request& request) override;
@@ -54,12 +55,13 @@ class PlainMedia final : public Content {
     bool image_in_map = false;
   };
   static int read(const Disk& disk, const model::Request& request);
-  static int write(Disk& disk, const model::Request& request);
+  int write(Disk& disk, const model::Request& request) const;
   bool recorded() const { return recording_ != nullptr && recording_->is_open(); }
 
   std::vector<Face> faces_;
   std::vector<std::unique_ptr<Disk>> disks_;
   StageRecording* recording_;
+  bool used_disk_;
 };
 
 }  // namespace headcrash::stages

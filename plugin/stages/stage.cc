@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <exception>
 #include <new>
+#include <thread>
+
+#include "plugin/model/random.h"
 
 namespace headcrash::stages {
 namespace {
@@ -68,6 +71,7 @@ Result<void> Stage::put(Load load) {
     std::swap(load_.recording, load.recording);
     std::swap(load_.nonce, load.nonce);
     std::swap(load_.log, load.log);
+    std::swap(load_.delay, load.delay);
     std::swap(load_.content, load.content);
     for (Connection* connection : connections_)
       connection->index_ = *find_face(load_.content->faces(), connection->face_);
@@ -167,6 +171,24 @@ void Stage::note_exception(const char* what) noexcept {
   }
 }
 
+std::chrono::microseconds AnswerDelay::of(std::uint64_t request) const {
+  constexpr std::uint64_t kParts = 1024;
+  if (most_us == 0) return {};
+  model::Random random(seed * 0x9e3779b97f4a7c15U + request);
+  random.next();
+  const std::uint64_t part = random.below(kParts) + 1;
+  return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));
+}
+
+/// Without the lock: others arrive meanwhile, and overtake.
+void Stage::take_time(std::uint64_t request, std::unique_lock<std::mutex>& lock) {
+  if (load_.delay.most_us == 0 || !load_.log->is_open()) return;
+  const auto until = std::chrono::steady_clock::now() + load_.delay.of(request);
+  lock.unlock();
+  std::this_thread::sleep_until(until);
+  lock.lock();
+}
+
 int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
@@ -176,6 +198,7 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   ++submitted_;
   all_submitted_.notify_all();
   if (load_.log && request.op != model::Op::read) {
+    take_time(submitted_, lock);
     const std::uint64_t meanwhile = arrived_;
     all_submitted_.wait(lock, [&] { return submitted_ >= meanwhile; });
     error = without_exception([&] { return content.acknowledge(connection.index_, request, error); });

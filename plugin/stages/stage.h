@@ -8,10 +8,12 @@
 // Work is done in the order of the SUBMITs, so that the recording's writes and the overlay's are the same. An
 // ACK waits until every request that had arrived meanwhile is submitted: what was in flight together is
 // recorded as such, and a flush that the guest did not hold back until its writes were answered does not
-// cover them. (A lock around the whole of a request would make each one durable before the next, and hide a
-// file system that flushes too early.)
+// cover them. A recorded stage takes its time to answer (AnswerDelay), so that a flush which is sent before
+// its writes were awaited finds them in flight. (A lock around the whole of a request would make each one
+// durable before the next, and hide a file system that flushes too early.)
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -23,6 +25,16 @@
 #include "plugin/stages/stage_recording.h"
 
 namespace headcrash::stages {
+
+/// How long a recorded stage takes to answer a write or a flush: drawn for each from the seed, most of them
+/// in an eighth of the longest time, so that answers come in another order than requests.
+struct AnswerDelay {
+  std::uint64_t seed = 0;
+  std::uint32_t most_us = 0;  ///< 0: at once
+
+  std::chrono::microseconds of(std::uint64_t request) const;
+};
+inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 
 /// Text of a mark, and what the mark export can carry in a sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;
@@ -42,6 +54,7 @@ class Stage {
     std::string nonce;
     std::unique_ptr<StageRecording> log;  ///< null: what is done is not recorded
     std::unique_ptr<Content> content;     ///< may tell `log` until its end
+    AnswerDelay delay = {};               ///< while it is recorded
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
@@ -87,6 +100,7 @@ class Stage {
 
  private:
   int serve(const Connection& connection, model::Request& request);
+  void take_time(std::uint64_t request, std::unique_lock<std::mutex>& lock);
   void count(const model::Request& request);
   void note_error(int error);
   template <typename Work>

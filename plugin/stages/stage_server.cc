@@ -3,11 +3,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 
+#include "plugin/record/used_disk.h"
 #include "plugin/stages/plain_media.h"
 #include "plugin/stages/rebuilt_machine.h"
+#include "plugin/states/used_image.h"
 
 namespace headcrash::stages {
 namespace {
@@ -27,6 +30,7 @@ std::string new_nonce() {
 struct Origin {
   std::string recording, id;  ///< empty: blank
   std::uint64_t fingerprint = 0;
+  bool used_disk = false;
   std::vector<record::RecordedDevice> devices;
   std::vector<Medium> media;
   std::vector<Medium> caches;  ///< what battery-backed ones held
@@ -35,7 +39,12 @@ struct Origin {
 Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& history,
                           const states::CrashState& state) {
   const states::RunHistory& run = history.run();
-  Origin origin{recording, states::format(state), 0, run.header().devices, {}, {}};
+  Origin origin{.recording = recording,
+                .id = states::format(state),
+                .used_disk = std::ranges::any_of(run.header().devices, record::is_used_disk),
+                .devices = run.header().devices,
+                .media = {},
+                .caches = {}};
   for (std::size_t id = 0; id < origin.devices.size(); ++id) {
     if (!origin.devices[id].medium) continue;
     const auto device = static_cast<model::DeviceId>(id);
@@ -56,11 +65,14 @@ Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& h
   return origin;
 }
 
-Origin blank(std::uint64_t sectors, std::uint64_t log_sectors) {
+Origin blank(std::uint64_t sectors, std::uint64_t log_sectors, bool used_disk) {
   Origin origin;
+  origin.used_disk = used_disk;
   const auto add = [&](const char* name, std::uint64_t of) {
-    origin.media.push_back({name, static_cast<model::DeviceId>(origin.devices.size()), blank_image(of)});
-    origin.devices.push_back({name, kBlankProfile, of, 1, true});
+    origin.media.push_back({name, static_cast<model::DeviceId>(origin.devices.size()),
+                            used_disk ? states::used_image(of) : blank_image(of)});
+    origin.devices.push_back(
+        {name, used_disk ? std::string(record::kUsedDiskProfile) : kBlankProfile, of, 1, true});
   };
   add(kBlankName, sectors);
   if (log_sectors != 0) add(kBlankLogName, log_sectors);
@@ -76,6 +88,12 @@ Origin blank(const profiles::Plan& plan) {
           {plan.all[id].name, static_cast<model::DeviceId>(id), blank_image(plan.all[id].sectors)});
   return origin;
 }
+
+/// What is made of what is done to the stage, if anything.
+struct Recorded {
+  std::optional<std::filesystem::path> into;
+  AnswerDelay delay;
+};
 
 /// The stack that stands above the media.
 struct MachineAbove {
@@ -110,17 +128,17 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
   return StageRecording::create(path, header);
 }
 
-Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
-                              const std::optional<std::filesystem::path>& record,
+Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above, const Recorded& recorded,
                               std::uint64_t overlay_bytes_max) {
-  Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr};
-  if (record) {
-    auto log = begin_recording(*record, origin, above.has_value());
+  Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr, recorded.delay};
+  if (recorded.into) {
+    auto log = begin_recording(*recorded.into, origin, above.has_value());
     if (!log) return pass_on(log);
     load.log = std::move(*log);
   }
   if (!above) {
-    load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get());
+    load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get(),
+                                                origin.used_disk);
     return load;
   }
   auto machine = RebuiltMachine::create(std::move(above->plan), {origin.media, origin.caches, above->faults},
@@ -141,13 +159,12 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
 }
 
 Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
-                         const std::optional<std::filesystem::path>& record,
-                         std::uint64_t overlay_bytes_max) {
+                         const Recorded& recorded, std::uint64_t overlay_bytes_max) {
   const std::vector<Face> faces = faces_of(origin, above);
   // First, so that what is refused leaves no recording behind.
   if (auto may = stage.may_load(faces); !may) return pass_on(may);
   const std::uint64_t digest = digest_of(origin.media);
-  auto load = make_load(std::move(origin), std::move(above), record, overlay_bytes_max);
+  auto load = make_load(std::move(origin), std::move(above), recorded, overlay_bytes_max);
   if (!load) return pass_on(load);
   const std::string nonce = load->nonce;
   if (auto put = stage.put(std::move(*load)); !put) return pass_on(put);
@@ -199,8 +216,10 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
       if (auto fits = check_fit(above->plan, *order.machine, origin.devices, origin.recording); !fits)
         return pass_on(fits);
   }
-  if (!order.recording) origin = above ? blank(above->plan) : blank(order.sectors, order.log_sectors);
-  return load_onto(**stage, std::move(origin), std::move(above), order.record, options_.overlay_bytes_max);
+  if (!order.recording)
+    origin = above ? blank(above->plan) : blank(order.sectors, order.log_sectors, order.used_disk);
+  return load_onto(**stage, std::move(origin), std::move(above), {order.record, order.delay},
+                   options_.overlay_bytes_max);
 }
 
 Result<std::unique_ptr<Stage>> StageServer::private_stage(const std::string& id) {
@@ -214,7 +233,7 @@ Result<std::unique_ptr<Stage>> StageServer::private_stage(const std::string& id)
   auto origin = from_state(*options_.recording, **run, *state);
   if (!origin) return pass_on(origin);
   auto stage = std::make_unique<Stage>("state/" + id);
-  auto loaded = load_onto(*stage, std::move(*origin), std::nullopt, std::nullopt, options_.overlay_bytes_max);
+  auto loaded = load_onto(*stage, std::move(*origin), std::nullopt, {}, options_.overlay_bytes_max);
   if (!loaded) return pass_on(loaded);
   return stage;
 }

@@ -32,7 +32,9 @@ struct LoadOrder {
   std::string id;                                  ///< a state of it
   std::uint64_t sectors = 0;                       ///< without a recording
   std::uint64_t log_sectors = 0;                   ///< then: of a second disk, "log"; 0: there is none
+  bool used_disk = false;                          ///< then: record/used_disk.h
   std::optional<std::filesystem::path> record;     ///< absolute
+  AnswerDelay delay;                               ///< while it is recorded
   std::optional<std::string> machine;
   std::vector<model::FaultSpec> faults;  ///< of the machine, there when it is powered on
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "plugin/record/media_bytes.h"
+#include "plugin/record/used_disk.h"
 #include "plugin/states/digest.h"
 
 namespace headcrash::states {
@@ -22,11 +23,12 @@ Where bytes_of(const RecordedWrite& write) {
 }
 
 /// What a range of an image that is about to change takes away from its digest. Zeroes of a large trim go
-/// only over what is there.
-Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors, Where where) {
+/// only over what is there; on a used disk something is everywhere, and trims do nothing.
+Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors, Where where,
+                          bool used_disk) {
   const auto old = image.digest(lba, sectors);
   if (!old) return old;
-  if (!where.is_zeroes() || where.unreadable()) {
+  if (!where.is_zeroes() || where.unreadable() || used_disk) {
     image.assign(lba, sectors, where);
     return old;
   }
@@ -98,7 +100,8 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
     const RecordedWrite& write = writes[index];
     const auto fresh = sums_.of(index, write.lba, write.sectors);
     if (!fresh) return fresh;
-    const auto old = put(*stretch.rolled, write.lba, write.sectors, bytes_of(write));
+    const auto old = put(*stretch.rolled, write.lba, write.sectors, bytes_of(write),
+                         record::is_used_disk(run_->header().devices[device_]));
     if (!old) return old;
     stretch.after.push_back(stretch.after.back() + *fresh - *old);
   }

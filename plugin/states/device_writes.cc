@@ -38,6 +38,7 @@ bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
     flushes_.push_back({event.request, ordinal, std::nullopt});
     return waiting_.emplace(event.request, Waiting{true, flushes_.size() - 1}).second;
   }
+  if (event.op == model::Op::trim && used_disk_) return true;
   // What reaches beyond the device is refused by it and changes nothing.
   if (event.op == model::Op::read || event.sectors == 0 || event.lba > sectors_ ||
       event.sectors > sectors_ - event.lba)
@@ -87,11 +88,13 @@ std::vector<std::size_t> DeviceWrites::loose_at(std::size_t first, std::uint64_t
 }
 
 WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
-                             const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end)
+                             const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
+                             bool used_disk)
     : base_(base),
       writes_(writes),
       first_(first),
-      between_(std::max(kWritesBetweenMin, (end - first) / kKeptMax + 1)) {
+      between_(std::max(kWritesBetweenMin, (end - first) / kKeptMax + 1)),
+      used_disk_(used_disk) {
   kept_.push_back(start);
   for (std::size_t i = first; i < end; ++i) {
     if (i != first && (i - first) % between_ == 0) kept_.push_back(start);
@@ -100,6 +103,7 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
 }
 
 void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba, std::uint64_t sectors) const {
+  if (used_disk_) return index.assign(lba, sectors, Where::zeroes());
   // Only where something is: a trim of a whole empty disk must not fill the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   const auto add = [&](std::uint64_t from, std::uint64_t count) { ranges.emplace_back(from, count); };

@@ -29,7 +29,9 @@ namespace headcrash::states {
 
 class DeviceWrites {
  public:
-  explicit DeviceWrites(std::uint64_t sectors) : sectors_(sectors) {}
+  /// `used_disk`: a trim changes nothing there (record/used_disk.h), and is left out.
+  explicit DeviceWrites(std::uint64_t sectors, bool used_disk = false)
+      : sectors_(sectors), used_disk_(used_disk) {}
 
   /// A SUBMIT or ACK of this device, the `ordinal`th event. False: a request id for the second time.
   bool add(const record::Event& event, std::uint64_t ordinal);
@@ -48,6 +50,7 @@ class DeviceWrites {
 
  private:
   std::uint64_t sectors_;
+  bool used_disk_;
   std::vector<RecordedWrite> writes_;
   std::vector<RecordedFlush> flushes_;
   struct Waiting {
@@ -67,9 +70,9 @@ struct Change {
 class WritePrefixes {
  public:
   /// `start` is the medium before write `first`; `base` what is below it (may be null; then unassigned
-  /// sectors are zeroes). Both pointers must outlive it.
+  /// sectors are zeroes). Both pointers must outlive it. `used_disk`: zeroes are noted everywhere.
   WritePrefixes(record::ExtentIndex start, const StateImage* base, const std::vector<RecordedWrite>* writes,
-                std::size_t first, std::size_t end);
+                std::size_t first, std::size_t end, bool used_disk = false);
 
   /// The medium after writes [first, end) with the changes, which ascend.
   record::ExtentIndex after(std::size_t end, std::span<const Change> changes) const;
@@ -83,6 +86,7 @@ class WritePrefixes {
   const std::vector<RecordedWrite>* writes_;
   std::size_t first_;
   std::size_t between_;
+  bool used_disk_;
   std::vector<record::ExtentIndex> kept_;  ///< kept_[i]: before write first_ + i * between_
 };
 

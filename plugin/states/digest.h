@@ -22,6 +22,9 @@ std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 /// What sectors that cannot be read add, on top of what is known of their bytes.
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 
+/// What sectors add that hold bytes from before mkfs: never nothing, as zeroes do.
+std::uint64_t prior_sum(std::uint64_t lba, std::uint64_t sectors);
+
 /// One number from two.
 std::uint64_t mix(std::uint64_t one, std::uint64_t other);
 

@@ -5,8 +5,8 @@
 //   slots   [ block of 2048 ][ block of 2048 ] ...      a sector that is written again keeps its slot;
 //                                                       one that is zeroed gives it back
 //
-// The bound is on slots in use. The index grows with them and with the zeroed ranges, and a range of which
-// nothing is known but zeroes is not noted at all, so that discarding a whole disk is free.
+// The bound is on slots in use. The index grows with them and with the zeroed ranges: discarding a whole disk
+// costs an extent of 16 bytes for each MiB of it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -173,11 +173,8 @@ Result<void> OverlayStore::write_zeroes(std::uint64_t lba, std::uint64_t count) 
   for (const Piece& piece : o.pieces(lba, count)) {
     if (piece.where.is_zeroes()) continue;
     for (std::uint64_t i = 0; i < piece.sectors; ++i) o.free.push_back(slot_of(piece.where) + i);
-    o.index.assign(piece.lba, piece.sectors, Where::zeroes());
   }
-  image_.visit_written(lba, count, [&](std::uint64_t from, std::uint64_t sectors) {
-    o.index.assign(from, sectors, Where::zeroes());
-  });
+  o.index.assign(lba, count, Where::zeroes());
   return {};
 }
 

@@ -8,9 +8,11 @@
 #include <mutex>
 
 #include "plugin/model/invariant.h"
+#include "plugin/record/used_disk.h"
 #include "plugin/states/device_writes.h"
 #include "plugin/states/digest.h"
 #include "plugin/states/recent_map.h"
+#include "plugin/states/used_image.h"
 
 namespace headcrash::states {
 namespace {
@@ -83,7 +85,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
     if (device.sectors > kSectorsMax)
       return fail(path, fmt::format("{} has {} sectors", device.name, device.sectors),
                   fmt::format("crash states are made of devices of at most {} sectors", kSectorsMax));
-    devices.emplace_back(device.sectors);
+    devices.emplace_back(device.sectors, record::is_used_disk(device));
   }
   answers.resize(header.devices.size());
   fingerprints.push_back(header.base ? header.base->fingerprint.value_or(0) : 0);
@@ -162,7 +164,12 @@ std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below
 
 Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
   bases.resize(header.devices.size());
-  if (!header.base) return {};
+  if (!header.base) {
+    for (std::size_t device = 0; device < bases.size(); ++device)
+      if (record::is_used_disk(header.devices[device]))
+        bases[device] = std::make_shared<const StateImage>(used_image(header.devices[device].sectors));
+    return {};
+  }
   const fs::path below_path = path.parent_path() / header.base->recording;
   const auto unusable = [&](const std::string& why) {
     return fail(path,
@@ -270,7 +277,8 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
   const auto next = std::upper_bound(stretches.begin(), stretches.end(), begin);
   auto made = std::make_shared<const WritePrefixes>(
       std::move(start), bases[device].get(), &history.writes(), history.submitted_before(begin),
-      next == stretches.end() ? history.writes().size() : history.submitted_before(*next));
+      next == stretches.end() ? history.writes().size() : history.submitted_before(*next),
+      record::is_used_disk(header.devices[device]));
   const std::lock_guard lock(mutex);
   prefixes.put(key, made);
   return made;

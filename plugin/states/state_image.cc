@@ -11,7 +11,9 @@
 
 #include "plugin/media/range.h"
 #include "plugin/model/invariant.h"
+#include "plugin/record/used_disk.h"
 #include "plugin/states/digest.h"
+#include "plugin/states/used_image.h"
 
 namespace headcrash::states {
 namespace {
@@ -46,8 +48,9 @@ class Joined {
   std::uint64_t sectors_ = 0;
 };
 
+/// What a used disk held before counts as nothing: copies of an image do without it.
 bool written(Where where) {
-  return !where.is_zeroes() || where.unreadable();
+  return (!where.is_zeroes() && !record::is_prior(where)) || where.unreadable();
 }
 
 }  // namespace
@@ -110,6 +113,7 @@ void StateImage::visit_written(std::uint64_t lba, std::uint64_t sectors, const V
 Result<std::uint64_t> StateImage::digest_of(const Part& part, std::span<std::byte> buffer) const {
   std::uint64_t sum = part.where.unreadable() ? unreadable_sum(part.lba, part.sectors) : 0;
   if (part.where.is_zeroes()) return sum;
+  if (record::is_prior(part.where)) return sum + prior_sum(part.lba, part.sectors);
   for (std::uint64_t done = 0; done < part.sectors;) {
     const std::uint64_t run = std::min(part.sectors - done, buffer.size() / kSectorBytes);
     const auto bytes = buffer.first(run * kSectorBytes);
@@ -135,6 +139,12 @@ Result<std::uint64_t> StateImage::digest(std::uint64_t lba, std::uint64_t sector
   });
   if (error) return tl::unexpected<Error>(*error);
   return sum;
+}
+
+StateImage used_image(std::uint64_t sectors) {
+  record::ExtentIndex index(sectors);
+  index.assign(0, sectors, record::prior_bytes());
+  return StateImage(record::MediumState(nullptr, std::move(index)));
 }
 
 }  // namespace headcrash::states

@@ -1,0 +1,107 @@
+// What the disk is like that a workload is recorded on: a used one, and one that takes its time.
+#include <future>
+#include <thread>
+
+#include "plugin/media/prior_bytes.h"
+#include "plugin/stages/stage_bench.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::stages {
+namespace {
+
+constexpr std::uint64_t kUsedSectors = 4096;
+
+LoadOrder recorded_into(LoadOrder order, const std::filesystem::path& path) {
+  order.record = path;
+  return order;
+}
+
+std::vector<std::byte> prior(std::uint64_t lba) {
+  auto bytes = filled('?');
+  media::read_prior_bytes(lba, bytes);
+  return bytes;
+}
+
+std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t lba) {
+  auto bytes = filled('?');
+  EXPECT_TRUE(image.read(lba, bytes));
+  return bytes;
+}
+
+/// A used disk under a recording and under one on top of it: what nobody wrote holds the bytes from before, a
+/// trim changes nothing, zeroes are zeroes, and a lost write of zeroes is another state than a kept one.
+TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
+  const model::TemporaryFolder folder;
+  const auto server = start_stages(1);
+  LoadOrder used = recorded_into({.sectors = kUsedSectors}, folder / "formatted.hcrec");
+  used.used_disk = true;
+  load(*server, used);
+  {
+    StageClient client(**server->stage(0));
+    EXPECT_EQ(client.read(8), prior(8));
+    EXPECT_EQ(client.write(8, filled('x')), 0);
+    EXPECT_EQ(client.trim(0, 64), 0);
+    EXPECT_EQ(client.read(8), filled('x')) << "a trim changes nothing";
+    EXPECT_EQ(client.zero(16, 8), 0);
+    EXPECT_EQ(client.read(16), filled('\0'));
+    EXPECT_EQ(client.flush(), 0);
+  }
+  ASSERT_TRUE((*server->stage(0))->seal());
+
+  load(*server,
+       recorded_into({.recording = folder / "formatted.hcrec", .id = "w8"}, folder / "workload.hcrec"));
+  {
+    StageClient client(**server->stage(0));
+    EXPECT_EQ(client.read(8), filled('x'));
+    EXPECT_EQ(client.read(16), filled('\0'));
+    EXPECT_EQ(client.read(24), prior(24));
+    EXPECT_EQ(client.write(24, filled('\0')), 0);
+    EXPECT_EQ(client.trim(8, 8), 0);
+  }
+  ASSERT_TRUE((*server->stage(0))->seal());
+  const auto run = states::RunHistory::load(folder / "workload.hcrec");
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ((*run)->writes(0).size(), 1U) << "the trim is none";
+  const auto kept = (*run)->image({.event = (*run)->events()}, 0);
+  const auto lost = (*run)->image({.event = (*run)->events(), .keep_others = false}, 0);
+  ASSERT_TRUE(kept && lost);
+  EXPECT_EQ(read_image(*kept, 24), filled('\0'));
+  EXPECT_EQ(read_image(*lost, 24), prior(24));
+  EXPECT_EQ(read_image(*kept, 8), filled('x'));
+  EXPECT_NE(*kept->digest(), *lost->digest());
+  std::uint64_t known = 0;
+  kept->visit_written([&](std::uint64_t, std::uint64_t sectors) { known += sectors; });
+  EXPECT_EQ(known, 16U) << "x, and zeroes that came as bytes; what was there before is left out";
+}
+
+/// A guest that flushes without having waited for its write: the write takes its time, so that the flush does
+/// not cover it. At once, it was answered before the flush could be sent.
+TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
+  const model::TemporaryFolder folder;
+  const auto server = start_stages(1);
+  LoadOrder slow = recorded_into({.sectors = kUsedSectors}, folder / "slow.hcrec");
+  slow.delay = {.seed = 0, .most_us = 400'000};
+  while (slow.delay.of(1) < std::chrono::milliseconds(200) ||
+         slow.delay.of(2) > std::chrono::milliseconds(20))
+    ++slow.delay.seed;
+  load(*server, slow);
+  {
+    auto write = std::async(std::launch::async, [&] {
+      StageClient client(**server->stage(0));
+      return client.write(0, filled('a'));
+    });
+    while ((*server->stage(0))->status().writes == 0) std::this_thread::yield();
+    StageClient client(**server->stage(0));
+    EXPECT_EQ(client.flush(), 0);
+    EXPECT_EQ(write.get(), 0);
+  }
+  ASSERT_TRUE((*server->stage(0))->seal());
+  const auto run = states::RunHistory::load(folder / "slow.hcrec");
+  ASSERT_TRUE(run);
+  ASSERT_TRUE((*run)->flushes(0).at(0).acked_event && (*run)->writes(0).at(0).acked_event);
+  EXPECT_LT(*(*run)->flushes(0)[0].acked_event, *(*run)->writes(0)[0].acked_event) << "the flush overtakes";
+  EXPECT_EQ((*run)->loose_at(0, (*run)->events()).size(), 1U) << "the flush did not cover the write";
+}
+
+}  // namespace
+}  // namespace headcrash::stages
