@@ -27,6 +27,7 @@ class Chooser {
     if (turn == 0) return flip(into, 0, n);
     if (turn == 1) return n > 0;
     if (turn - 2 < request_.disks.size()) return lose(into, request_.disks[turn - 2]);
+    if (turn - 2 == request_.disks.size() && n > 1) return flip(into, 0, n - 1);
     for (;;) {
       const std::size_t way = way_++ % ways_.size();
       const std::size_t i = ways_[way]++;

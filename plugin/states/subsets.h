@@ -1,7 +1,9 @@
 #pragma once
 // Which subsets of n loose writes to look at, when not all can be: the most telling first, so many at most.
 //
-//   lose all, keep all, lose what is on one disk (of several); then in turns:
+//   lose all, keep all, lose what is on one disk (of several),
+//   keep the newest alone: what a write with FUA, or one that a flush should have come before, must not be;
+//   then in turns:
 //     lose one      ######.#    the cache wrote all but one
 //     keep one      .....#..    it wrote one out of order
 //     lose a run    ####..##    halves, quarters, eighths...: a prefix, a suffix, a hole
