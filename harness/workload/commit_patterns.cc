@@ -1,0 +1,299 @@
+// What a commit must get right (commit_patterns.h). Every round works on names of its own, so that rounds do
+// not cover up each other's traces; a mkfs with 1 KiB blocks, as that of ext4 on a small disk, sees partial
+// blocks of half a page, one with 4 KiB blocks as well.
+#include "harness/workload/commit_patterns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "harness/workload/draft.h"
+#include "plugin/model/invariant.h"
+
+namespace headcrash::workload {
+namespace {
+
+constexpr std::uint32_t kLargeRounds = 6;  ///< one round that writes much for so many asked for
+
+/// Lines of the operation language; a write's file and version are the draft's.
+class Lines {
+ public:
+  explicit Lines(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  template <typename... Parts>
+  void say(fmt::format_string<const Parts&...> line, const Parts&... parts) {
+    const std::string text = fmt::format(line, parts...);
+    model::invariant(draft_.try_add(text), "a pattern writes what can be done");
+  }
+  void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
+    say("write {} {} {} 1 1", path, offset, length);
+  }
+  void write_direct(const std::string& path, std::uint64_t offset, std::uint64_t length) {
+    say("write-direct {} {} {} 1 1", path, offset, length);
+  }
+  void create(const std::string& path, std::uint64_t length) {
+    say("create {}", path);
+    if (length > 0) write(path, 0, length);
+  }
+  /// One of the calls that make a file persistent.
+  void keep(const std::string& path) {
+    if (below(4) == 0) {
+      say("fdatasync {}", path);
+    } else {
+      say("fsync {}", path);
+    }
+  }
+  std::vector<Operation> take() { return draft_.take(); }
+
+ private:
+  Draft draft_;
+  std::mt19937_64 random_;
+};
+
+void fsync_after_names(Lines& lines, std::uint32_t rounds) {
+  lines.say("mkdir d");
+  lines.say("sync");
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string a = fmt::format("a{}", round), b = fmt::format("b{}", round),
+                      c = fmt::format("c{}", round);
+    lines.create(a, 4096);
+    lines.say("fsync {}", a);
+    lines.say("sync");
+    switch (round % 4) {
+      case 0:
+        lines.say("link {} {}", a, b);
+        lines.say("fsync {}", a);
+        lines.say("rename {} {}", b, c);
+        lines.say("fsync {}", a);
+        break;
+      case 1:
+        lines.say("rename {} d/{}", a, b);
+        lines.say("fsync d/{}", b);
+        break;
+      case 2:
+        lines.say("link {} d/{}", a, b);
+        lines.say("unlink {}", a);
+        lines.say("fsync d/{}", b);
+        break;
+      default:
+        lines.say("setxattr {} user.mark {}", a, c);
+        lines.say("fsync {}", a);
+        lines.say("rename {} {}", a, c);
+        lines.say("fsync {}", c);
+        break;
+    }
+  }
+}
+
+void truncate_in_block(Lines& lines, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string a = fmt::format("a{}", round);
+    const std::uint64_t base = round % 2 == 0 ? 0 : 512 * lines.below(24);
+    lines.create(a, base + 1024);
+    lines.say("fsync {}", a);
+    lines.say("truncate {} {}", a, base + 512);
+    if (round % 3 != 2) lines.say("fsync {}", a);
+    if (round % 4 == 3) {
+      lines.write(a, base + 1536, 512);
+    } else {
+      lines.say("truncate {} {}", a, base + 2048);
+    }
+    lines.say("fsync {}", a);
+  }
+}
+
+void freed_blocks_reused(Lines& lines, std::uint32_t rounds) {
+  constexpr std::uint64_t kBytes = 64 << 10, kFiles = 8;
+  for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
+    const std::string a = fmt::format("a{}", round);
+    lines.create(a, kBytes);
+    lines.say("fsync {}", a);
+    lines.say("sync");
+    if (round % 3 == 2) {
+      lines.say("truncate {} 0", a);
+    } else {
+      lines.say("unlink {}", a);
+    }
+    for (std::uint64_t i = 0; i < kFiles; ++i) {
+      const std::string b = fmt::format("b{}-{}", round, i);
+      lines.create(b, 0);
+      lines.write_direct(b, 0, kBytes);
+    }
+    if (round % 2 == 1) lines.say("sync");
+    for (std::uint64_t i = 1; i < kFiles; ++i) lines.say("unlink b{}-{}", round, i);
+  }
+}
+
+void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string a = fmt::format("a{}", round), b = fmt::format("b{}", round);
+    switch (round % 4) {
+      case 0:
+        lines.create(a, 16384);
+        break;
+      case 1:  // a rename over a file writes the new one's data early: what is in flight then is not waited
+               // for
+        lines.create(a, 4096);
+        lines.say("fsync {}", a);
+        lines.create(a + ".new", 16384);
+        lines.say("rename {}.new {}", a, a);
+        break;
+      case 2:  // and so does the close of a file that was truncated
+        lines.create(a, 4096);
+        lines.say("fsync {}", a);
+        lines.say("truncate {} 0", a);
+        lines.write(a, 0, 16384);
+        break;
+      default:
+        lines.create(a, 4096);
+        lines.say("fsync {}", a);
+        lines.write(a, 6144, 8192);
+        lines.write_direct(a, 16384, 4096);
+        break;
+    }
+    lines.create(b, 0);
+    lines.say("fsync {}", b);
+  }
+}
+
+void revoked_blocks(Lines& lines, std::uint32_t rounds) {
+  constexpr std::uint64_t kPieces = 12, kEntries = 40;
+  const std::string big(240, 'x');
+  for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
+    const std::string a = fmt::format("a{}", round), b = fmt::format("b{}", round),
+                      d = fmt::format("d{}", round);
+    // Extents with holes between them do not fit the inode: their block is journaled.
+    lines.create(a, 0);
+    for (std::uint64_t i = 0; i < kPieces; ++i) lines.write(a, i * 8192, 1024);
+    lines.say("setxattr {} user.big {}", a, big);
+    lines.say("mkdir {}", d);
+    for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("create {}/an-entry-with-a-long-name-{}", d, i);
+    lines.say("fsync {}", a);
+    lines.say("fsyncdir {}", d);
+    // All of it freed, and the removal committed.
+    lines.say("unlink {}", a);
+    for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/an-entry-with-a-long-name-{}", d, i);
+    lines.say("rmdir {}", d);
+    lines.say("sync");
+    // Data over the same blocks, synced: the journal still holds what they were.
+    lines.create(b, 0);
+    lines.write_direct(b, 0, 32 << 10);
+    lines.say("fsync {}", b);
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      const std::string small = fmt::format("{}-{}", b, i);
+      lines.create(small, 1024);
+      lines.say("fsync {}", small);
+    }
+  }
+}
+
+void wrap_journal(Lines& lines, std::uint32_t rounds) {
+  constexpr std::uint32_t kFolders = 8, kTouched = 6;
+  for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);
+  lines.say("sync");
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (std::uint32_t i = 0; i < kTouched; ++i) {
+      const std::string path = fmt::format("d{}/f{}-{}", (round + i) % kFolders, round, i);
+      lines.create(path, 1024 * (1 + lines.below(4)));
+      if (i == 0) lines.say("fsync {}", path);
+    }
+    lines.say("sync");
+    if (round % 3 != 2) continue;
+    for (std::uint32_t i = 0; i < kTouched; i += 2)
+      lines.say("unlink d{}/f{}-{}", (round + i) % kFolders, round, i);
+  }
+}
+
+void allocated_extents(Lines& lines, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string a = fmt::format("a{}", round);
+    lines.say("create {}", a);
+    lines.say("allocate{} {} 0 32768", round % 2 == 0 ? "" : "-keep", a);
+    lines.keep(a);
+    lines.write(a, 4096, 8192);
+    lines.keep(a);
+    if (round % 3 == 0) {
+      lines.say("punch {} 5632 3072", a);
+    } else if (round % 3 == 1) {
+      lines.say("zero {} 5632 3072", a);
+    } else {
+      lines.write_direct(a, 16384, 4096);
+    }
+    lines.keep(a);
+  }
+}
+
+void dropped_links(Lines& lines, std::uint32_t rounds) {
+  for (const char* folder : {"d", "e"}) lines.say("mkdir {}", folder);
+  lines.say("sync");
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string a = fmt::format("d/a{}", round), b = fmt::format("e/b{}", round);
+    lines.create(a, 2048);
+    lines.say("link {} {}", a, b);
+    lines.say("fsync {}", a);
+    if (round % 2 == 0) {
+      lines.say("unlink {}", a);
+      lines.say("fsync {}", b);
+      continue;
+    }
+    lines.say("open {} %f", a);
+    lines.say("unlink {}", a);
+    lines.say("unlink {}", b);
+    lines.say("write %f 2048 2048 1 1");
+    lines.say("fsyncdir d");
+    lines.say("close %f");
+    lines.say("fsyncdir e");
+  }
+}
+
+struct CommitScenario {
+  Pattern pattern;
+  void (*play)(Lines&, std::uint32_t);
+};
+constexpr std::array kCommitScenarios{
+    CommitScenario{{"fsync-after-names", "an old file gets a link or another name, and is synced"},
+                   fsync_after_names},
+    CommitScenario{
+        {"truncate-in-block", "files get shorter within a block and longer again, each step synced"},
+        truncate_in_block},
+    CommitScenario{{"freed-blocks-reused", "blocks of a removed file hold other files' data at once"},
+                   freed_blocks_reused},
+    CommitScenario{{"unsynced-neighbours", "files whose blocks are committed with the fsync of others"},
+                   unsynced_neighbours},
+    CommitScenario{
+        {"revoked-blocks", "journaled blocks are freed and hold synced data (on ext4+tiny-journal as well)"},
+        revoked_blocks},
+    CommitScenario{
+        {"wrap-journal", "commits of many blocks that go around a small journal (ext4+tiny-journal)"},
+        wrap_journal},
+    CommitScenario{{"allocated-extents", "preallocated space is written, punched, zeroed and synced in part"},
+                   allocated_extents},
+    CommitScenario{
+        {"dropped-links", "names of one file come and go in two directories, some while it is open"},
+        dropped_links}};
+
+}  // namespace
+
+const std::vector<Pattern>& commit_patterns() {
+  static const std::vector<Pattern> all = [] {
+    std::vector<Pattern> list;
+    list.reserve(kCommitScenarios.size());
+    for (const CommitScenario& scenario : kCommitScenarios) list.push_back(scenario.pattern);
+    return list;
+  }();
+  return all;
+}
+
+std::optional<std::vector<Operation>> commit_pattern(std::string_view name, const PatternOptions& options) {
+  const auto scenario = std::find_if(kCommitScenarios.begin(), kCommitScenarios.end(),
+                                     [&](const CommitScenario& s) { return s.pattern.name == name; });
+  if (scenario == kCommitScenarios.end()) return std::nullopt;
+  Lines lines(options.seed);
+  scenario->play(lines, options.rounds);
+  return lines.take();
+}
+
+}  // namespace headcrash::workload
