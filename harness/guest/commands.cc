@@ -240,7 +240,9 @@ Answer run(const json& request, const Sender& send) {
             send({{"event", event_of(outcome)}, {"operation", operation}, {"errno", error}});
           }};
   const RunEnd end =
-      run_operations(*operations, vfs, reports, {.skipped = request.value("skipped_before", false)});
+      run_operations(*operations, vfs, reports,
+                     {.skipped_before = request.value("skipped_before", false),
+                      .continue_after_failure = request.value("continue_after_failure", false)});
   if (end.report_error != 0) return refuse(mark_path, Errno{.value = end.report_error});
   return json{{"done", end.done}, {"wall_ms", whole_ms(watch)}};
 }

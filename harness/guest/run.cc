@@ -18,13 +18,14 @@ using Lock = std::unique_lock<std::mutex>;
 
 class Run {
  public:
-  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports, const RunBefore& before)
+  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports, const RunOptions& options)
       : operations_(operations),
         open_files_(vfs),
         vfs_(vfs),
         reports_(reports),
         threads_(workload::threads_of(operations)),
-        skipped_(before.skipped) {
+        continue_after_failure_(options.continue_after_failure),
+        skipped_(options.skipped_before) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (workload::is_persistence_point(operations[i])) unreported_.insert(i);
     }
@@ -94,8 +95,8 @@ class Run {
     const workload::Outcome outcome =
         workload::outcome_of(operations_[index], {.error = error, .skipped_before = skipped_});
     if (!over_) reports_.mishap(index, outcome, error);
-    if (outcome == workload::Outcome::failed) return stop();
-    skipped_ = true;
+    if (outcome == workload::Outcome::failed && !continue_after_failure_) return stop();
+    if (outcome != workload::Outcome::failed) skipped_ = true;
     ++end_.done;
     unreported_.erase(index);
     changed_.notify_all();
@@ -113,6 +114,7 @@ class Run {
   Vfs& vfs_;
   const RunReports& reports_;
   std::size_t threads_;
+  bool continue_after_failure_;
 
   std::mutex lock_;
   std::condition_variable changed_;
@@ -125,8 +127,8 @@ class Run {
 }  // namespace
 
 RunEnd run_operations(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports,
-                      const RunBefore& before) {
-  return Run(operations, vfs, reports, before).run();
+                      const RunOptions& options) {
+  return Run(operations, vfs, reports, options).run();
 }
 
 }  // namespace headcrash::guest

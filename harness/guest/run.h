@@ -3,7 +3,9 @@
 //
 // A persistence point that has succeeded is reported when all points before it in the list have been; its
 // thread waits for that and goes on only afterwards. Points that were skipped hold nobody up. The first
-// failure, or a report that cannot be made, ends the run: each thread stops before its next operation.
+// failure, or a report that cannot be made, ends the run: each thread stops before its next operation. With
+// continue_after_failure a failed operation is reported and the run continues, which shows what a file system
+// says after an I/O error.
 
 #include <cstddef>
 #include <functional>
@@ -20,18 +22,19 @@ struct RunReports {
   std::function<void(std::size_t operation, workload::Outcome outcome, int error)> mishap;
 };
 
-/// What an earlier part of the same workload has left.
-struct RunBefore {
-  bool skipped = false;  ///< something: names and attributes it would have made may be missing
+struct RunOptions {
+  bool skipped_before = false;  ///< by an earlier part of the same workload: names and attributes it would
+                                ///< have made may be missing
+  bool continue_after_failure = false;
 };
 
 struct RunEnd {
-  std::size_t done = 0;  ///< operations gone through; all of them unless one failed
+  std::size_t done = 0;  ///< operations gone through; all of them unless one failed and ended the run
   int report_error = 0;  ///< errno of a report that could not be made
 };
 
 /// `vfs` must allow calls from several threads if the list has several.
 RunEnd run_operations(std::span<const workload::Operation> operations, Vfs& vfs, const RunReports& reports,
-                      const RunBefore& before = {});
+                      const RunOptions& options = {});
 
 }  // namespace headcrash::guest
