@@ -1,6 +1,7 @@
 // What a disk does about its faults (faults.h), and the instant at which a sector is under its head.
 //
 //   a command's turn comes --dead?--> device_failed after kSelectionNs
+//                          --fails?-> medium_error after kSelectionNs (write-error, flush-error)
 //                          --slow?--> its work begins so much later
 //                          --lies?--> a flush is done at once; a write with fua is one without
 //                          --> as always
@@ -24,6 +25,11 @@ bool Disk::meets_fault(Command& command) {
   Request& request = command.request;
   if (faults_->dead(request)) {
     command.status = Status::device_failed;
+    finish_at(now + kSelectionNs);
+    return true;
+  }
+  if (faults_->fails(request)) {
+    command.status = Status::medium_error;
     finish_at(now + kSelectionNs);
     return true;
   }

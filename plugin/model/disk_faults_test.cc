@@ -104,6 +104,29 @@ TEST(DiskFaults, LyingFlushAndFuaLoseWhatTheyPromised) {
   EXPECT_TRUE(b.told("fua of request"));
 }
 
+TEST(DiskFaults, AWriteErrorWritesNothing) {
+  for (const bool write_cache : {false, true}) {
+    FaultyBench b("write-error:disk,lba=9,times=1", write_cache);
+    EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::medium_error);
+    b.finish(b.submit(Op::flush));
+    EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
+    EXPECT_EQ(b.read(8, 4), Status::ok) << "what was there can be read";
+    EXPECT_TRUE(b.told("fault write-error fires, number 1: write of 8+4 fails"));
+    EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::ok) << "once";
+    b.finish(b.submit(Op::flush));
+    EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew));
+  }
+}
+
+TEST(DiskFaults, AFlushErrorLeavesTheCacheAsItIs) {
+  FaultyBench b("flush-error:disk,times=1", true);
+  b.finish(b.submit_write(8, Bench::pattern(4, kNew)));
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::medium_error);
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok) << "once";
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew)) << "it was still in the cache";
+}
+
 TEST(DiskFaults, WithoutPowerTheCacheForgets) {
   FaultyBench b("", true);
   b.finish(b.submit_write(1, Bench::pattern(1, kNew)));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <utility>
 
 #include "plugin/model/faults.h"
 #include "plugin/model/number_text.h"
@@ -14,8 +16,17 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::size_t kDeviceNameMax = 64;
+constexpr std::size_t kDataBytesMax = 64;
 
-enum Option : unsigned { kLba = 1, kAfterMs = 2, kAfter = 4, kTimes = 8, kDelayMs = 16, kTo = 32 };
+enum Option : unsigned {
+  kLba = 1,
+  kAfterMs = 2,
+  kAfter = 4,
+  kTimes = 8,
+  kDelayMs = 16,
+  kTo = 32,
+  kData = 64
+};
 constexpr unsigned kUsual = kLba | kAfterMs | kAfter | kTimes;
 
 struct KindRow {
@@ -24,7 +35,7 @@ struct KindRow {
   unsigned options;
   unsigned required;
 };
-constexpr std::array<KindRow, 10> kKinds{{
+constexpr std::array<KindRow, 12> kKinds{{
     {FaultKind::latent_error, "latent-error", kUsual, 0},
     {FaultKind::dead, "dead", kUsual, 0},
     {FaultKind::slow, "slow", kUsual | kDelayMs, kDelayMs},
@@ -33,6 +44,8 @@ constexpr std::array<KindRow, 10> kKinds{{
     {FaultKind::misdirected_write, "misdirected-write", kUsual | kTo, kTo},
     {FaultKind::corrupted_write, "corrupted-write", kUsual, 0},
     {FaultKind::lying_flush, "lying-flush", kAfterMs | kAfter | kTimes, 0},
+    {FaultKind::write_error, "write-error", kUsual | kData, 0},
+    {FaultKind::flush_error, "flush-error", kAfterMs | kAfter | kTimes, 0},
     {FaultKind::battery_low, "battery-low", kAfterMs, 0},
     {FaultKind::battery_dead, "battery-dead", kAfterMs, 0},
 }};
@@ -41,12 +54,13 @@ struct OptionRow {
   Option option;
   std::string_view name;
 };
-constexpr std::array<OptionRow, 6> kOptions{{{kLba, "lba"},
+constexpr std::array<OptionRow, 7> kOptions{{{kLba, "lba"},
                                              {kAfterMs, "after-ms"},
                                              {kAfter, "after"},
                                              {kTimes, "times"},
                                              {kDelayMs, "delay-ms"},
-                                             {kTo, "to"}}};
+                                             {kTo, "to"},
+                                             {kData, "data"}}};
 
 std::string fault_subject(std::string_view text) {
   return fmt::format("fault '{}'", text);
@@ -86,9 +100,33 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   return {};
 }
 
+/// "c03b3998": two digits a byte.
+Result<std::vector<std::byte>> parse_data(const std::string& subject, std::string_view text) {
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at < text.size(); at += 2) {
+    unsigned value = 0;
+    const std::string_view digits = text.substr(at, 2);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (digits.size() != 2 || error != std::errc{} || end != digits.data() + digits.size()) break;
+    bytes.push_back(static_cast<std::byte>(value));
+  }
+  if (bytes.empty() || bytes.size() > kDataBytesMax || bytes.size() * 2 != text.size())
+    return fail(
+        subject,
+        fmt::format("the data '{}' is not 1 to {} bytes in hexadecimal", text.substr(0, 160), kDataBytesMax),
+        "give two digits a byte, as in data=c03b3998");
+  return bytes;
+}
+
 Result<void> parse_option(const std::string& subject, Option option, std::string_view value,
                           FaultSpec& fault) {
   if (option == kLba) return parse_range(subject, value, fault);
+  if (option == kData) {
+    auto data = parse_data(subject, value);
+    if (!data) return pass_on(data);
+    fault.data = std::move(*data);
+    return {};
+  }
   if (option == kAfterMs || option == kDelayMs) {
     const auto time = parse_milliseconds(subject, value);
     if (!time) return pass_on(time);
@@ -168,6 +206,8 @@ std::string to_text(const FaultSpec& fault) {
   std::string text = fmt::format("{}:{}", fault_kind_name(fault.kind), fault.device);
   if (fault.sectors == 1) text += fmt::format(",lba={}", fault.lba);
   if (fault.sectors > 1) text += fmt::format(",lba={}+{}", fault.lba, fault.sectors);
+  if (!fault.data.empty()) text += ",data=";
+  for (const std::byte byte : fault.data) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
   if (fault.after_ns > 0) text += ",after-ms=" + milliseconds_text(fault.after_ns);
   if (fault.skip > 0) text += fmt::format(",after={}", fault.skip);
   if (fault.times > 0) text += fmt::format(",times={}", fault.times);

@@ -26,7 +26,8 @@ bool is_write_fault(FaultKind kind) {
 
 /// Whether firings are told with the count only now and then.
 bool fires_often(FaultKind kind) {
-  return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow;
+  return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
+         kind == FaultKind::write_error || kind == FaultKind::flush_error;
 }
 
 }  // namespace
@@ -42,6 +43,18 @@ struct DeviceFaults::State {
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
+    /// What `data` asks of the payload; a place that has been found (below) asks nothing more.
+    bool wants(const Request& request) const {
+      return spec.data.empty() || std::search(request.data.begin(), request.data.end(), spec.data.begin(),
+                                              spec.data.end()) != request.data.end();
+    }
+    /// The write that it waited for has come: from now on it is a fault of that place.
+    void stay_at(const Request& request) {
+      if (spec.data.empty()) return;
+      spec.lba = request.lba;
+      spec.sectors = request.sectors;
+      spec.data.clear();
+    }
     bool touches(std::uint64_t lba, std::uint64_t sectors) const {
       return spec.sectors == 0 || (lba < end() && first() < lba + sectors);
     }
@@ -77,8 +90,11 @@ struct DeviceFaults::State {
   /// Lets the first fault of the kind that the request meets fire.
   ActiveFault* first_firing(FaultKind kind, const Request& request) {
     for (ActiveFault& fault : active) {
-      if (fault.spec.kind != kind || !fault.touches(request.lba, request.sectors)) continue;
-      if (fires(fault)) return &fault;
+      if (fault.spec.kind != kind || !fault.touches(request.lba, request.sectors) || !fault.wants(request))
+        continue;
+      if (!fires(fault)) continue;
+      fault.stay_at(request);
+      return &fault;
     }
     return nullptr;
   }
@@ -161,6 +177,18 @@ bool DeviceFaults::lies_about_flush(const Request& request) {
   if (fault == nullptr) return false;
   state_->tell(*fault, fmt::format("{} {} is acknowledged without being done",
                                    request.op == Op::flush ? "flush" : "fua of request", request.id));
+  any_ = state_->drop_finished();
+  return true;
+}
+
+bool DeviceFaults::fails(const Request& request) {
+  const bool writes = request.op == Op::write || request.op == Op::write_zeroes;
+  if (!writes && request.op != Op::flush) return false;
+  State::ActiveFault* const fault =
+      state_->first_firing(writes ? FaultKind::write_error : FaultKind::flush_error, request);
+  if (fault == nullptr) return false;
+  state_->tell(*fault, writes ? fmt::format("write of {}+{} fails", request.lba, request.sectors)
+                              : fmt::format("flush {} fails", request.id));
   any_ = state_->drop_finished();
   return true;
 }

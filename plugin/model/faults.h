@@ -5,7 +5,7 @@
 // Text form, of the plugin's `fault=`, of machine files and of the control socket; the device is named as in
 // the recording's list, options follow in any order, each at most once:
 //
-//   KIND:DEVICE[,lba=N[+COUNT]][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA]
+//   KIND:DEVICE[,lba=N[+COUNT]][,data=HEX][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA]
 //
 //   kind               options besides after-ms     what happens
 //   latent-error       lba after times              reading the range gives medium_error until it is written
@@ -18,20 +18,26 @@
 //   misdirected-write  lba after times to           ... lands at `to` instead
 //   corrupted-write    lba after times              ... has some bytes of one sector changed
 //   lying-flush        after times                  flush and fua are acknowledged without being done
+//   write-error        lba data after times         a write command fails (medium_error), nothing is written
+//   flush-error        after times                  a flush command fails (medium_error), nothing is written
 //   battery-low, battery-dead                       of a battery-backed cache
 //
 // `lba` restricts a fault to what touches the range; `after-ms` lets it begin at a model time after it was
 // added; `after=N` skips the first N matching operations; `times` bounds how often it fires (write faults:
 // once unless said, the others: without end). `delay-ms` and `to` must be given where they are allowed.
+// `data=HEX` makes write-error wait for the first write whose payload contains these bytes (1 to 64 of them,
+// anywhere in it). That write's range is the bad place from then on: with times=1 it fails once, without
+// `times` everything that is written there later fails too.
 //
 // Each write fault and each flush that lied is an incident of the recording. What may fire with every command
-// (latent-error, dead, slow) is told the first time and then at the 2nd, 4th, 8th, ... firing, with the
-// count.
+// (latent-error, dead, slow, write-error, flush-error) is told the first time and then at the 2nd, 4th, 8th,
+// ... firing, with the count.
 //
 // Sectors that a power cut left unreadable are kept here as well, because they are answered in the same way.
 // They live in memory only: a store that is opened again, by another server, has forgotten them and reads as
 // the torn bytes beneath.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -54,6 +60,8 @@ enum class FaultKind : std::uint8_t {
   misdirected_write,
   corrupted_write,
   lying_flush,
+  write_error,
+  flush_error,
   battery_low,
   battery_dead,
 };
@@ -62,12 +70,13 @@ struct FaultSpec {
   FaultKind kind = FaultKind::latent_error;
   std::string device;
   std::uint64_t lba = 0;
-  std::uint64_t sectors = 0;  ///< 0: everywhere
-  TimeNs after_ns = 0;        ///< from the moment it is added
-  std::uint64_t skip = 0;     ///< matching operations that pass first
-  std::uint64_t times = 0;    ///< 0: the kind's default
-  TimeNs delay_ns = 0;        ///< slow
-  std::uint64_t to_lba = 0;   ///< misdirected_write
+  std::uint64_t sectors = 0;         ///< 0: everywhere
+  TimeNs after_ns = 0;               ///< from the moment it is added
+  std::uint64_t skip = 0;            ///< matching operations that pass first
+  std::uint64_t times = 0;           ///< 0: the kind's default
+  TimeNs delay_ns = 0;               ///< slow
+  std::uint64_t to_lba = 0;          ///< misdirected_write
+  std::vector<std::byte> data = {};  ///< write_error: what the payload contains; empty: any
   bool operator==(const FaultSpec&) const = default;
 };
 
@@ -110,6 +119,8 @@ class DeviceFaults {
                                       ///< nothing happens in the background either
   TimeNs delay_ns(const Request& request);
   bool lies_about_flush(const Request& request);
+  /// A write or flush that ends with medium_error and writes nothing; asked once for each command.
+  bool fails(const Request& request);
   /// First sector of the range that cannot be read. A sector for which `cached` is true is not read from the
   /// medium.
   std::optional<std::uint64_t> unreadable(std::uint64_t lba, std::uint32_t sectors,

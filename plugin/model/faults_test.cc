@@ -38,7 +38,9 @@ TEST(FaultText, EveryKindGoesRoundTrip) {
         "dead:hd0.below,after=3,times=2", "slow:a_b-c,lba=7+9,delay-ms=0.000001", "slow:hd0,delay-ms=0",
         "torn-write:hd0,lba=0", "lost-write:hd0,lba=4096+8,after-ms=1000000000,after=1,times=1000000000000",
         "misdirected-write:hd0,to=0", "misdirected-write:hd0,lba=3,to=99", "corrupted-write:hd0,times=3",
-        "lying-flush:hd0,after=10", "battery-low:hd0", "battery-dead:hd0,after-ms=12"}) {
+        "lying-flush:hd0,after=10", "write-error:hd0",
+        "write-error:hd0,lba=7+9,data=c03b3998,after=2,times=1", "flush-error:hd0,after=1,times=2",
+        "battery-low:hd0", "battery-dead:hd0,after-ms=12"}) {
     EXPECT_EQ(to_text(fault(text)), text);
   }
   EXPECT_EQ(fault("slow:x,delay-ms=2,lba=3+4"), fault("slow:x,lba=3+4,delay-ms=2"));
@@ -69,6 +71,12 @@ TEST(FaultText, RefusesAndNamesThePart) {
       {"slow:hd0", "needs the option delay-ms="},
       {"misdirected-write:hd0", "needs the option to="},
       {"lying-flush:hd0,lba=3", "lying-flush has no option 'lba'"},
+      {"flush-error:hd0,lba=3", "flush-error has no option 'lba'"},
+      {"lost-write:hd0,data=00", "lost-write has no option 'data'"},
+      {"write-error:hd0,data=", "the data '' is not"},
+      {"write-error:hd0,data=c03", "the data 'c03' is not"},
+      {"write-error:hd0,data=c0xy", "the data 'c0xy' is not"},
+      {"write-error:hd0,data=-1+1", "the data '-1+1' is not"},
       {"battery-low:hd0,times=1", "battery-low has no option 'times'"},
   };
   for (const auto& [text, problem] : cases) {
@@ -154,6 +162,27 @@ TEST(Faults, KeepToTheirRange) {
   ASSERT_TRUE(met);
   EXPECT_EQ(met->lba, 9U);
   EXPECT_EQ(met->sectors, 1U);
+}
+
+TEST(Faults, WriteErrorsWaitForTheirDataAndStayAtItsPlace) {
+  FaultBench b{"write-error:hd0,data=aabb,after=1"};
+  const std::vector<std::byte> other(kSectorBytes, std::byte{0xaa});
+  std::vector<std::byte> wanted = other;
+  wanted[100] = std::byte{0xbb};
+  const auto write = [](std::uint64_t lba, const std::vector<std::byte>& data) {
+    Request r = FaultBench::request(Op::write, lba, 1);
+    r.data = data;
+    return r;
+  };
+  EXPECT_FALSE(b.faults.fails(write(5, other)));
+  EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::flush, 0, 0)));
+  EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the first one is skipped";
+  EXPECT_TRUE(b.faults.fails(write(9, wanted)));
+  EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the place is sector 9 now";
+  EXPECT_TRUE(b.faults.fails(write(9, other))) << "whatever is written there";
+  EXPECT_TRUE(b.faults.fails(FaultBench::request(Op::write_zeroes, 8, 4)));
+  EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::read, 9, 1)));
+  EXPECT_EQ(b.witness.log.front(), "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
 }
 
 TEST(Faults, UnreadableSectorsOfAPowerCutSurviveClear) {

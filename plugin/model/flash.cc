@@ -130,6 +130,8 @@ void Flash::State::start(std::uint32_t index) {
   if (faults != nullptr && faults->any()) {
     if (faults->dead(request)) {
       command.status = Status::device_failed;
+    } else if (faults->fails(request)) {
+      command.status = Status::medium_error;
     } else {
       command.lies = must_be_programmed(request) && faults->lies_about_flush(request);
       firmware_ns += faults->delay_ns(request);
