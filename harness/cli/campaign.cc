@@ -9,11 +9,13 @@
 #include <memory>
 #include <set>
 
+#include "harness/campaign/io_errors_campaign.h"
 #include "harness/campaign/schemes_campaign.h"
 #include "harness/campaign/schemes_plan.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
 #include "harness/process/stopwatch.h"
+#include "results/report/io_errors_page.h"
 #include "results/report/report.h"
 
 namespace headcrash::cli {
@@ -218,10 +220,42 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
     catch_interrupts();
     return campaign::run_schemes_campaign(*schemes, options);
   }
+  if (const auto survey = campaign::parse_io_errors_campaign(arguments.campaign)) {
+    catch_interrupts();
+    return campaign::run_io_errors_campaign(*survey, options);
+  }
   const Result<campaign::Campaign> loaded = campaign::load_campaign(arguments.campaign);
   if (!loaded) return pass_on(loaded);
   catch_interrupts();
   return campaign::run_campaign(*loaded, options);
+}
+
+int tell_interrupted_campaign(const CampaignArguments& arguments) {
+  tell_interrupted({.command = "campaign",
+                    .name = arguments.campaign,
+                    .database = arguments.database,
+                    .shard = arguments.shard,
+                    .jobs = arguments.jobs,
+                    .stop_at_first = arguments.stop_at_first,
+                    .as_json = arguments.as_json});
+  return kInterrupted;
+}
+
+/// A survey: fine when all was measured, its controls came out as they must and its faults have fired.
+int tell_io_errors(db::Database& database, const campaign::CampaignOutcome& outcome,
+                   const CampaignArguments& arguments, double seconds) {
+  const auto report = report::io_errors_report(database, outcome.run);
+  if (!report) return tell(report.error(), arguments.as_json);
+  if (arguments.as_json) {
+    nlohmann::json whole = report->summary;
+    whole["seconds"] = seconds;
+    print(whole);
+  } else {
+    fmt::print("{}run {}: {} of {} trials, {:.0f} s\n", report->text, outcome.run,
+               outcome.done_before + outcome.done_now, outcome.planned, seconds);
+  }
+  if (outcome.interrupted) return tell_interrupted_campaign(arguments);
+  return report->valid && report->not_measured == 0 ? kFine : kFound;
 }
 
 int run(const CampaignArguments& arguments) {
@@ -234,19 +268,12 @@ int run(const CampaignArguments& arguments) {
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return tell(database.error(), arguments.as_json);
+  if (campaign::parse_io_errors_campaign(arguments.campaign))
+    return tell_io_errors(*database, *outcome, arguments, seconds);
   const Result<nlohmann::json> summary = report::report_summary(*database, outcome->run);
   if (!summary) return tell(summary.error(), arguments.as_json);
   print_outcome(*outcome, *summary, arguments, seconds);
-  if (outcome->interrupted) {
-    tell_interrupted({.command = "campaign",
-                      .name = arguments.campaign,
-                      .database = arguments.database,
-                      .shard = arguments.shard,
-                      .jobs = arguments.jobs,
-                      .stop_at_first = arguments.stop_at_first,
-                      .as_json = arguments.as_json});
-    return kInterrupted;
-  }
+  if (outcome->interrupted) return tell_interrupted_campaign(arguments);
   if (outcome->finished_before) tell_finished_before(outcome->run);
   return summary->value("unexpected", 1) == 0 && summary->value("valid", false) ? kFine : kFound;
 }
@@ -284,8 +311,10 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
       "  headcrash campaign ufs-schemes --db ufs.db\n"
       "  headcrash campaign ufs-schemes/chains,soft-updates/reuse --stop-at-first --db ufs.db\n"
-      "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n\n"
-      "Exit code 1: a file system lost what it promises to keep, or a control did not lose what it must.");
+      "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
+      "  headcrash campaign io-errors/ext4/journal --db errors.db\n\n"
+      "Exit code 1: a file system lost what it promises to keep, or a control did not lose what it must; of "
+      "io-errors: a\ncell could not be measured, or a control came out otherwise.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

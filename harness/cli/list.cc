@@ -9,6 +9,7 @@
 #include "fs-adapters/linux/adapter.h"
 #include "harness/bench/bench_file.h"
 #include "harness/campaign/campaign_file.h"
+#include "harness/campaign/io_errors_plan.h"
 #include "harness/campaign/schemes_plan.h"
 #include "harness/cli/command.h"
 #include "harness/experiment/experiment.h"
@@ -98,6 +99,7 @@ json campaigns() {
   json rows = json::array();
   std::vector<campaign::CampaignSummary> summaries = campaign::built_in_campaigns();
   summaries.push_back(campaign::schemes_campaign_summary());
+  summaries.push_back(campaign::io_errors_campaign_summary());
   for (const campaign::CampaignSummary& summary : summaries) {
     rows.push_back({{"name", summary.name},
                     {"title", summary.title},

@@ -272,6 +272,31 @@ Result<void> insert_coverage(sqlite3* handle, std::int64_t trial, const TrialRec
       [&](Statement& insert, const StepTimeRecord& s) { insert.bind(trial, s.step, s.count, s.total_ms); });
 }
 
+Result<void> insert_io_error(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
+  if (!record.io_error) return {};
+  const IoErrorRecord& e = *record.io_error;
+  auto insert = Statement::prepare(
+      handle,
+      "INSERT INTO io_error (trial_id, failed_request, lasting, ending, requests_failed, failed_block, "
+      "first_fsync, second_fsync, reopened_fsync, sync_fs, fsync_after_sync, later_fsync, other_fsync, "
+      "new_file_fsync, state, cached, reread, recovered, rest, later, other, new_file, after_recovery, "
+      "surprise, documented, kernel_log) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!insert) return pass_on(insert);
+  auto done = insert
+                  ->bind(trial, e.failed_request, e.lasting, e.ending, e.requests_failed, e.failed_block,
+                         e.first_fsync, e.second_fsync, e.reopened_fsync, e.sync_fs, e.fsync_after_sync,
+                         e.later_fsync, e.other_fsync, e.new_file_fsync, e.state, e.cached, e.reread,
+                         e.recovered, e.rest, e.later, e.other, e.new_file, e.after_recovery, e.surprise,
+                         e.documented, e.kernel_log)
+                  .run();
+  if (!done) return done;
+  std::int64_t ordinal = 0;
+  return insert_each(
+      handle, "INSERT INTO io_error_step (trial_id, ordinal, step, result) VALUES (?, ?, ?, ?)", e.steps,
+      [&](Statement& step, const IoErrorStepRecord& s) { step.bind(trial, ordinal++, s.step, s.result); });
+}
+
 Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
   if (record.states.empty()) return {};
   auto state = Statement::prepare(
@@ -411,6 +436,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   if (done) done = insert_leaves(handle(), *id, trial);
   if (done) done = insert_coverage(handle(), *id, trial);
   if (done) done = insert_states(handle(), *id, trial);
+  if (done) done = insert_io_error(handle(), *id, trial);
   if (done) done = transaction->commit();
   if (!done)
     return fail(done.error().subject, "trial " + trial.key + ": " + done.error().problem,

@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -147,6 +147,22 @@ struct StepTimeRecord {
   double total_ms = 0;
 };
 
+/// A cell of the campaign io-errors; the texts are those of 0006.sql.
+struct IoErrorStepRecord {
+  std::string step, result;
+};
+struct IoErrorRecord {
+  std::string failed_request, ending;
+  bool lasting = false;
+  std::int64_t requests_failed = 0;
+  std::string failed_block;
+  std::string first_fsync, second_fsync, reopened_fsync, sync_fs, fsync_after_sync;
+  std::string later_fsync, other_fsync, new_file_fsync, state;
+  std::string cached, reread, recovered, rest, later, other, new_file;
+  std::string after_recovery, surprise, documented, kernel_log;
+  std::vector<IoErrorStepRecord> steps;  ///< in order
+};
+
 struct TrialRecord {
   std::string key, filesystem, device, workload;
   std::int64_t seed = 0;
@@ -167,6 +183,7 @@ struct TrialRecord {
   std::vector<CoverageRecord> coverage;  ///< of an explored trial
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;
+  std::optional<IoErrorRecord> io_error;
   std::optional<std::int64_t> repetition;  ///< of a benchmark; none: no benchmark
   std::string parameters, scale;           ///< "files=1000 users=4"; exact, scaled, custom
   std::optional<double> host_busy;         ///< share of the CPU that others used meanwhile

@@ -303,6 +303,16 @@ SELECT name, (SELECT count(*) FROM trial WHERE run_id = run.id) AS cells,
   (SELECT count(*) FROM trial WHERE run_id = run.id AND verdict = 'failed') AS failed
 FROM run WHERE id = :run;
 
+-- name: io_errors
+SELECT t.key, t.filesystem, t.verdict, t.summary, t.wall_ms, e.*
+FROM trial t JOIN io_error e ON e.trial_id = t.id
+WHERE t.run_id = :run ORDER BY t.filesystem, e.failed_request <> 'none', e.failed_request, e.lasting, e.ending;
+
+-- name: io_error_steps
+SELECT t.key, s.ordinal, s.step, s.result
+FROM trial t JOIN io_error_step s ON s.trial_id = t.id
+WHERE t.run_id = :run ORDER BY t.id, s.ordinal;
+
 -- name: claim_numbers
 SELECT claim, part, title, cell, quantity, unit, paper, ours, ours / nullif(paper, 0) AS ratio, remark
 FROM claim_number WHERE run_id = :run ORDER BY ordinal;

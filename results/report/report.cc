@@ -8,6 +8,7 @@
 #include "results/report/bench_page.h"
 #include "results/report/experiment_page.h"
 #include "results/report/facts.h"
+#include "results/report/io_errors_page.h"
 #include "results/report/page.h"
 #include "results/report/whole_file.h"
 
@@ -111,6 +112,18 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
                                   {"rules_undecided", experiment->undecided}}};
 }
 
+Result<ReportResult> write_io_errors_report(db::Database& database, const ReportOptions& options) {
+  auto report = io_errors_report(database, options.run);
+  if (!report) return pass_on(report);
+  const auto page = write_page(options, report->html);
+  if (!page) return pass_on(page);
+  return ReportResult{.page = *page,
+                      .run = report->run,
+                      .trials = report->cells,
+                      .failed = static_cast<std::size_t>(report->not_measured),
+                      .summary = std::move(report->summary)};
+}
+
 }  // namespace
 
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options) {
@@ -119,6 +132,11 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   const bool only_bench = options.baseline || !options.csv.empty() || !options.junit.empty();
   if (*kind == "bench" || (only_bench && !options.run)) return write_bench_report(database, options);
   if (*kind == "experiment" && !only_bench) return write_experiment_report(database, options);
+  if (!only_bench) {
+    const auto survey = is_io_errors(database, options.run);
+    if (!survey) return pass_on(survey);
+    if (*survey) return write_io_errors_report(database, options);
+  }
   const auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);
   if (only_bench) {

@@ -1,0 +1,26 @@
+#pragma once
+// The survey io-errors as a page, as text and as JSON: one table of all cells, and for each cell that
+// surprises the list of its operations.
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "results/db/database.h"
+
+namespace headcrash::report {
+
+struct IoErrorsReport {
+  std::string html, text;
+  nlohmann::json summary;
+  std::int64_t run = 0, cells = 0, not_measured = 0;
+  bool valid = true;  ///< the controls came out as they must and every fault has fired
+};
+
+/// Whether the run (none: the newest) is one of this survey.
+Result<bool> is_io_errors(db::Database& database, std::optional<std::int64_t> run);
+
+Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<std::int64_t> run);
+
+}  // namespace headcrash::report
