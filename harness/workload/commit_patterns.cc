@@ -106,7 +106,7 @@ void truncate_in_block(Lines& lines, std::uint32_t rounds) {
 }
 
 void freed_blocks_reused(Lines& lines, std::uint32_t rounds) {
-  constexpr std::uint64_t kBytes = 64 << 10, kFiles = 8;
+  constexpr std::uint64_t kBytes = 64 << 10, kNewFiles = 8;
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string a = fmt::format("a{}", round);
     lines.create(a, kBytes);
@@ -117,13 +117,13 @@ void freed_blocks_reused(Lines& lines, std::uint32_t rounds) {
     } else {
       lines.say("unlink {}", a);
     }
-    for (std::uint64_t i = 0; i < kFiles; ++i) {
+    for (std::uint64_t i = 0; i < kNewFiles; ++i) {
       const std::string b = fmt::format("b{}-{}", round, i);
       lines.create(b, 0);
       lines.write_direct(b, 0, kBytes);
     }
     if (round % 2 == 1) lines.say("sync");
-    for (std::uint64_t i = 1; i < kFiles; ++i) lines.say("unlink b{}-{}", round, i);
+    for (std::uint64_t i = 1; i < kNewFiles; ++i) lines.say("unlink b{}-{}", round, i);
   }
 }
 

@@ -97,7 +97,7 @@ std::string later_answers(const IoErrorRow& row) {
   return fmt::format("{} {} {}", row.later, row.other, row.new_file);
 }
 
-std::string text_of(const std::vector<IoErrorRow>& rows) {
+std::string table_of(const std::vector<IoErrorRow>& rows) {
   std::string text = fmt::format("{:46} {:22} {:6} {:18} {:11} {:22} {}\n", "cell", "fsync: 1st 2nd re sync",
                                  "syncfs", "later: a b c", "mount", "a: cache reread end", "after recovery");
   for (const IoErrorRow& row : rows) {
@@ -207,7 +207,7 @@ Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<st
   const std::string counts =
       fmt::format("{}, {} of them surprising, {} not measured", counted(report.cells, "cell", "cells"),
                   surprising, report.not_measured);
-  report.text = text_of(rows) + verdict + counts + "\n";
+  report.text = table_of(rows) + verdict + counts + "\n";
   report.summary = {{"run", report.run},  {"cells", cells},           {"valid", report.valid},
                     {"invalid", invalid}, {"surprising", surprising}, {"not_measured", report.not_measured}};
   report.html = whole_page(
