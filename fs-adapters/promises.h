@@ -61,6 +61,13 @@ struct Promises {
   /// They are allocated in units of so many bytes: what is next to the written ones comes with them.
   std::uint32_t allocation_bytes = 512;
 
+  // Of an inode, beside mode and owner, which fsync and sync always keep once they were set.
+  /// A time of modification that was set explicitly and made persistent.
+  bool keeps_times = true;
+  /// What fallocate made room for and fsync or sync made persistent stays allocated, behind a file's end, too
+  /// (FALLOC_FL_KEEP_SIZE).
+  bool keeps_allocation = false;
+
   /// Names in the root that are the file system's own (NILFS2's .nilfs); they are not judged.
   std::vector<std::string> own_names = {};
   /// Beginnings of names that an operation gives for a while, in any directory, and a cut may leave where

@@ -56,6 +56,7 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     EXPECT_EQ(adapter->promises.names, meant.names) << name;
     EXPECT_EQ(adapter->promises.exposes_stale_data, meant.exposes_stale_data) << name;
     EXPECT_EQ(adapter->promises.allocation_bytes, meant.allocation_bytes) << name;
+    EXPECT_EQ(adapter->promises.keeps_allocation, meant.keeps_allocation) << name;
     EXPECT_EQ(adapter->promises.passing_names, meant.passing_names) << name;
     EXPECT_EQ(adapter->expected == adapters::Expectation::clean, !variant->control) << name;
     ++ours;

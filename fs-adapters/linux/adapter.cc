@@ -89,7 +89,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
           {"expected", "reason", "fsync-keeps-name", "fsync-keeps-links", "fsync-keeps-exchanged-name",
            "fsync-keeps-renamed-parents", "fsync-keeps-new-name", "replace-keeps-content",
            "renamed-file-survives", "names", "names-are-atomic", "exposes-stale-data", "allocation-size",
-           "sync-waits", "own-names", "passing-names"});
+           "sync-waits", "keeps-times", "keeps-allocation", "own-names", "passing-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
@@ -106,7 +106,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
         (*table)->take("renamed-file-survives", promises.renamed_file_survives),
-        take_names(**table, promises.names),
+        take_names(**table, promises.names), (*table)->take("keeps-times", promises.keeps_times),
+        (*table)->take("keeps-allocation", promises.keeps_allocation),
         (*table)->take("exposes-stale-data", promises.exposes_stale_data),
         (*table)->take_size("allocation-size", allocation_bytes)}) {
     if (!read) return read;

@@ -119,6 +119,7 @@ adapters::Promises promises_of(const SchemeVariant& scheme) {
                                                               : adapters::NameOrder::ordered,
           .exposes_stale_data = !scheme.mount.options.allocation_initialization,
           .allocation_bytes = MkfsOptions{}.block_bytes,
+          .keeps_allocation = true,
           .passing_names = {std::string(kExchangeNameStart)}};
 }
 

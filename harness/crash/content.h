@@ -28,6 +28,11 @@ struct ContentTerms {
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
                                    const ContentTerms& terms);
 
+/// Mode, owner, time of modification and blocks allocated by fallocate, of files and directories
+/// (inode_facts.cc).
+std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
+                                 const Horizon& horizon, const adapters::Promises& promises);
+
 /// Extended attributes, of files and directories.
 std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
                                       const Horizon& horizon);

@@ -158,6 +158,11 @@ class Follower {
   Result<void> truncate(const workload::Operation& operation);
   Result<void> reshape(const workload::Operation& operation);
   Result<void> change_attribute(const workload::Operation& operation);
+  Result<void> change_inode(const workload::Operation& operation);
+  /// The content of a file has changed, and with it the time of its modification.
+  void modified(ObjectHistory& file) {
+    if (!file.times.empty() && file.times.back().second) file.times.emplace_back(index_, std::nullopt);
+  }
   std::uint64_t size(const ObjectHistory& file) const {
     return file.sizes.empty() ? 0 : file.sizes.back().second;
   }

@@ -124,6 +124,7 @@ Result<void> Follower::write(const Operation& operation) {
   file.blocks.push_back(
       {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes});
   resize(file, std::max(size(file), end));
+  modified(file);
   if (workload::is_persistence_point(operation))
     file.data_covers.push_back({index_, CoverTier::posix, first_block, end_block, end});
   return {};
@@ -133,6 +134,7 @@ Result<void> Follower::truncate(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
+  file.truncations.emplace_back(index_, std::min(operation.length, size(file)) / kStampBytes);
   if (operation.length < size(file)) {
     const std::uint64_t kept = operation.length / kStampBytes;
     const auto rest = static_cast<std::uint32_t>(operation.length % kStampBytes);
@@ -140,6 +142,7 @@ Result<void> Follower::truncate(const Operation& operation) {
     file.blocks.push_back({index_, BlockEvent::Kind::zero, kept + (rest != 0 ? 1 : 0), kEndless});
   }
   resize(file, operation.length);
+  modified(file);
   return {};
 }
 
@@ -157,9 +160,35 @@ Result<void> Follower::reshape(const Operation& operation) {
   }
   if (operation.kind != Kind::punch)
     file.allocations.push_back(
-        {index_, operation.offset / kStampBytes, (end + kStampBytes - 1) / kStampBytes});
+        {index_, operation.offset / kStampBytes, (end + kStampBytes - 1) / kStampBytes, !zeroes});
+  history_.judged.allocation |= !zeroes;
   if (operation.kind == Kind::allocate || operation.kind == Kind::zero)
     resize(file, std::max(size(file), end));
+  modified(file);
+  return {};
+}
+
+/// chmod, chown, touch.
+Result<void> Follower::change_inode(const Operation& operation) {
+  const auto token = find(operation.path);
+  if (!token) return missing(operation.path);
+  ObjectHistory& of = object(*token);
+  const bool file = of.type == FileType::regular;
+  if (!file && (of.type != FileType::directory || operation.kind == Kind::touch))
+    return wrong(fmt::format("\"{}\" is not a file{}", operation.path,
+                             operation.kind == Kind::touch ? "" : " or directory"));
+  need(owners_.claim(history_.tokens[*token].object), operation.path);
+  Aspects& judged = history_.judged;
+  if (operation.kind == Kind::chmod) {
+    of.modes.emplace_back(index_, operation.mode);
+    judged.modes = true;
+  } else if (operation.kind == Kind::chown) {
+    of.owners.emplace_back(index_, std::pair(operation.user, operation.group));
+    judged.owners = true;
+  } else {
+    of.times.emplace_back(index_, operation.seconds);
+    judged.times = true;
+  }
   return {};
 }
 
@@ -221,6 +250,10 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::setxattr:
     case Kind::removexattr:
       return change_attribute(operation);
+    case Kind::chmod:
+    case Kind::chown:
+    case Kind::touch:
+      return change_inode(operation);
     case Kind::fsync:
     case Kind::fdatasync:
       return sync_file(operation);

@@ -75,6 +75,7 @@ struct BlockEvent {
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< blocks
+  bool stays = false;                ///< fallocate proper, not a range of zeroes, which may be a hole
 };
 /// fsync, fdatasync and sync cover everything, a write with O_SYNC what it wrote.
 struct DataCover {
@@ -93,8 +94,15 @@ struct ObjectHistory {
   std::vector<BlockEvent> blocks;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
+  /// (operation, first block behind the shorter of the two ends)
+  std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
+  // What an inode says besides, from an operation on; before the first nobody knows. Nothing: some other
+  // time.
+  std::vector<std::pair<std::size_t, std::uint32_t>> modes;
+  std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;  ///< user, group
+  std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times;
   std::vector<Cover> attribute_covers;
   std::vector<std::size_t>
       inode_covers;  ///< wrote the inode, as a new parent's, and promise nothing of the rest
@@ -109,10 +117,16 @@ struct TokenHistory {
   LoneName lone = kNotLone;                             ///< of its one name
 };
 
+/// What has to be observed beside names and content.
+struct Aspects {
+  bool modes = false, owners = false, times = false, allocation = false;
+};
+
 struct WorkloadHistory {
   std::vector<ObjectHistory> objects;  ///< kRoot first
   std::vector<TokenHistory> tokens;
   Timeline timeline;
+  Aspects judged;
 };
 
 /// Operations that did not happen are left out; the content of files whose write was partial is unclear.

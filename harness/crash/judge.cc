@@ -154,13 +154,14 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path, const O
 }
 
 /// Where names are ordered a directory that is being renamed may have two of them, and fsck takes one away:
-/// perhaps that which another directory had before.
+/// perhaps that which something else had before, or has next.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
-  return ordered() &&
-         std::any_of(allowed.bindings.begin() + 1, allowed.bindings.end(), [&](const Binding& b) {
-           return b.by_rename && b.token && object_of(*b.token).type == FileType::directory;
-         });
+  const auto is_directory = [&](const Binding& binding) {
+    return binding.token && object_of(*binding.token).type == FileType::directory;
+  };
+  return ordered() && allowed.rename_in_flight &&
+         std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
 /// An exchange that has not come to its end on the disk: what stood at its target.
@@ -220,6 +221,7 @@ void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector
                    fmt::format("read error {}", observed.error)});
   }
   report_all(judge_attributes(object_of(token), observed, horizon_));
+  report_all(judge_inode(object_of(token), observed, horizon_, promises_));
   judge_directory(history_.tokens[token].object, observed.path);
 }
 
@@ -255,6 +257,8 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   }
   std::vector<Finding> findings = judge_content(object_of(token), observed, terms);
   for (Finding& finding : judge_attributes(object_of(token), observed, horizon_))
+    findings.push_back(std::move(finding));
+  for (Finding& finding : judge_inode(object_of(token), observed, horizon_, promises_))
     findings.push_back(std::move(finding));
   return findings;
 }

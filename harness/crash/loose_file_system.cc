@@ -378,6 +378,16 @@ void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& rand
     object.attributes.erase(operation.attribute);
     if (operation.kind == Kind::setxattr) object.attributes[operation.attribute] = operation.value;
   }
+  for (const std::size_t index : content.operations) {
+    const Operation& operation = operations_[index];
+    if (index > cut.reached || (!(until && index <= *until) && by_chance(random, 40))) continue;
+    if (operation.kind == Kind::chmod) object.mode = operation.mode;
+    if (operation.kind == Kind::chown) object.user = operation.user, object.group = operation.group;
+    if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
+    const bool modifies = changes_blocks(operation) || operation.kind == Kind::allocate ||
+                          operation.kind == Kind::allocate_keep;
+    if (modifies) object.modified_seconds = 0;
+  }
   if (content.type != FileType::regular) return;
   object.size_bytes = size_after(file, cut, random);
   for (std::uint64_t block = 0; block * kStampBytes < object.size_bytes; ++block) {

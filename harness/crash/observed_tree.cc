@@ -99,6 +99,18 @@ Result<ObservedObject> parse_entry(const json& entry) {
   object.links = static_cast<std::uint32_t>(*links);
   object.inode = *inode;
   object.error = static_cast<int>(*error);
+  const auto observed = [&](const char* key, auto& into) {
+    const auto at = entry.find(key);
+    if (at == entry.end()) return true;
+    if (!at->is_number_integer()) return false;
+    into = at->get<typename std::remove_reference_t<decltype(into)>::value_type>();
+    return true;
+  };
+  if (!observed("mode", object.mode)) return broken("mode");
+  if (!observed("user", object.user)) return broken("user");
+  if (!observed("group", object.group)) return broken("group");
+  if (!observed("allocated", object.allocated_bytes)) return broken("allocated");
+  if (!observed("modified", object.modified_seconds)) return broken("modified");
   if (const auto target = entry.find("target"); target != entry.end()) {
     if (!target->is_string()) return broken("target");
     object.link_target = target->get<std::string>();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct ObservedObject {
   std::vector<ContentRun> runs;
   std::string link_target;                        ///< of a symbolic link
   std::map<std::string, std::string> attributes;  ///< those that begin with "user."
+  // Nothing: not observed, and not judged (an older agent's dump, or nobody asks).
+  std::optional<std::uint32_t> mode = {};  ///< permission bits
+  std::optional<std::uint32_t> user = {}, group = {};
+  std::optional<std::uint64_t> allocated_bytes = {};
+  std::optional<std::int64_t> modified_seconds = {};  ///< since the epoch
   bool operator==(const ObservedObject&) const = default;
 };
 

@@ -19,6 +19,10 @@ Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations, c
       std::make_unique<History>(History{std::move(*history), options.promises, std::move(lone_names)}));
 }
 
+const Aspects& Oracle::judged() const {
+  return history_->workload.judged;
+}
+
 std::vector<Finding> Oracle::judge(std::optional<std::size_t> persisted,
                                    const std::vector<ObservedObject>& tree) const {
   const WorkloadHistory& workload = history_->workload;

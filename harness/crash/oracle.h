@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "fs-adapters/promises.h"
+#include "harness/crash/history.h"
 #include "harness/crash/observed_tree.h"
 #include "harness/crash/verdict.h"
 #include "harness/workload/operation.h"
@@ -50,6 +51,9 @@ class Oracle {
   /// none. The content of "lost+found" is left out, but counts as names of what is elsewhere.
   std::vector<Finding> judge(std::optional<std::size_t> persisted,
                              const std::vector<ObservedObject>& tree) const;
+
+  /// What the list sets and its judgement looks at; nothing else of an inode need be observed.
+  const Aspects& judged() const;
 
  private:
   friend class RepeatedJudge;

@@ -84,6 +84,15 @@ TEST(OrderedNames, FsckTakesOneNameOfADirectoryAway) {
   EXPECT_NE(replaced.judge({other(), directory("e", 5)}, promises), kClean) << "d is nowhere";
 }
 
+TEST(OrderedNames, FsckMayTakeTheOldNameOfADirectoryAfterAnExchange) {
+  const Case exchanged =
+      then_nothing({"mkdir d", "create f", "write f 0 512 1 1", "sync", "rename-exchange d f"});
+  const adapters::Promises promises = ordered_promises();
+  EXPECT_EQ(exchanged.judge({other(), directory("f", 3), file(".exchanged-4", 1, 1, 1, 4)}, promises), kClean)
+      << "d led to the directory still, which is f by now";
+  EXPECT_NE(exchanged.judge({other(), directory("f", 3)}, promises), kClean);
+}
+
 TEST(OrderedNames, AnExchangeGivesAThirdName) {
   const Case exchanged = then_nothing({"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2",
                                        "sync", "rename-exchange a b", "sync"});

@@ -60,6 +60,14 @@ std::uint64_t digest_of(const ObservedObject& object) {
     digest.text(name);
     digest.text(value);
   }
+  const auto observed = [&](const auto& value) {
+    digest.number(value ? static_cast<std::uint64_t>(*value) : ~std::uint64_t{0});
+  };
+  observed(object.mode);
+  observed(object.user);
+  observed(object.group);
+  observed(object.allocated_bytes);
+  observed(object.modified_seconds);
   return digest.sum();
 }
 

@@ -172,6 +172,10 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
   entry["size"] = status->size_bytes;
   entry["links"] = status->links;
   entry["mode"] = status->mode;
+  entry["user"] = status->user;
+  entry["group"] = status->group;
+  entry["allocated"] = status->allocated_bytes;
+  entry["modified"] = status->modified_ns / kNsPerSecond;
   entry["inode"] = status->inode;
   if (status->type == FileType::symlink) {
     const auto target = vfs.readlink(path);

@@ -290,12 +290,30 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
                     .links = static_cast<std::uint32_t>(status.st_nlink),
                     .size_bytes = static_cast<std::uint64_t>(status.st_size),
                     .allocated_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512,
-                    .modified_ns = status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec};
+                    .modified_ns = status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec,
+                    .user = status.st_uid,
+                    .group = status.st_gid};
 }
 
 VfsResult<void> PosixVfs::chmod(std::string_view path, std::uint32_t mode) {
   return resolve(path).and_then(
       [&](const std::string& full) { return outcome(::chmod(full.c_str(), mode)); });
+}
+
+/// Owners first: chown may take bits of the mode away.
+VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeChanges& changes) {
+  if (changes.accessed_ns) return refuse(ENOTSUP);
+  if (changes.user || changes.group) {
+    constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
+    const auto full = resolve(path);
+    if (!full) return refuse(full.error().value);
+    if (::lchown(full->c_str(), changes.user.value_or(kAsItIs), changes.group.value_or(kAsItIs)) != 0)
+      return refuse(errno);
+  }
+  if (changes.mode)
+    if (auto done = chmod(path, *changes.mode); !done) return done;
+  if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
+  return {};
 }
 
 VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modified_ns) {

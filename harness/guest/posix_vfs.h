@@ -43,6 +43,7 @@ class PosixVfs : public Vfs {
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
+  VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) override;
   VfsResult<void> setxattr(std::string_view path, std::string_view name,
                            std::span<const std::byte> value) override;
   VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;

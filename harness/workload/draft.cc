@@ -117,6 +117,10 @@ bool Draft::possible(const Operation& operation) const {
              !is(operation.path, FileType::whiteout);
     case Kind::removexattr:
       return exists(operation.path) && has_attribute(operation.path, operation.attribute);
+    case Kind::chmod:
+    case Kind::chown:
+      return !operation.path.empty() &&
+             (is(operation.path, FileType::regular) || is(operation.path, FileType::directory));
     case Kind::fsync_directory:
       return is(operation.path, FileType::directory);
     case Kind::sync:
@@ -126,7 +130,7 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::open:
       return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&
              open_files_.size() < kOpenFilesMost;
-    default:  // fsync, fdatasync, truncate, fallocate, and close, which takes an open file
+    default:  // fsync, fdatasync, truncate, touch, fallocate, and close, which takes an open file
       return is(operation.path, FileType::regular);
   }
 }

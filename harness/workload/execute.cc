@@ -107,6 +107,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.setxattr(operation.path, operation.attribute, std::as_bytes(std::span(operation.value)));
     case Kind::removexattr:
       return vfs.removexattr(operation.path, operation.attribute);
+    case Kind::chmod:
+      return vfs.chmod(operation.path, operation.mode);
+    case Kind::chown:
+      return vfs.set_attributes(operation.path, {.user = operation.user, .group = operation.group});
+    case Kind::touch:
+      return vfs.set_modified(operation.path, operation.seconds * kNsPerSecond);
     case Kind::fsync:
       return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fsync(file); });
     case Kind::fdatasync:
@@ -137,9 +143,10 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::write_direct)
         return Outcome::skipped;
       break;
-    case EPERM:  // what file systems without links or devices say
+    case EPERM:  // what file systems without links, devices, modes or owners say
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
-          operation.kind == Kind::rename_whiteout)
+          operation.kind == Kind::rename_whiteout || operation.kind == Kind::chmod ||
+          operation.kind == Kind::chown)
         return Outcome::skipped;
       break;
     case ENOSPC:

@@ -16,7 +16,8 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// p path, t target, a attribute, x value, o offset, l length, f file, v version.
+/// p path, t target, a attribute, x value, o offset, l length, f file, v version, m mode, u user, g group,
+/// s seconds.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -54,7 +55,10 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::syncfs, "syncfs", ""},
                                                     {Kind::join, "join", ""},
                                                     {Kind::open, "open", "pt"},
-                                                    {Kind::close, "close", "p"}}};
+                                                    {Kind::close, "close", "p"},
+                                                    {Kind::chmod, "chmod", "pm"},
+                                                    {Kind::chown, "chown", "pug"},
+                                                    {Kind::touch, "touch", "ps"}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -71,8 +75,8 @@ std::vector<std::string_view> split(std::string_view line) {
 }
 
 template <typename T>
-bool parse_number(std::string_view word, T& value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+bool parse_number(std::string_view word, T& value, int base = 10) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
   return error == std::errc{} && end == word.data() + word.size();
 }
 
@@ -96,6 +100,14 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       return parse_number(word, operation.length);
     case 'f':
       return parse_number(word, operation.file);
+    case 'm':
+      return parse_number(word, operation.mode, 8);
+    case 'u':
+      return parse_number(word, operation.user);
+    case 'g':
+      return parse_number(word, operation.group);
+    case 's':
+      return parse_number(word, operation.seconds);
     default:
       return parse_number(word, operation.version);
   }
@@ -117,6 +129,14 @@ std::string format_argument(char letter, const Operation& operation) {
       return std::to_string(operation.length);
     case 'f':
       return std::to_string(operation.file);
+    case 'm':
+      return fmt::format("{:o}", operation.mode);
+    case 'u':
+      return std::to_string(operation.user);
+    case 'g':
+      return std::to_string(operation.group);
+    case 's':
+      return std::to_string(operation.seconds);
     default:
       return std::to_string(operation.version);
   }
@@ -141,6 +161,15 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   if (operation.offset > kLargestFileBytes || operation.length > kLargestFileBytes ||
       (range && operation.offset + operation.length > kLargestFileBytes)) {
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
+  }
+  if (operation.mode > 0777) return fail(subject, "a mode is octal, at most 777");
+  if (operation.user > kLargestOwner || operation.group > kLargestOwner)
+    return fail(subject, fmt::format("a user or group is at most {}", kLargestOwner));
+  const bool representable = operation.seconds % 2 == 0 && operation.seconds >= kEarliestSeconds &&
+                             operation.seconds <= kLatestSeconds;
+  if (operation.kind == Kind::touch && !representable) {
+    return fail(subject, fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
+                "that is what every file system can store");
   }
   return {};
 }

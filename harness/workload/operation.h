@@ -14,6 +14,9 @@
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, as overlayfs wants it
 //   setxattr PATH NAME VALUE                  removexattr PATH NAME
+//   chmod PATH MODE                           octal permission bits, of a file or directory
+//   chown PATH UID GID                        of a file or directory; each at most 65534
+//   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //   join                                      all threads meet
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
@@ -89,6 +92,9 @@ struct Operation {
     join,
     open,
     close,
+    chmod,
+    chown,
+    touch,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -100,9 +106,14 @@ struct Operation {
   std::uint32_t file = 0;     ///< writes: the file's number
   std::uint32_t version = 0;  ///< writes: rises with every write of the workload
   std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
+  std::uint32_t mode = 0;     ///< chmod
+  std::uint32_t user = 0, group = 0;  ///< chown
+  std::int64_t seconds = 0;           ///< touch: since the epoch
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 32;
+inline constexpr std::size_t kOperationKinds = 35;
+inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
+inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 

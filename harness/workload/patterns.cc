@@ -306,6 +306,53 @@ void whiteouts(Script& script, std::uint32_t rounds) {
   }
 }
 
+/// What only an inode says: modes, owners, times, and room behind a file's end.
+void inode_changes(Script& script, std::uint32_t rounds) {
+  constexpr std::uint64_t kRoomBytes = 16 << 10;
+  constexpr std::int64_t kFirstSeconds = 1'000'000'000;
+  const std::array<std::string, 3> files{"a", "d/b", "d/c"};
+  script.mkdir("d");
+  for (const std::string& file : files) script.create(file);
+  script.sync();
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    const std::string& file = files.at(script.below(files.size()));
+    const bool folder = script.below(5) == 0;
+    const std::string changed = folder ? "d" : file;
+    const auto number = static_cast<std::uint32_t>(script.below(kLargestOwner));
+    switch (script.below(5)) {
+      case 0:
+        script.draft.add({.kind = Kind::chmod, .path = changed, .mode = 0400 + number % 0400});
+        break;
+      case 1:
+        script.draft.add({.kind = Kind::chown, .path = changed, .user = number, .group = number / 2});
+        break;
+      case 2:
+        script.draft.add({.kind = Kind::touch, .path = file, .seconds = kFirstSeconds + 2 * number});
+        break;
+      case 3:
+        script.allocate_keep(file, script.below(4) * kRoomBytes, kRoomBytes);
+        break;
+      default:
+        script.append(file, script.some_bytes(8));
+    }
+    if (script.below(3) != 0) continue;
+    switch (script.below(4)) {
+      case 0:
+        script.sync();
+        break;
+      case 1:
+        script.fdatasync(file);
+        break;
+      case 2:
+        script.fsyncdir("d");
+        break;
+      default:
+        script.fsync(file);
+    }
+  }
+  script.sync();
+}
+
 struct Scenario {
   Pattern pattern;
   void (*play)(Script&, std::uint32_t);
@@ -329,7 +376,9 @@ constexpr std::array kScenarios{
               "a symbolic link gets another name, and its directory is synced (generic/779)"},
              fsync_renamed_symlink},
     Scenario{{"whiteouts", "a file moves away and leaves a whiteout, each step synced, as under overlayfs"},
-             whiteouts}};
+             whiteouts},
+    Scenario{{"inode-changes", "chmod, chown, explicit times and fallocate, some of it made persistent"},
+             inode_changes}};
 
 }  // namespace
 

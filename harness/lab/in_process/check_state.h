@@ -84,7 +84,10 @@ class StateChecker {
   /// Refers to its own parts: it stays where it is.
   struct Judging {
     Judging(const StateDisk& disk, crash::Oracle its_oracle)
-        : oracle(std::move(its_oracle)), observer(disk), judge(oracle), tree(disk, observer, judge) {}
+        : oracle(std::move(its_oracle)),
+          observer(disk, oracle.judged()),
+          judge(oracle),
+          tree(disk, observer, judge) {}
     crash::Oracle oracle;
     Observer observer;
     crash::RepeatedJudge judge;

@@ -98,6 +98,10 @@ crash::ObservedObject Observer::describe(const ufs::ImageReader& reader, const u
   object.inode = found.number;
   object.links = found.inode.links;
   object.size_bytes = found.inode.size_bytes;
+  if (aspects_.modes) object.mode = found.inode.mode & 0777U;
+  if (aspects_.owners) object.user = found.inode.user, object.group = found.inode.group;
+  if (aspects_.times) object.modified_seconds = found.inode.modified.seconds;
+  if (aspects_.allocation) object.allocated_bytes = std::uint64_t{found.inode.sectors} * kStampBytes;
   if (object.type == FileType::symlink) {
     if (auto target = reader.readlink(found.number)) {
       object.link_target = std::move(*target);

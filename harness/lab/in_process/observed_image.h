@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fs-adapters/ufs/image_reader.h"
+#include "harness/crash/history.h"
 #include "harness/crash/observed_tree.h"
 #include "harness/lab/in_process/state_disk.h"
 #include "harness/workload/stamp.h"
@@ -16,7 +17,8 @@ namespace headcrash::in_process {
 /// as everything else here together.
 class Observer {
  public:
-  explicit Observer(const StateDisk& disk) : disk_(&disk), known_(disk.written_sectors()) {}
+  explicit Observer(const StateDisk& disk, const crash::Aspects& aspects = {})
+      : disk_(&disk), aspects_(aspects), known_(disk.written_sectors()) {}
 
   /// Everything but the root. Errors: an image that makes no sense, after a check that found nothing.
   Result<std::vector<crash::ObservedObject>> observe();
@@ -31,6 +33,7 @@ class Observer {
   workload::BlockContent content_at(std::uint64_t sector, std::size_t bytes);
 
   const StateDisk* disk_;
+  crash::Aspects aspects_;  ///< of inodes, besides: what is not judged is not observed
   std::vector<std::optional<workload::BlockContent>> known_;
 };
 
