@@ -43,7 +43,8 @@ class EmulatedDisk final : public Export {
 
   const ExportTraits& traits() const override { return traits_; }
   std::string description() const override { return description(emulation_, device_); }
-  int serve(const model::Request& request) override { return emulation_.serve(device_, request); }
+  std::string name() const override { return emulation_.device_name(device_); }
+  Answer serve(const model::Request& request) override { return emulation_.serve(device_, request); }
   media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit) override {
     return emulation_.written(device_)->run(lba, limit);
   }
@@ -62,7 +63,9 @@ class EmulatedMark final : public MarkExport {
 
  private:
   std::string text() const override { return emulation_.instance(); }
-  int mark(std::string_view text) override { return emulation_.mark_of_guest(text) ? 0 : EIO; }
+  Answer mark(std::string_view text) override {
+    return emulation_.mark_of_guest(text) ? Answer{} : Answer{EIO, "the power is off"};
+  }
   Emulation& emulation_;
 };
 

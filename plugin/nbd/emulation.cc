@@ -20,19 +20,22 @@ std::string new_instance() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-int errno_of(model::Status status) {
+Answer answer_of(model::Status status) {
   switch (status) {
     case model::Status::ok:
-      return 0;
+      return {};
     case model::Status::out_of_range:
-      return EINVAL;
+      return {EINVAL, "it reaches beyond the device"};
     case model::Status::power_lost:
+      return {EIO, "the power is off"};
     case model::Status::medium_error:
+      return {EIO, "a sector cannot be read or written"};
     case model::Status::store_error:
+      return {EIO, "the host's storage failed (disk full?)"};
     case model::Status::device_failed:
-      return EIO;
+      break;
   }
-  return EIO;
+  return {EIO, "the device is dead, or its array has lost too many members or refuses to start"};
 }
 
 /// Whether nothing has been written yet to what the parameters name.
@@ -117,13 +120,13 @@ Result<void> Emulation::stop() {
   return backing_->flush();
 }
 
-int Emulation::serve(std::size_t device_index, const model::Request& request) {
+Answer Emulation::serve(std::size_t device_index, const model::Request& request) {
   media::WrittenMap* written = written_[device_index].get();
   if (written != nullptr && request.op == model::Op::write) written->mark(request.lba, request.sectors);
   const Served served = pacer_->serve(device_index, request);
-  if (served.shut_down) return ESHUTDOWN;
-  if (served.distrusted) return EIO;
-  return errno_of(served.status);
+  if (served.shut_down) return {ESHUTDOWN, "the server ends"};
+  if (served.distrusted) return {EIO, "the host's storage failed before: the run cannot be trusted any more"};
+  return answer_of(served.status);
 }
 
 model::TimeNs Emulation::mark(std::string_view text) {

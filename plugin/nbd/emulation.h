@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plugin/media/written_map.h"
+#include "plugin/nbd/answer.h"
 #include "plugin/nbd/hardware.h"
 #include "plugin/nbd/pacer.h"
 #include "plugin/nbd/settings.h"
@@ -70,7 +71,7 @@ class Emulation {
   const media::WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
   /// Serves one request in the clock's time; 0 or an errno.
-  int serve(std::size_t device_index, const model::Request& request);
+  Answer serve(std::size_t device_index, const model::Request& request);
 
   model::TimeNs mark(std::string_view text);  ///< at most kMarkBytesMax bytes; the model time
   /// As a guest marks, which hangs on the same cord: false, and no mark, while the power is off.

@@ -12,6 +12,7 @@
 #include "plugin/media/written_map.h"
 #include "plugin/model/device.h"
 #include "plugin/model/result.h"
+#include "plugin/nbd/answer.h"
 
 namespace headcrash::stages {
 class StageServer;
@@ -42,8 +43,10 @@ class Export {
   virtual ~Export() = default;
   virtual const ExportTraits& traits() const = 0;
   virtual std::string description() const = 0;
-  /// 0 or an errno. Whole sectors; a request that nbdkit has checked against traits().
-  virtual int serve(const model::Request& request) = 0;
+  /// In the log, which tells failures of one from those of another by it.
+  virtual std::string name() const { return description(); }
+  /// Whole sectors; a request that nbdkit has checked against traits().
+  virtual Answer serve(const model::Request& request) = 0;
   /// From `lba` on, for at most `limit` sectors; only with traits().extents.
   virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) { return {limit, true}; }
 };
@@ -69,12 +72,12 @@ class MarkExport : public Export {
 
   MarkExport();
   const ExportTraits& traits() const override { return traits_; }
-  int serve(const model::Request& request) override;
+  Answer serve(const model::Request& request) override;
 
  protected:
   virtual std::string text() const = 0;
-  /// 1 to kTextBytesMax bytes. 0 or an errno.
-  virtual int mark(std::string_view text) = 0;
+  /// 1 to kTextBytesMax bytes.
+  virtual Answer mark(std::string_view text) = 0;
 
  private:
   ExportTraits traits_;

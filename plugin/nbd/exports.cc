@@ -1,6 +1,7 @@
 // Connections and requests: nbdkit's callbacks over an Export. No behaviour of its own: each callback
 // checks its arguments, calls one function, and turns the answer into an errno.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "plugin/nbd/export.h"
@@ -110,8 +111,20 @@ model::Request request(model::Op op, std::uint32_t count, std::uint64_t offset, 
   return made;
 }
 
+const char* name_of(model::Op op) {
+  constexpr std::array<const char*, 5> kNames = {"read", "write", "flush", "trim", "write of zeroes"};
+  return kNames[static_cast<std::size_t>(op)];
+}
+
 int serve(void* handle, const model::Request& what) {
-  return answer_errno(of(handle).serve(what));
+  const Answer answer = of(handle).serve(what);
+  if (answer.error == 0) return 0;
+  const std::string name = of(handle).name();
+  if (const auto number = server->failures.note(name, answer.cause))
+    nbdkit_error("%s: %s of %u sectors at %llu failed: %s (number %llu)", name.c_str(), name_of(what.op),
+                 what.sectors, static_cast<unsigned long long>(what.lba), answer.cause,
+                 static_cast<unsigned long long>(*number));
+  return answer_errno(answer.error);
 }
 
 /// Trims, and with fua makes that durable.

@@ -13,7 +13,7 @@ MarkExport::MarkExport() {
   traits_.zero = traits_.cache = false;
 }
 
-int MarkExport::serve(const model::Request& request) {
+Answer MarkExport::serve(const model::Request& request) {
   if (request.op == model::Op::read) {
     const std::string all = text();
     const std::size_t offset = request.lba * kSectorBytes;
@@ -21,12 +21,12 @@ int MarkExport::serve(const model::Request& request) {
     if (offset < all.size())
       std::memcpy(request.into.data(), all.data() + offset,
                   std::min(request.into.size(), all.size() - offset));
-    return 0;
+    return {};
   }
-  if (request.op != model::Op::write) return 0;
+  if (request.op != model::Op::write) return {};
   const auto* bytes = reinterpret_cast<const char*>(request.data.data());
   const std::size_t length = strnlen(bytes, request.data.size());
-  if (length == 0 || length > kTextBytesMax) return EINVAL;
+  if (length == 0 || length > kTextBytesMax) return {EINVAL, "a mark is 1 to 511 bytes of text and a NUL"};
   return mark({bytes, length});
 }
 

@@ -40,6 +40,24 @@ std::vector<record::Event> events_of(const std::string& path) {
   return events;
 }
 
+/// The log says why, once for many requests that fail for one reason.
+TEST(Plugin, TheLogNamesTheCauseOfAnError) {
+  const TemporaryFolder folder;
+  const ServedDisk disk(folder, with(kFast, {"fault=latent-error:hd0,lba=100+1"}));
+  Client client(disk);
+  std::vector<char> bytes = block('?');
+  EXPECT_EQ(client.read(96, bytes), EIO);
+  EXPECT_NE(disk.log_text().find("hd0: read of 8 sectors at 96 failed: a sector cannot be read or written"),
+            std::string::npos)
+      << disk.log_text();
+  disk.control(R"({"power":"cut"})");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(client.flush(), EIO);
+  const std::string log = disk.log_text();
+  EXPECT_NE(log.find("hd0: flush of 0 sectors at 0 failed: the power is off (number 64)"), std::string::npos)
+      << log;
+  EXPECT_LT(std::count(log.begin(), log.end(), '\n'), 20);
+}
+
 TEST(Plugin, ReadsBackWhatWasWritten) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);

@@ -25,6 +25,7 @@ struct Server {
   std::unique_ptr<stages::StageServer> stages;  ///< or these
   std::unique_ptr<ExportTable> exports;
   std::unique_ptr<ControlSocket> control;
+  FailureLog failures;
   std::thread watcher;
 };
 

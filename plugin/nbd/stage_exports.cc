@@ -14,6 +14,20 @@ constexpr std::string_view kStagePrefix = "stage/";
 constexpr std::string_view kMarkPrefix = "mark/";
 constexpr std::string_view kStatePrefix = "state/";
 
+/// The stage's status says more.
+const char* cause_of(int error) {
+  switch (error) {
+    case ENOSPC:
+      return "the overlay is full: give the server a larger overlay-max";
+    case ENOMEM:
+      return "the server has no memory left";
+    case EINVAL:
+      return "it reaches beyond the disk";
+    default:
+      return "the state cannot read these sectors, its array has failed, or the recording has";
+  }
+}
+
 /// A connection to a stage; the stage itself when it is nobody else's.
 class StageDisk final : public Export {
  public:
@@ -30,7 +44,10 @@ class StageDisk final : public Export {
     return fmt::format("{}, {} sectors", own_ ? "a crash state" : "a stage for crash states",
                        connection_->sectors());
   }
-  int serve(const model::Request& request) override { return connection_->serve(request); }
+  Answer serve(const model::Request& request) override {
+    const int error = connection_->serve(request);
+    return {error, cause_of(error)};
+  }
   media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit) override {
     return connection_->written(lba, limit);
   }
@@ -49,7 +66,9 @@ class StageMark final : public MarkExport {
 
  private:
   std::string text() const override { return stage_.nonce(); }
-  int mark(std::string_view text) override { return stage_.mark(text) ? 0 : EIO; }
+  Answer mark(std::string_view text) override {
+    return stage_.mark(text) ? Answer{} : Answer{EIO, "nothing is loaded, or its recording has failed"};
+  }
   stages::Stage& stage_;
 };
 
