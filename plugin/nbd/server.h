@@ -39,7 +39,7 @@ void add_export_callbacks(struct nbdkit_plugin& plugin);
 /// Runs a callback's body; no exception leaves it.
 template <typename Body>
 auto guarded(Body body) noexcept -> decltype(body()) {
-  using Answer = decltype(body());
+  using Returned = decltype(body());
   try {
     return body();
   } catch (const std::exception& error) {
@@ -47,9 +47,9 @@ auto guarded(Body body) noexcept -> decltype(body()) {
   } catch (...) {
     nbdkit_error("headcrash: an unknown exception");
   }
-  if constexpr (std::is_pointer_v<Answer>) {
+  if constexpr (std::is_pointer_v<Returned>) {
     return nullptr;
-  } else if constexpr (!std::is_void_v<Answer>) {
+  } else if constexpr (!std::is_void_v<Returned>) {
     nbdkit_set_error(ENOMEM);
     return -1;
   }
