@@ -13,12 +13,12 @@ namespace {
 
 using workload::kStampBytes;
 
-struct LastCovers {
+struct AttributeCovers {
   std::optional<std::size_t> any, posix;
 };
 
-LastCovers last_covers(const auto& covers, const Horizon& horizon) {
-  LastCovers last;
+AttributeCovers attribute_covers_known(const auto& covers, const Horizon& horizon) {
+  AttributeCovers last;
   for (const auto& cover : covers) {
     if (!horizon.knows(cover.operation)) continue;
     last.any = cover.operation;
@@ -54,7 +54,7 @@ bool may_be(const std::vector<std::pair<std::size_t, Value>>& states, std::optio
 
 /// `what` in words, for a finding.
 template <typename Value>
-void judge_value(const std::vector<std::pair<std::size_t, Value>>& states, const LastCovers& covers,
+void judge_value(const std::vector<std::pair<std::size_t, Value>>& states, const AttributeCovers& covers,
                  const Horizon& horizon, const Value& shown, const std::string& path, auto&& in_words,
                  std::vector<Finding>& findings) {
   if (may_be(states, covers.any, horizon, shown)) return;
@@ -88,7 +88,7 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
 
 void judge_allocation(const ObjectHistory& object, const ObservedObject& observed, const Horizon& horizon,
                       std::vector<Finding>& findings) {
-  LastCovers covers;
+  AttributeCovers covers;
   for (const DataCover& cover : object.data_covers) {
     if (!horizon.knows(cover.operation) || cover.end != kEndless) continue;
     covers.any = cover.operation;
@@ -109,7 +109,7 @@ void judge_allocation(const ObjectHistory& object, const ObservedObject& observe
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises) {
   std::vector<Finding> findings;
-  const LastCovers covers = last_covers(object.attribute_covers, horizon);
+  const AttributeCovers covers = attribute_covers_known(object.attribute_covers, horizon);
   if (observed.mode && !object.modes.empty()) {
     judge_value(
         object.modes, covers, horizon, *observed.mode, observed.path,
