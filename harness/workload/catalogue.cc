@@ -11,6 +11,7 @@
 #include "harness/workload/ace.h"
 #include "harness/workload/aged_image.h"
 #include "harness/workload/commit_patterns.h"
+#include "harness/workload/families.h"
 #include "harness/workload/patterns.h"
 #include "harness/workload/random_operations.h"
 #include "harness/workload/small_files.h"
@@ -74,6 +75,7 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
     return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   for (const auto& make : {pattern, commit_pattern})
     if (auto list = make(request.name, {.seed = request.seed, .rounds = request.rounds})) return *list;
+  if (auto list = of_family(request)) return *std::move(list);
   if (const auto name = read_ace_name(request.name)) {
     const Ace& ace = ace_of(name->length);
     const std::uint64_t number = number_of(*name, ace.count(), request);
@@ -148,6 +150,7 @@ std::vector<WorkloadSummary> known_workloads() {
       {"random-threads", fmt::format("the same in {} threads side by side", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group) list.push_back({std::string(each.name), std::string(each.title)});
+  for (const Family& each : families()) list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {
     list.push_back({fmt::format("{}{}", kAcePrefix, length),
                     fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
