@@ -119,10 +119,10 @@ class RunWithFaults final : public os::DiskTracer {
   }
 
   static bool only_persists(const workload::Operation& operation) {
-    using Kind = workload::Operation::Kind;
-    return operation.kind == Kind::fsync || operation.kind == Kind::fdatasync ||
-           operation.kind == Kind::fsync_directory || operation.kind == Kind::sync ||
-           operation.kind == Kind::syncfs;
+    using Word = workload::Operation::Kind;
+    return operation.kind == Word::fsync || operation.kind == Word::fdatasync ||
+           operation.kind == Word::fsync_directory || operation.kind == Word::sync ||
+           operation.kind == Word::syncfs;
   }
 
   void unmount() {
@@ -170,7 +170,7 @@ Result<void> judge_images(const ufs::SchemeVariant& scheme, std::span<const work
     auto checker = StateChecker::create(scheme, disk, fsck, operations.first(run.executed), run.mishaps);
     if (!checker) return pass_on(checker);
     StepTimes times = {};
-    const StateOutcome seen = checker->check(image.persisted, Way::plain, times);
+    const StateOutcome seen = checker->check({.persisted = image.persisted}, Way::plain, times);
     ++run.outcome.images;
     if (!keeps_rules(seen))
       run.outcome.broken.push_back(fmt::format("at worst a cut: {}: {}: {}", image.when,
