@@ -16,24 +16,24 @@ constexpr std::array kFailedRequests{FailedRequest::none,          FailedRequest
                                      FailedRequest::metadata_copy, FailedRequest::journal,
                                      FailedRequest::flush};
 
-struct Subject {
+struct TestedFileSystem {
   std::string_view filesystem;
   bool journals = true;          ///< writes a journal, a log or checkpoints
   bool copies_metadata = false;  ///< keeps metadata twice
   bool only_data = false;        ///< a mount option that changes nothing else
 };
 constexpr std::array kSubjects{
-    Subject{"ext4"},
-    Subject{.filesystem = "ext4+data_err=abort", .only_data = true},
-    Subject{"ext4-journal"},
-    Subject{"xfs"},
-    Subject{.filesystem = "btrfs", .copies_metadata = true},
-    Subject{"f2fs"},
-    Subject{.filesystem = "ufs-soft-updates", .journals = false},
-    Subject{"ufs-journal"},
+    TestedFileSystem{"ext4"},
+    TestedFileSystem{.filesystem = "ext4+data_err=abort", .only_data = true},
+    TestedFileSystem{"ext4-journal"},
+    TestedFileSystem{"xfs"},
+    TestedFileSystem{.filesystem = "btrfs", .copies_metadata = true},
+    TestedFileSystem{"f2fs"},
+    TestedFileSystem{.filesystem = "ufs-soft-updates", .journals = false},
+    TestedFileSystem{"ufs-journal"},
 };
 
-bool has(const Subject& subject, FailedRequest failed) {
+bool has(const TestedFileSystem& subject, FailedRequest failed) {
   const bool data = failed == FailedRequest::data_overwrite || failed == FailedRequest::data_append;
   if (subject.only_data) return data;
   if (failed == FailedRequest::journal) return subject.journals;
@@ -90,7 +90,7 @@ CampaignSummary io_errors_campaign_summary() {
 Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign, const Shard& shard) {
   std::vector<IoErrorCell> cells;
   std::size_t number = 0;
-  for (const Subject& subject : kSubjects) {
+  for (const TestedFileSystem& subject : kSubjects) {
     if (!campaign.filesystem.empty() && campaign.filesystem != subject.filesystem) continue;
     for (const FailedRequest failed : kFailedRequests) {
       if (!has(subject, failed) || (!campaign.failed.empty() && campaign.failed != name(failed))) continue;
@@ -104,7 +104,7 @@ Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign
   }
   if (number > 0) return cells;
   std::string subjects, failures;
-  for (const Subject& subject : kSubjects)
+  for (const TestedFileSystem& subject : kSubjects)
     subjects += fmt::format("{}{}", subjects.empty() ? "" : ", ", subject.filesystem);
   for (const FailedRequest failed : kFailedRequests)
     failures += fmt::format("{}{}", failures.empty() ? "" : ", ", name(failed));
