@@ -27,7 +27,7 @@ class Drawing {
   bool one_in(std::uint64_t count) { return below(count) == 0; }
   const std::string& any_of(const std::vector<std::string>& names) { return names[below(names.size())]; }
 
-  bool add(Operation operation) { return draft_.try_add(operation); }
+  bool add(const Operation& operation) { return draft_.try_add(operation); }
   bool mkdir(const std::string& path) { return add({.kind = Kind::mkdir, .path = path}); }
   bool create(const std::string& path) { return add({.kind = Kind::create, .path = path}); }
   bool unlink(const std::string& path) { return add({.kind = Kind::unlink, .path = path}); }
