@@ -446,8 +446,10 @@ TEST(Subsets, TheListIsTheSameHoweverItIsAskedFor) {
   EXPECT_EQ(pieces, whole);
   EXPECT_EQ(std::count(whole[0].begin(), whole[0].end(), 1), 0);
   EXPECT_EQ(std::count(whole[1].begin(), whole[1].end(), 1), 30);
-  EXPECT_EQ(std::count(whole[2].begin(), whole[2].end(), 1), 29);
-  EXPECT_EQ(std::count(whole[3].begin(), whole[3].end(), 1), 1);
+  EXPECT_EQ(std::count(whole[2].begin(), whole[2].end(), 1), 1);
+  EXPECT_EQ(whole[2].back(), 1) << "the newest alone";
+  EXPECT_EQ(std::count(whole[3].begin(), whole[3].end(), 1), 29);
+  EXPECT_EQ(std::count(whole[4].begin(), whole[4].end(), 1), 1);
   // All singles are among them.
   for (std::size_t i = 0; i < 30; ++i) {
     std::vector<std::uint8_t> lost(30, 1), kept(30, 0);
