@@ -74,6 +74,10 @@ class CellRun {
   Step<void> course();
   Step<void> start_guest();
   Step<void> format_and_set_up();
+  Step<void> write_metadata_sooner();
+  bool waits_for_metadata() const {
+    return filesystem_.type == "xfs" && cell_.failed == FailedRequest::metadata;
+  }
   void work();
   void sync_and_look();
   void more_work();
@@ -92,7 +96,8 @@ class CellRun {
   std::mt19937_64 random_;
   WrittenRange written_;
   ArmedFaults faults_;
-  bool gone_ = false;  // the guest hangs or is dead: only the cut is left
+  int create_ = kNotReached;  // of a new file, at the end
+  bool gone_ = false;         // the guest hangs or is dead: only the cut is left
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
   std::unique_ptr<device::ServedDevice> device_;
@@ -232,11 +237,7 @@ Step<void> CellRun::format_and_set_up() {
   if (!made) return tl::unexpected(made.error());
   if (!filesystem_.mkfs.good(made->exit_code))
     return lab::stop(crash::Verdict::harness_error, "mkfs failed: " + made->output);
-  // XFS then writes metadata to their places a second after the log is idle, not after half a minute.
-  const auto sooner = exec({"busybox", "sh", "-c",
-                            "[ ! -e /proc/sys/fs/xfs/xfssyncd_centisecs ] || echo 100 > "
-                            "/proc/sys/fs/xfs/xfssyncd_centisecs"});
-  if (!sooner) return tl::unexpected(sooner.error());
+  if (const auto sooner = write_metadata_sooner(); !sooner) return sooner;
   std::string why;
   const auto mounted = session_->mount(filesystem_, &why);
   if (!mounted) return tl::unexpected(mounted.error());
@@ -251,6 +252,16 @@ Step<void> CellRun::format_and_set_up() {
   if (a == tree.end()) return lab::stop(crash::Verdict::harness_error, "the setup failed");
   faults_ = faults_of(cell_, filesystem_.type, a->inode);
   if (const auto said = session_->kernel_log(); !said) return tl::unexpected(said.error());
+  return {};
+}
+
+/// XFS writes metadata to their places when its log has been idle for half a minute, and so the log's
+/// covering records: a second is enough. Only where metadata are waited for, since those records would meet
+/// the others' faults.
+Step<void> CellRun::write_metadata_sooner() {
+  if (!waits_for_metadata()) return {};
+  const auto done = exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"});
+  if (!done) return tl::unexpected(done.error());
   return {};
 }
 
@@ -288,7 +299,7 @@ RangeContent CellRun::look_at_write(std::string_view how) {
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().refusal);
-  if (filesystem_.type == "xfs")
+  if (waits_for_metadata())
     static_cast<void>(ask({{"do", "exec"}, {"argv", {"busybox", "sleep", "4"}}, {"timeout_ms", 60'000}}));
   const auto answers = do_all({"syncfs", "fsync a"});
   outcome_.syncfs = answers[0];
@@ -306,6 +317,7 @@ void CellRun::more_work() {
   // An fsync is asked about a write: where that failed, success says nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
+  create_ = answers[4];
   outcome_.new_file_fsync = answers[4] != 0 ? answers[4] : answers[5] != 0 ? answers[5] : answers[6];
   if (gone_) return;
   read_mount_state();
@@ -315,7 +327,8 @@ void CellRun::more_work() {
   outcome_.reread = look_at_write("after dropping caches");
 }
 
-/// What /proc/mounts says, and what a new file met.
+/// What /proc/mounts says, and whether a file could be created: that needs no room for data, which may be
+/// bad.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", lab::kMountPoint, "/proc/mounts"}},
@@ -323,13 +336,9 @@ void CellRun::read_mount_state() {
   if (gone_) return;
   const std::string line = mounts ? mounts->value("stdout", "") : "";
   const bool says_ro = line.find(" ro,") != std::string::npos || line.find(" ro ") != std::string::npos;
-  if (says_ro || outcome_.new_file_fsync == EROFS) {
-    outcome_.state = MountState::read_only;
-  } else if (outcome_.new_file_fsync == 0 || outcome_.other_fsync == 0) {
-    outcome_.state = MountState::read_write;
-  } else {
-    outcome_.state = MountState::shut_down;
-  }
+  outcome_.state = says_ro || create_ == EROFS ? MountState::read_only
+                   : create_ == 0              ? MountState::read_write
+                                               : MountState::shut_down;
   note("/proc/mounts", line.substr(0, line.find('\n')));
 }
 
