@@ -1,10 +1,9 @@
 // What an array writes down, in which order, and what it believes of it after a cut: superblocks,
-// prewrite records, lost members (region maps: array_regions_test.cc). Each test here stands for a way in
-// which the code was broken on purpose and no other test had noticed.
+// lost members, locks (region maps: array_regions_test.cc; the log: array_prewrite_test.cc). Each test here
+// stands for a way in which the code was broken on purpose and no other test had noticed.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array_test_bench.h"
-#include "plugin/model/crc32c.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/stripe_locks.h"
 #include "plugin/model/stripe_plan.h"
@@ -16,6 +15,7 @@ namespace {
 using bench::array_profile;
 using bench::ArrayBench;
 using bench::counted;
+using bench::TestMember;
 
 constexpr std::uint64_t kDriveSectors = 400;
 
@@ -166,6 +166,25 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
+/// Else the sector is unreadable again after a cut, when another member may be gone.
+TEST(ArrayRepair, IsOnTheMediumOfVolatileMembers) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed, {.volatile_cache = true});
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(12, 1)), Status::ok);
+    ASSERT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
+    const RaidLayout l = b.layout();
+    TestMember& drive = *b.drives[l.member_of(0, 0)];
+    drive.unreadable = {l.member_lba(0, 1)};
+    EXPECT_EQ(b.read(0, 4), counted(4, 1));
+    EXPECT_EQ(b.array->array_counters().repaired_sectors, 1U);
+    b.array->power_cut();
+    b.run_for(0);
+    EXPECT_TRUE(drive.unreadable.empty());
+  }
+}
+
 TEST(ArrayTrim, MeetsWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -215,103 +234,6 @@ TEST(ArrayMirror, ReadsAreSentToLivingMembersOnly) {
   for (std::uint64_t lba = 64; lba < 128; lba += 8) EXPECT_EQ(b.read(lba, 8).size(), 8U * kSectorBytes);
   EXPECT_EQ(b.member_totals().reads - before.reads, 8U);
   EXPECT_EQ(b.array->array_counters().degraded_reads, 0U) << "another mirror has it: nothing to compute";
-}
-
-// ---- the prewrite log
-
-TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {
-  PrewriteLog log;
-  log.open(2, 16, 24, 1, 5);
-  const std::array<std::uint32_t, 2> payload = {4, 4};  // with its header 5 sectors: four fit
-  std::vector<std::uint64_t> sequences;
-  for (int i = 0; i < 4; ++i) {
-    const auto place = log.reserve(0b11, payload);
-    ASSERT_TRUE(place.has_value());
-    EXPECT_EQ(place->at[0], 16U + static_cast<std::uint64_t>(i) * 5);
-    sequences.push_back(place->sequence);
-  }
-  EXPECT_FALSE(log.reserve(0b11, payload).has_value());
-  EXPECT_FALSE(log.needs_durable_tail()) << "nothing is home: waiting for a tail would help nobody";
-  for (const std::uint64_t sequence : sequences) log.home(sequence);
-  EXPECT_FALSE(log.reserve(0b11, payload).has_value()) << "the old records still count at power-on";
-  EXPECT_TRUE(log.needs_durable_tail());
-  log.tail_durable(sequences[1]);
-  const auto place = log.reserve(0b11, payload);
-  ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(place->at[0], 16U) << "the end of the ring was too short";
-  EXPECT_FALSE(log.reserve(0b11, payload).has_value());
-}
-
-TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
-  ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
-  const RaidLayout l = b.layout();
-  ASSERT_TRUE(b.open());
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
-  b.array->stop();
-  ASSERT_TRUE(b.open());
-  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);  // logged, not home
-  for (auto* drive : b.drives) drive->stall_writes = true;
-  b.array->power_cut();
-  b.run_for(0);
-  for (auto* drive : b.drives) drive->stall_writes = false;
-  b.array->power_on();
-  EXPECT_EQ(b.read(9ULL * l.stripe_sectors(), 4), counted(4, 7));
-  EXPECT_EQ(b.wrong_stripes(), 0U);
-}
-
-TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    SCOPED_TRACE(seed);
-    ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors, seed,
-                 {.volatile_cache = true});
-    ASSERT_TRUE(b.open());
-    const auto fresh = counted(12, 2);
-    ASSERT_EQ(b.write(24, fresh), Status::ok);
-    for (int cut = 0; cut < 3; ++cut) {
-      b.array->power_cut();
-      b.run_for(0);
-      b.array->power_on();
-      b.run_for(50 * kMillisecondNs);  // rolled forward; not yet idle for so long that caches are flushed
-    }
-    EXPECT_EQ(b.read(24, 12), fresh);
-    EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);
-    b.array->power_cut();
-    b.run_for(0);
-    EXPECT_EQ(b.wrong_stripes(), 0U);
-  }
-}
-
-TEST(PrewriteRecords, InAHostsDataAreNone) {
-  ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
-  ASSERT_TRUE(b.open());
-  const RaidLayout l = b.layout();
-  const auto before = counted(l.stripe_sectors() * 20, 1);
-  ASSERT_EQ(b.write(0, before), Status::ok);
-  b.run_for(50 * kMillisecondNs);
-  // What a host might have read from a member's log, or made up: a record of an update to come.
-  const std::uint32_t m = l.member_of(9, 0);
-  const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
-  ASSERT_TRUE(superblock.has_value());
-  auto forged = counted(2, 5);
-  PrewriteHeader header;
-  header.array_id = superblock->array_id;
-  header.sequence = std::uint64_t{1} << 60;
-  header.parts = 1ULL << m;
-  header.home = l.member_lba(3, 0);
-  header.sectors = 1;
-  header.member = m;
-  header.at = 5;
-  header.payload_crc = crc32c(std::span(forged).last(kSectorBytes));
-  header.encode(std::span(forged).first(kSectorBytes));
-  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), forged), Status::ok);
-  b.array->power_cut();
-  b.run_for(0);
-  b.array->power_on();
-  auto expected = before;
-  std::copy(forged.begin(), forged.end(),
-            expected.begin() + std::ptrdiff_t{9} * l.stripe_sectors() * kSectorBytes);
-  EXPECT_EQ(b.read(0, l.stripe_sectors() * 20), expected);
-  EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
 // ---- members with physical sectors of 4 KiB
