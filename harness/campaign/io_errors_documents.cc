@@ -29,11 +29,9 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
     places.emplace_back("ext4(5), data_err=abort: an error of file data in ordered mode aborts the journal");
   if (type == "xfs" && metadata && cell.lasting)
     places.emplace_back(
-        "Linux, Documentation/admin-guide/xfs.rst, \"Error handling\": metadata writes are tried again "
-        "without "
-        "end (error/metadata/EIO/max_retries is -1), and given up at unmount (fail_at_unmount is 1)");
-  if (cell.failed == FailedRequest::metadata_copy)
-    places.emplace_back("mkfs.btrfs(8), profile DUP: metadata are there twice, either copy serves");
+        "Linux, Documentation/admin-guide/xfs.rst, \"Error handling\": metadata writes are tried again as "
+        "often as "
+        "error/metadata/EIO/max_retries says, and given up at unmount (fail_at_unmount)");
   return fmt::format("{}", fmt::join(places, "; "));
 }
 

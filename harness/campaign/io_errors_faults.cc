@@ -93,7 +93,7 @@ ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint6
   const std::string spec = fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
                                        block.range.empty() ? block.data : block.range, times);
   ArmedFaults armed{{spec}, block.late, std::string(block.what)};
-  // btrfs writes its nodes twice, and forgives that one of the two fails: each fault stays at one of them.
+  // btrfs writes its nodes twice: each fault stays at one of the two.
   const bool is_node = cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
   if (type == "btrfs" && is_node) {
     armed.specs.push_back(spec);
