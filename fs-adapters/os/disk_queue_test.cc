@@ -306,8 +306,9 @@ TEST(DiskQueue, WhatWasIssuedLastIsThereAndReadsSeeWhatWasIssuedBefore) {
   std::uint64_t seed = 0;
   for (const FlagMeaning flag :
        {FlagMeaning::full, FlagMeaning::back, FlagMeaning::part, FlagMeaning::ignore}) {
-    for (const Schedule schedule : {Schedule::fcfs, Schedule::sstf, Schedule::look, Schedule::c_look}) {
-      DiskQueueOptions options{schedule, flag};
+    for (const Schedule schedule :
+         {Schedule::fcfs, Schedule::sstf, Schedule::look, Schedule::c_look, Schedule::shuffled}) {
+      DiskQueueOptions options{.schedule = schedule, .seed = seed, .flag = flag};
       options.reads_bypass = seed % 2 == 0;
       options.flush_for_order = seed % 3 == 0;
       SCOPED_TRACE(fmt::format("seed {}", ++seed));

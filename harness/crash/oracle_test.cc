@@ -21,7 +21,7 @@ std::vector<Operation> operations(const std::vector<std::string>& lines) {
   return list;
 }
 
-ObservedObject file(std::string path, std::vector<ContentRun> runs) {
+ObservedObject file_with(std::string path, std::vector<ContentRun> runs) {
   ObservedObject object{.path = std::move(path), .links = 1, .runs = std::move(runs)};
   for (const ContentRun& run : object.runs) object.size_bytes += 512 * run.blocks;
   return object;
@@ -51,7 +51,7 @@ using Kinds = std::vector<Verdict>;
 /// later.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
-  EXPECT_EQ(kinds(list, 3, {file("a", {zero(0, 2)})}), Kinds{});
+  EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
 }
 
 const std::vector<std::string> kOverwrite{
@@ -59,25 +59,25 @@ const std::vector<std::string> kOverwrite{
     "unlink a"};
 
 TEST(Oracle, SyncedDataMustBeThere) {
-  EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {stamp(0, 2, 1, 1)})}), Kinds{});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 2, 1, 1)})}), Kinds{});
   EXPECT_EQ(kinds(kOverwrite, 2, {}), Kinds{Verdict::lost_synced_data});
-  EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {})}), Kinds{Verdict::zero_length});
-  EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {stamp(0, 1, 1, 1)})}), Kinds{Verdict::lost_synced_data});
-  EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {stamp(0, 1, 1, 1), zero(1, 1)})}),
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {})}), Kinds{Verdict::zero_length});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1)})}), Kinds{Verdict::lost_synced_data});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1), zero(1, 1)})}),
             Kinds{Verdict::lost_synced_data});
 }
 
 TEST(Oracle, WritesInFlightMayOrMayNotBeThere) {
-  EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 2)})}), Kinds{});
-  EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}), Kinds{});
-  EXPECT_EQ(kinds(kOverwrite, 5, {file("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}),
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 2)})}), Kinds{});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}), Kinds{});
+  EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}),
             Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(kOverwrite, 5, {}), Kinds{}) << "the unlink after the last fsync may have happened";
 }
 
 TEST(Oracle, NothingIsPromisedBeforeTheFirstPersistencePoint) {
   EXPECT_EQ(kinds(kOverwrite, std::nullopt, {}), Kinds{});
-  EXPECT_EQ(kinds(kOverwrite, std::nullopt, {file("a", {zero(0, 2)})}), Kinds{});
+  EXPECT_EQ(kinds(kOverwrite, std::nullopt, {file_with("a", {zero(0, 2)})}), Kinds{});
 }
 
 TEST(Oracle, FsyncOfAFileKeepsItsNameOnlyWhereThatIsDocumented) {
@@ -91,11 +91,12 @@ TEST(Oracle, ForeignBytes) {
                            .first_block = 0,
                            .blocks = 1,
                            .head = std::vector<std::byte>(32, std::byte{0x5a})};
-  EXPECT_EQ(kinds(kOverwrite, 5, {file("a", {foreign, stamp(1, 1, 1, 2)})}), Kinds{Verdict::wrong_data});
-  EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file("a", {foreign})}),
+  EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {foreign, stamp(1, 1, 1, 2)})}), Kinds{Verdict::wrong_data});
+  EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file_with("a", {foreign})}),
             Kinds{Verdict::stale_data});
-  EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file("a", {stamp(0, 1, 9, 1)})}),
-            Kinds{Verdict::stale_data});
+  EXPECT_EQ(
+      kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file_with("a", {stamp(0, 1, 9, 1)})}),
+      Kinds{Verdict::stale_data});
 }
 
 TEST(Oracle, ATornSectorIsPermittedOnlyUnderAWriteInFlight) {
@@ -107,8 +108,8 @@ TEST(Oracle, ATornSectorIsPermittedOnlyUnderAWriteInFlight) {
     std::copy_n(newer.begin(), tear, torn.begin());
     ContentRun run{.kind = ContentRun::Kind::foreign, .first_block = 1, .blocks = 1};
     run.head.assign(torn.begin(), torn.begin() + 32);
-    EXPECT_EQ(kinds(kOverwrite, 2, {file("a", {stamp(0, 1, 1, 1), run})}), Kinds{}) << tear;
-    EXPECT_EQ(kinds(kOverwrite, 5, {file("a", {stamp(0, 1, 1, 3), run})}), Kinds{Verdict::wrong_data})
+    EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1), run})}), Kinds{}) << tear;
+    EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {stamp(0, 1, 1, 3), run})}), Kinds{Verdict::wrong_data})
         << tear;
   }
 }
@@ -117,8 +118,8 @@ const std::vector<std::string> kReplace{"create a",          "write a 0 512 1 1"
                                         "write t 0 512 2 2", "fsync t",           "rename t a", "sync"};
 
 TEST(Oracle, ARenameIsAllOrNothing) {
-  const ObservedObject old_a = file("a", {stamp(0, 1, 1, 1)}), new_a = file("a", {stamp(0, 1, 2, 2)}),
-                       t = file("t", {stamp(0, 1, 2, 2)});
+  const ObservedObject old_a = file_with("a", {stamp(0, 1, 1, 1)}),
+                       new_a = file_with("a", {stamp(0, 1, 2, 2)}), t = file_with("t", {stamp(0, 1, 2, 2)});
   EXPECT_EQ(kinds(kReplace, 5, {old_a, t}), Kinds{});
   EXPECT_EQ(kinds(kReplace, 5, {new_a}), Kinds{});
   EXPECT_EQ(kinds(kReplace, 5, {t}), Kinds{Verdict::non_atomic_rename}) << "the old name must show something";
@@ -132,7 +133,7 @@ TEST(Oracle, ARenameIsAllOrNothing) {
 
 TEST(Oracle, ARenameThatLeavesAWhiteoutIsAllOrNothingToo) {
   const std::vector<std::string> list{"create a", "write a 0 512 1 1", "sync", "rename-whiteout a b", "sync"};
-  const ObservedObject a = file("a", {stamp(0, 1, 1, 1)}), b = file("b", {stamp(0, 1, 1, 1)});
+  const ObservedObject a = file_with("a", {stamp(0, 1, 1, 1)}), b = file_with("b", {stamp(0, 1, 1, 1)});
   const ObservedObject whiteout{.path = "a", .type = FileType::whiteout, .links = 1};
   EXPECT_EQ(kinds(list, 2, {a}), Kinds{});
   EXPECT_EQ(kinds(list, 2, {whiteout, b}), Kinds{});
@@ -159,7 +160,7 @@ using Tiers = std::vector<Tier>;
 TEST(Oracle, WhatOnlyASyncKeptIsDocumented) {
   for (const char* sync : {"sync", "syncfs"}) {
     const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one", sync};
-    ObservedObject whole = file("a", {stamp(0, 1, 1, 1)});
+    ObservedObject whole = file_with("a", {stamp(0, 1, 1, 1)});
     EXPECT_EQ(tiers(list, 3, {}), Tiers{Tier::documented}) << "the name";
     EXPECT_EQ(tiers(list, 3, {whole}), Tiers{Tier::documented}) << "the attribute";
     whole.attributes["user.x"] = "one";
@@ -177,7 +178,7 @@ TEST(Oracle, WhatAnFsyncKeptIsStillPosixAfterASync) {
   std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                 "fsync a",  "fsyncdir .",        "write a 512 512 1 2",
                                 "sync"};
-  ObservedObject found = file("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)});
+  ObservedObject found = file_with("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)});
   EXPECT_EQ(tiers(list, 6, {}), Tiers{Tier::posix}) << "the name";
   EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::posix}) << "the attribute";
   found.attributes["user.x"] = "one";
@@ -187,7 +188,7 @@ TEST(Oracle, WhatAnFsyncKeptIsStillPosixAfterASync) {
   found.runs = {stamp(0, 1, 1, 1), zero(1, 1)};
   EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::documented}) << "the block that only sync wrote";
   list.insert(list.end() - 1, "unlink a");
-  EXPECT_EQ(tiers(list, 7, {file("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)})}), Tiers{Tier::documented})
+  EXPECT_EQ(tiers(list, 7, {file_with("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)})}), Tiers{Tier::documented})
       << "the removal";
 }
 
@@ -202,11 +203,12 @@ TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
       found.push_back(each.kind);
     return found;
   };
-  const ObservedObject back = file("a", {stamp(0, 1, 1, 1)});
+  const ObservedObject back = file_with("a", {stamp(0, 1, 1, 1)});
   EXPECT_EQ(judged({}, {}), Kinds{});
   EXPECT_EQ(judged({}, {back}), Kinds{})
       << "POSIX: no fsync of the directory, so the name may still be there";
-  EXPECT_EQ(judged({}, {file("a", {})}), Kinds{Verdict::zero_length}) << "but not without what was synced";
+  EXPECT_EQ(judged({}, {file_with("a", {})}), Kinds{Verdict::zero_length})
+      << "but not without what was synced";
   EXPECT_EQ(judged({.fsync_keeps_name = true}, {back}), Kinds{}) << "it has no name to keep";
   EXPECT_EQ(judged({.fsync_keeps_links = true}, {}), Kinds{});
   EXPECT_EQ(judged({.fsync_keeps_links = true}, {back}), Kinds{Verdict::resurrected});
@@ -217,8 +219,8 @@ TEST(Oracle, AnOpenFileFollowsItsLinkAndEndsWithClose) {
   const std::vector<std::string> list{"mkdir d", "create a", "sync", "open a %f", "rename a d/b", "fsync %f"};
   const auto oracle = Oracle::follow(operations(list), {.promises = keeps_name});
   ObservedObject d{.path = "d", .type = FileType::directory};
-  EXPECT_TRUE(oracle.value().judge(5, {d, file("d/b", {})}).empty());
-  EXPECT_FALSE(oracle.value().judge(5, {d, file("a", {})}).empty()) << "its name of now was synced";
+  EXPECT_TRUE(oracle.value().judge(5, {d, file_with("d/b", {})}).empty());
+  EXPECT_FALSE(oracle.value().judge(5, {d, file_with("a", {})}).empty()) << "its name of now was synced";
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"open a %f"},
                                              {"mkdir a", "open a %f"},
@@ -235,11 +237,12 @@ TEST(Oracle, RemovedAndUnknownObjects) {
                                       "unlink d/a", "fsyncdir d", "create d/b"};
   ObservedObject d{.path = "d", .type = FileType::directory};
   EXPECT_EQ(kinds(list, 4, {d}), Kinds{});
-  EXPECT_EQ(kinds(list, 4, {d, file("d/a", {})}), Kinds{Verdict::resurrected});
-  EXPECT_EQ(kinds(list, 4, {d, file("d/x", {})}), Kinds{Verdict::wrong_data});
+  EXPECT_EQ(kinds(list, 4, {d, file_with("d/a", {})}), Kinds{Verdict::resurrected});
+  EXPECT_EQ(kinds(list, 4, {d, file_with("d/x", {})}), Kinds{Verdict::wrong_data});
   EXPECT_EQ(kinds(list, 4, {}), Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(
-      kinds(list, 2, {d, file("d/a", {}), ObservedObject{.path = "lost+found", .type = FileType::directory}}),
+      kinds(list, 2,
+            {d, file_with("d/a", {}), ObservedObject{.path = "lost+found", .type = FileType::directory}}),
       Kinds{});
 }
 
@@ -316,10 +319,10 @@ TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
 }
 
 TEST(Oracle, AFileThatCannotBeReadToItsEndIsDamaged) {
-  ObservedObject half = file("a", {stamp(0, 1, 1, 3)});
+  ObservedObject half = file_with("a", {stamp(0, 1, 1, 3)});
   half.size_bytes = 1024;
   EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{Verdict::wrong_data});
-  ObservedObject gap = file("a", {stamp(1, 1, 1, 2)});
+  ObservedObject gap = file_with("a", {stamp(1, 1, 1, 2)});
   gap.size_bytes = 1024;
   EXPECT_EQ(kinds(kOverwrite, 2, {gap}), Kinds{Verdict::wrong_data});
   half.cut = true;
@@ -336,7 +339,7 @@ TEST(Oracle, AnAbsurdSizeIsDamageAndNoArithmetic) {
 }
 
 TEST(Oracle, ANameStandsInItsDirectoryOnce) {
-  const ObservedObject good = file("a", {stamp(0, 2, 1, 1)});
+  const ObservedObject good = file_with("a", {stamp(0, 2, 1, 1)});
   EXPECT_EQ(kinds(kOverwrite, 2, {good, good}), Kinds{Verdict::wrong_data});
 }
 
