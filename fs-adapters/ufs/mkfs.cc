@@ -32,7 +32,8 @@ Result<void> check(const MkfsOptions& o) {
   // With blocks of 512 to 2048 bytes, which others do not know, a lab reaches every level of indirect blocks
   // on a small disk.
   if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kSectorBytes || o.block_bytes > 8192)
-    return refuse_option("block-size", fmt::format("{} bytes", o.block_bytes), "give 4096 or 8192");
+    return refuse_option("block-size", fmt::format("{} bytes", o.block_bytes),
+                         "give 4096 or 8192; 512, 1024 and 2048 only this program reads");
   if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 || o.fragment_bytes > o.block_bytes ||
       o.block_bytes / o.fragment_bytes > 8)
     return refuse_option("fragment-size",

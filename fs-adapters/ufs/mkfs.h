@@ -12,7 +12,7 @@
 namespace headcrash::ufs {
 
 struct MkfsOptions {
-  std::uint32_t block_bytes = 8192;      ///< 4096 or 8192
+  std::uint32_t block_bytes = 8192;      ///< 4096 or 8192; 512 to 2048 for small disks of the lab
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, an eighth of it at least
   std::uint32_t bytes_per_inode = 8192;  ///< density
   std::uint32_t inodes_per_group = 0;    ///< 0: as the density says; rounded up to whole blocks

@@ -86,7 +86,8 @@ TEST(Mkfs, RefusesWhatCannotBe) {
     EXPECT_FALSE(made);
     return made ? std::string() : made.error().message();
   };
-  EXPECT_NE(refused(64 << 20, {.block_bytes = 1024}).find("block-size"), std::string::npos);
+  for (const std::uint32_t bytes : {256U, 3072U, 16384U})
+    EXPECT_NE(refused(64 << 20, {.block_bytes = bytes}).find("block-size"), std::string::npos) << bytes;
   EXPECT_NE(refused(64 << 20, {.fragment_bytes = 512}).find("fragment-size"), std::string::npos);
   EXPECT_NE(refused(64 << 20, {.group_bytes = 60 << 20}).find("group-size"), std::string::npos);
   EXPECT_NE(refused(64 << 20, {.bytes_per_inode = 0}).find("bytes-per-inode"), std::string::npos);
