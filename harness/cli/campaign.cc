@@ -147,21 +147,21 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
   print_speed(summary["exploration"], schemes ? Guests::none : Guests::some);
 }
 
-struct Forecast {
+struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
   std::uint64_t trials = 0, states_most = 0;  ///< of all shards; no states: power cuts under way
 };
 
-Result<Forecast> forecast(const std::string& name) {
+Result<CampaignForecast> campaign_forecast(const std::string& name) {
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
     const auto plan = campaign::SchemesPlan::create(*schemes);
     if (!plan) return pass_on(plan);
     const campaign::CampaignSummary summary = campaign::schemes_campaign_summary();
-    Forecast told{.name = name,
-                  .title = summary.title,
-                  .trials = plan->size(),
-                  .states_most = plan->size() * schemes->budget};
+    CampaignForecast told{.name = name,
+                          .title = summary.title,
+                          .trials = plan->size(),
+                          .states_most = plan->size() * schemes->budget};
     if (name == summary.name) told.takes = summary.takes;
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan->size(); ++i) {
@@ -174,18 +174,18 @@ Result<Forecast> forecast(const std::string& name) {
   const auto loaded = campaign::load_campaign(name);
   if (!loaded) return pass_on(loaded);
   const campaign::TrialPlans plans(*loaded);
-  Forecast told{.name = loaded->name,
-                .title = loaded->title,
-                .takes = loaded->takes,
-                .trials = plans.size(),
-                .states_most = plans.states_most()};
+  CampaignForecast told{.name = loaded->name,
+                        .title = loaded->title,
+                        .takes = loaded->takes,
+                        .trials = plans.size(),
+                        .states_most = plans.states_most()};
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(*loaded))
     told.filesystems.push_back(filesystem->name);
   return told;
 }
 
 int plan_only(const CampaignArguments& arguments, const campaign::Shard& shard) {
-  const auto told = forecast(arguments.campaign);
+  const auto told = campaign_forecast(arguments.campaign);
   if (!told) return tell(told.error(), arguments.as_json);
   const std::uint64_t of_shard =
       told->trials / shard.count + (told->trials % shard.count > shard.index ? 1 : 0);

@@ -263,7 +263,7 @@ void add_recording(CLI::App& app, int& exit_code) {
 
   command->footer(
       "Examples:\n"
-      "  headcrash recording info run.hcrec --json | jq .devices\n"
+      "  headcrash recording info run.hcrec --json\n"
       "  headcrash recording export run.hcrec --format blkparse -o run.txt\n"
       "  headcrash recording import guest.log --format dm-log-writes -o guest.hcrec\n\n"
       "A recording without a whole end is read up to it; a damaged one exits with 2.");

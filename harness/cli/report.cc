@@ -63,8 +63,7 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("--csv", arguments->csv, "Folder for one CSV file a table of a benchmark");
   command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
   command->footer(
-      "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json | "
-      "jq .cells\n"
+      "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"
       "  headcrash report --db now.db --baseline last-week.db --junit bench.xml --csv tables\n\n"
       "Exit code 1: a trial did not come out as its file system promises, or a cell became slower than the "
       "baseline.");

@@ -214,9 +214,9 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("COMMAND", arguments->command,
                       "After --: a command (QEMU) to run with the disk's options added");
   command->footer(
-      "Examples:\n  headcrash serve --profile hp-c2447 --size 1G\n"
+      "Examples:\n  headcrash serve --profile hp-c2447 --size 512M\n"
       "  headcrash serve --profile hp-c2447 --size 512M --store disk --record run.hcrec --cut at-flush:20\n"
-      "  headcrash serve --profile netra-raid5-presto --size 1G --fault dead:hd0.below.3,after-ms=60000\n"
+      "  headcrash serve --profile raid5-5 --size 1G --fault dead:hd0.3,after-ms=60000\n"
       "  headcrash serve --profile hp-c2447 -- qemu-system-x86_64 -m 1G -nographic -cdrom installer.iso\n"
       "  headcrash serve --states run.hcrec --state w1234-17\n"
       "  headcrash serve --states array.hcrec --state p1234 --machine raid5-5");
