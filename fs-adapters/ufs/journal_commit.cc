@@ -114,9 +114,10 @@ void Journal::order_data(Transaction& transaction) {
     if (buffer && buffer.dirty()) {
       volume_.cache.write_async(std::move(buffer));
       ++counters_.ordered_writes;
+    } else {
+      volume_.cache.release(std::move(buffer));
     }
-    // A copy may be on its way of what the cache has dropped.
-    volume_.cache.release(std::move(buffer));
+    // A copy may be under way of what the cache has dropped.
     if (volume_.cache.unwritten(key)) transaction.data.push_back(key);
   }
 }

@@ -18,7 +18,8 @@ class SocketFile {
   SocketFile() = default;
   explicit SocketFile(std::filesystem::path path);  ///< that exists now
   ~SocketFile() { remove(); }
-  SocketFile(SocketFile&& other) noexcept : path_(std::exchange(other.path_, {})), is_(other.is_) {}
+  SocketFile(SocketFile&& other) noexcept
+      : path_(std::exchange(other.path_, {})), is_(std::exchange(other.is_, {})) {}
   SocketFile& operator=(SocketFile&& other) noexcept;
   void remove();
 
