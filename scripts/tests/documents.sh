@@ -23,6 +23,7 @@ for word in "\$@"; do
   case \$word in -U) unix=yes ;; esac
   words+=("\$word")
 done
+rm -f "$TMPDIR/default.nbd"   # nbdkit leaves it behind
 [ \$unix = yes ] || words=(-U "$TMPDIR/default.nbd" "\${words[@]}")
 PATH=\${PATH#*:} exec nbdkit --pidfile "$TMPDIR/nbdkit.pid" "\${words[@]}"
 END
