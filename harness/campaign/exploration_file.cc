@@ -236,7 +236,7 @@ std::string_view name(Control control) {
 std::string variant(const ExploredCell& cell) {
   std::vector<std::string> words;
   if (cell.write_through) words.emplace_back("write-through");
-  if (cell.prefill) words.emplace_back("prefill");
+  if (!cell.prefill) words.emplace_back("new-disk");
   if (cell.machine.is_array()) words.push_back(cell.machine.name());
   words.insert(words.end(), cell.machine.faults.begin(), cell.machine.faults.end());
   for (const std::string& fault : cell.machine.faults_after_cut) words.push_back("after-cut:" + fault);
@@ -392,13 +392,14 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known = (*table)->only(
-          {"strategies", "budget", "states", "reorder-per-cut", "in-guest-share", "confirm", "keep"});
+  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut",
+                                         "in-guest-share", "confirm", "keep", "answer-delay-us"});
       !known)
     return pass_on(known);
   for (const auto& read :
        {take_strategies(**table, own.cell.strategies), take_budget(**table, own.cell),
         (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
+        (*table)->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
         (*table)->take("in-guest-share", exploration.in_guest_share),
         (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
         (*table)->take("keep", exploration.keep)}) {

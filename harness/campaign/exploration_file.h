@@ -12,7 +12,7 @@
 //                                    `keep-after-fsck` (a repair is no fault); left out: as the adapter
 //                                    expects
 //   write-cache = "write through"    the guest is told so, and sends no flushes
-//   prefill = "pattern"              the disk is full of foreign bytes before mkfs
+//   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
 //   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with
 //   its
 //                                    faults
@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/lab/record_workload.h"
 #include "harness/lab/stage_machine.h"
 #include "harness/workload/application.h"
 #include "plugin/config/strict_table.h"
@@ -62,11 +63,12 @@ struct ExploredCell {
   std::int64_t budget = 1000;           ///< distinct states of one trial
   std::optional<std::int64_t> states;   ///< of all trials together, which have equal shares as their budgets
   lab::StageMachine machine;            ///< that the workload runs and recovers on
-  bool write_through = false, prefill = false;
+  bool write_through = false;
+  bool prefill = true;          ///< of one disk; an array is made of empty members
   bool own_strategies = false;  ///< other ones than the campaign's
 };
 
-/// How the cell differs from its adapter: "write-through", "prefill", "netra-raid5", "dead:hd0.3",
+/// How the cell differs from its adapter: "write-through", "new-disk", "netra-raid5", "dead:hd0.3",
 /// "after-cut:dead:hd0.3", "lose-all"; joined by '+', empty for nothing.
 std::string variant(const ExploredCell& cell);
 /// Its adapter and variant: "xfs+write-through".
@@ -74,6 +76,7 @@ std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
+  std::int64_t answer_delay_us = lab::DiskOptions().delay_us;  ///< while a workload is recorded
   double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
   std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
   bool keep = false;                ///< the recordings of clean trials, too

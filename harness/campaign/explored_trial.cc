@@ -24,20 +24,6 @@ constexpr const char* kRecording = "workload.hcrec";
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
 
-/// Fills the disk with bytes that no workload writes, then goes on with mkfs, which must not discard them.
-adapters::LinuxAdapter prefilled(adapters::LinuxAdapter filesystem) {
-  const std::string disks = filesystem.log_size_bytes != 0 ? "{device} {log}" : "{device}";
-  std::vector<std::string> argv{
-      "sh", "-c",
-      "for disk in " + disks +
-          "; do yes headcrash-foreign | dd of=$disk bs=1M iflag=fullblock conv=fsync "
-          "2>/dev/null; done; exec \"$@\"",
-      "mkfs"};
-  argv.insert(argv.end(), filesystem.mkfs.argv.begin(), filesystem.mkfs.argv.end());
-  filesystem.mkfs.argv = std::move(argv);
-  return filesystem;
-}
-
 /// Tells the guest's kernel what cache the disks have; it sends flushes to one that writes back only.
 lab::Step<void> tell_write_cache(lab::StageGuest& guest, bool write_through) {
   const auto told = guest.exec(
@@ -167,8 +153,10 @@ lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
                                                 const std::function<void(const std::string&)>& on_phase) {
   process::Stopwatch watch;
   on_phase("format");
-  const auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
+  auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
   if (!disk) return tl::unexpected(disk.error());
+  disk->options.delay_us = static_cast<std::uint32_t>(context_.campaign->explore->answer_delay_us);
+  disk->options.seed = plan_.seed;
   step("format", 1, watch.lap());
   on_phase("record");
   const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
@@ -373,7 +361,7 @@ void ExploredTrial::keep_artefacts() {
 lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                                   lab::StageGuest& guest) {
   // Strategies and faults do not change what mkfs makes.
-  const std::string called = cell.filesystem.name + (cell.prefill ? "+prefill" : "") +
+  const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;
   {
@@ -394,14 +382,15 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, con
   fs::create_directories(folder_, error);
   if (error) return lab::broken({folder_.string(), error.message(), "make the database's folder writable"});
   const fs::path recording = folder_ / (called + ".hcrec");
+  const lab::DiskOptions options{.used = cell.prefill};
   if (fs::exists(recording, error)) {  // of the run that is gone on with
     const auto run = states::RunHistory::load(recording);
-    if (run && !(*run)->complaint()) return lab::formatted_disk(recording, (*run)->events(), cell.machine);
+    if (run && !(*run)->complaint())
+      return lab::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
   // Recordings name it as their base: it gets its name when it is whole.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
-  const adapters::LinuxAdapter filesystem = cell.prefill ? prefilled(cell.filesystem) : cell.filesystem;
-  auto made = lab::format_disk(guest, filesystem, draft, lab::uuid_from(uuid_seed));
+  auto made = lab::format_disk(guest, cell.filesystem, draft, lab::uuid_from(uuid_seed), options);
   if (!made) return made;
   fs::rename(draft, recording, error);
   if (error) return lab::broken({recording.string(), error.message(), ""});

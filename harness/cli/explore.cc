@@ -37,6 +37,8 @@ struct ExploreArguments {
   std::uint32_t rounds = 60;
   std::size_t jobs = 2;
   bool as_json = false, minimise = false;
+  std::string prefill = "pattern";
+  lab::DiskOptions disk;
   lab::StageMachine machine;
 };
 
@@ -115,8 +117,11 @@ Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored
   fs::create_directories(folder, error);
   if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
   lab::StageGuest& guest = explored.lab->guest(0);
+  lab::DiskOptions options = arguments.disk;
+  options.used = arguments.prefill == "pattern";
+  options.seed = arguments.seed;
   const auto disk = lab::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
-                                     lab::uuid_from(arguments.seed));
+                                     lab::uuid_from(arguments.seed), options);
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
   auto recorded =
@@ -428,6 +433,17 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--rounds", arguments->rounds, "Of a workload that has rounds")->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Of the disk, for a new recording; default: the least that serves");
+  command
+      ->add_option("--prefill", arguments->prefill,
+                   "What a new disk holds before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
+      ->check(CLI::IsMember({"pattern", "none"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--answer-delay-us", arguments->disk.delay_us,
+          "How long a write or flush takes at most while the workload runs; each is drawn, 0: at once")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
   command->add_flag("--minimise", arguments->minimise,
                     "Make the first failure of each kind small and write its account beside the recordings");

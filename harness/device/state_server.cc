@@ -111,11 +111,15 @@ Result<LoadedStage> StateServer::load(const StageLoad& load) {
   if (load.recording.empty()) {
     order["sectors"] = load.sectors;
     if (load.log_sectors != 0) order["log_sectors"] = load.log_sectors;
+    if (load.used_disk) order["used_disk"] = true;
   } else {
     order["recording"] = fs::absolute(load.recording).string();
     order["id"] = load.state;
   }
-  if (load.record) order["record"] = fs::absolute(*load.record).string();
+  if (load.record) {
+    order["record"] = fs::absolute(*load.record).string();
+    if (load.delay_us != 0) order.update({{"delay_us", load.delay_us}, {"delay_seed", load.delay_seed}});
+  }
   if (!load.machine.empty())
     order["machine"] = fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;
   if (!load.faults.empty()) order["faults"] = load.faults;

@@ -15,13 +15,16 @@ namespace headcrash::device {
 
 struct StageLoad {
   std::size_t stage = 0;
-  std::filesystem::path recording;              ///< empty: an empty disk of `sectors`
-  std::string state;                            ///< plugin/states/crash_state.h
-  std::uint64_t sectors = 0;                    ///< of an empty disk
-  std::uint64_t log_sectors = 0;                ///< of an empty one beside it, for a log; 0: none
+  std::filesystem::path recording;  ///< empty: an empty disk of `sectors`
+  std::string state;                ///< plugin/states/crash_state.h
+  std::uint64_t sectors = 0;        ///< of an empty disk
+  std::uint64_t log_sectors = 0;    ///< of an empty one beside it, for a log; 0: none
+  bool used_disk = false;  ///< an empty one that holds bytes from before mkfs, which trims leave alone
   std::optional<std::filesystem::path> record;  ///< a new recording of what is done to the stage
-  std::string machine;                          ///< stack above the media; empty: the medium itself
-  std::vector<std::string> faults;              ///< of the machine, at power-on (plugin/model/faults.h)
+  std::uint32_t delay_us = 0;       ///< while it is made: the longest time of an answer to a write or flush
+  std::uint64_t delay_seed = 0;     ///< of the draw for each
+  std::string machine;              ///< stack above the media; empty: the medium itself
+  std::vector<std::string> faults;  ///< of the machine, at power-on (plugin/model/faults.h)
 };
 struct LoadedStage {
   std::string nonce;

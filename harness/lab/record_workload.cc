@@ -160,9 +160,11 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
 }
 
 Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                const fs::path& recording, const std::string& uuid) {
+                                const fs::path& recording, const std::string& uuid,
+                                const DiskOptions& options) {
   clear_way(recording);
   device::StageLoad empty = guest.empty_disks();
+  empty.used_disk = options.used && !guest.machine().is_array();
   empty.record = fs::absolute(recording);
   const auto loaded = guest.load(empty);
   if (!loaded) return tl::unexpected(loaded.error());
@@ -174,12 +176,15 @@ Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter&
   }
   const Result<std::uint64_t> events = guest.server().seal(guest.stage());
   if (!events) return broken(events.error());
-  return formatted_disk(recording, *events, guest.machine());
+  return formatted_disk(recording, *events, guest.machine(), options);
 }
 
-FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine) {
+FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine,
+                             const DiskOptions& options) {
   // An array has been parked: what it had to write is on its members.
-  return {.recording = recording, .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events)};
+  return {.recording = recording,
+          .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
+          .options = options};
 }
 
 namespace {
@@ -198,6 +203,8 @@ Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& 
   const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
                                   .state = disk.state,
                                   .record = fs::absolute(recording),
+                                  .delay_us = guest.machine().is_array() ? 0 : disk.options.delay_us,
+                                  .delay_seed = disk.options.seed,
                                   .faults = guest.machine().faults});
   if (!loaded) return tl::unexpected(loaded.error());
   std::string why;

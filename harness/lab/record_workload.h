@@ -17,17 +17,30 @@
 
 namespace headcrash::lab {
 
+/// How the disk behaves on which a workload is recorded. An array is made of empty members and has times of
+/// its own: it takes none of this.
+struct DiskOptions {
+  /// Full of bytes from before mkfs, which trims leave alone: what a file system forgets to write is seen.
+  bool used = true;
+  /// Writes and flushes take up to so long while the workload runs, and overtake each other: what a file
+  /// system forgets to wait for is in flight at the next flush. 0: answers at once.
+  std::uint32_t delay_us = 8000;
+  std::uint64_t seed = 1;  ///< of the delays
+};
+
 struct FormattedDisk {
   std::filesystem::path recording;
   std::string state;  ///< its last one, all writes there
+  DiskOptions options = {};
 };
 /// Replaces the recording if there is one. `uuid`: of the file system, so that runs repeat.
 Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                const std::filesystem::path& recording, const std::string& uuid);
+                                const std::filesystem::path& recording, const std::string& uuid,
+                                const DiskOptions& options = {});
 
 /// The one whose making a recording with so many events is of.
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
-                             const StageMachine& machine);
+                             const StageMachine& machine, const DiskOptions& options = {});
 
 struct RecordedWorkload {
   std::filesystem::path recording;

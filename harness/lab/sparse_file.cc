@@ -49,6 +49,18 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
   return unwritten;
 }
 
+/// As a copy has it: zeroes where nothing was recorded, also on a used disk.
+Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba, std::vector<std::byte>& into) {
+  std::fill(into.begin(), into.end(), std::byte{0});
+  Result<void> result;
+  image.visit_written(lba, into.size() / model::kSectorBytes, [&](std::uint64_t from, std::uint64_t count) {
+    if (result)
+      result = image.read(
+          from, std::span(into).subspan((from - lba) * model::kSectorBytes, count * model::kSectorBytes));
+  });
+  return result;
+}
+
 /// Of two pieces of the same size, the second of which lies at `offset`.
 Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<const std::byte> now,
                                   std::uint64_t offset, const OnPiece& on_piece) {
@@ -117,7 +129,7 @@ Result<void> visit_changes(const states::StateImage& image, const process::Descr
     old.resize(sectors * model::kSectorBytes);
     now.resize(old.size());
     if (is_unwritten(image, lba, sectors) && is_hole(file, offset, now.size())) continue;
-    if (const auto read = image.read(lba, old); !read) return read;
+    if (const auto read = read_recorded(image, lba, old); !read) return read;
     if (::pread(file.get(), now.data(), now.size(), static_cast<off_t>(offset)) !=
         static_cast<ssize_t>(now.size()))
       return no_copy("cannot be read");

@@ -20,11 +20,12 @@ Result<process::Descriptor> make_sparse_file(std::uint64_t bytes);
 Result<void> put_sparse(const process::Descriptor& file, std::uint64_t offset,
                         std::span<const std::byte> bytes);
 
-/// What is not known to be zeroes, a piece at a time, up to the first error.
+/// What was recorded and is not known to be zeroes, a piece at a time, up to the first error. What a used
+/// disk (record/used_disk.h) held before is left out: a copy would have to hold the whole disk.
 using OnPiece = std::function<Result<void>(std::uint64_t offset, std::span<const std::byte> bytes)>;
 Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece);
 
-/// What `file`, a copy of the image that a program has worked on, holds where it differs from the image.
+/// What `file`, a copy of those pieces that a program has worked on, holds where it differs from them.
 Result<void> visit_changes(const states::StateImage& image, const process::Descriptor& file,
                            const OnPiece& on_piece);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
 constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // of one request: below what NBD can say
-constexpr std::uint32_t kReadsAsZeroes = 2;         // NBD_STATE_ZERO of base:allocation
+constexpr std::uint32_t kHole = 1;  // NBD_STATE_HOLE of base:allocation: zeroes, or bytes from before mkfs
 
 struct Range {
   std::uint64_t offset = 0, bytes = 0;
@@ -56,7 +56,7 @@ Result<std::vector<Range>> StageCopier::Connection::allocated() const {
       auto& into = *static_cast<Seen*>(user);
       for (std::size_t i = 0; i + 1 < count && into.next < into.end; i += 2) {
         const std::uint64_t length = std::min<std::uint64_t>(entries[i], into.end - into.next);
-        if ((entries[i + 1] & kReadsAsZeroes) == 0) into.ranges.push_back({into.next, length});
+        if ((entries[i + 1] & kHole) == 0) into.ranges.push_back({into.next, length});
         into.next += length;
       }
       return 0;
