@@ -1,6 +1,7 @@
 #include "harness/lab/sparse_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 
 #include "harness/lab/host_check.h"
 #include "harness/lab/recorded_disk_test.h"
+#include "harness/workload/stamp.h"
+#include "plugin/media/prior_bytes.h"
+#include "plugin/states/used_image.h"
 
 namespace headcrash::lab {
 namespace {
@@ -86,6 +90,33 @@ TEST_F(CopiedState, StopsAtTheFirstError) {
   });
   EXPECT_FALSE(visited);
   EXPECT_EQ(calls, 1U);
+}
+
+/// What the plugin serves of a used disk is what dumps recognise and the oracle calls stale.
+TEST(UsedDisk, HoldsWhatADumpRecognises) {
+  std::vector<std::byte> served(3 * workload::kStampBytes), wanted(served.size());
+  media::read_prior_bytes(77, served);
+  workload::write_before_mkfs(77, wanted);
+  EXPECT_EQ(served, wanted);
+  EXPECT_EQ(std::get<workload::BeforeMkfs>(workload::read_stamp(std::span(served).first(512))).sector, 77U);
+}
+
+/// A checker's copy would have to hold the whole disk, and what it left as it was is no change.
+TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
+  const states::StateImage image = states::used_image(kImageSectors);
+  const auto copy = private_copy(image);
+  ASSERT_TRUE(copy) << copy.error().message();
+  struct stat status = {};
+  ASSERT_EQ(::fstat(copy->get(), &status), 0);
+  EXPECT_EQ(status.st_blocks, 0) << "all of it is a hole";
+  const std::vector<std::byte> fsck(kPageBytes, std::byte{1});
+  ASSERT_EQ(::pwrite(copy->get(), fsck.data(), fsck.size(), 65536), static_cast<ssize_t>(fsck.size()));
+  Changes seen;
+  ASSERT_TRUE(visit_changes(image, *copy, [&](std::uint64_t offset, auto bytes) -> Result<void> {
+    seen[offset] = bytes.size();
+    return {};
+  }));
+  EXPECT_EQ(seen, (Changes{{65536, kPageBytes}})) << "the pieces around it stay what they were";
 }
 
 }  // namespace
