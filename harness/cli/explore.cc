@@ -109,6 +109,13 @@ Result<void> as_result(const crash::Judgement& judgement, const std::string& sub
   return fail(subject, fmt::format("{} ({})", judgement.summary, crash::name(judgement.verdict)));
 }
 
+lab::DiskOptions disk_options(const ExploreArguments& arguments) {
+  lab::DiskOptions options = arguments.disk;
+  options.used = arguments.prefill == "pattern";
+  options.seed = arguments.seed;
+  return options;
+}
+
 /// mkfs and the workload on the first guest; both recordings lie in one folder.
 Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder =
@@ -117,11 +124,8 @@ Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored
   fs::create_directories(folder, error);
   if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
   lab::StageGuest& guest = explored.lab->guest(0);
-  lab::DiskOptions options = arguments.disk;
-  options.used = arguments.prefill == "pattern";
-  options.seed = arguments.seed;
   const auto disk = lab::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
-                                     lab::uuid_from(arguments.seed), options);
+                                     lab::uuid_from(arguments.seed), disk_options(arguments));
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
   auto recorded =
@@ -346,9 +350,9 @@ void keep_recordings(Explored& explored) {
 }
 
 /// The first failure of each kind made small, its account beside the recordings.
-Result<void> write_accounts(Explored& explored) {
+Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = explored.workload.recording.parent_path();
-  const auto record = lab::recorder_like(explored.filesystem, explored.workload);
+  const auto record = lab::recorder_like(explored.filesystem, explored.workload, disk_options(arguments));
   if (!record) return pass_on(record);
   for (const std::size_t i : lab::first_of_each_kind(explored.result.failures)) {
     if (interrupted()) return {};
@@ -387,7 +391,7 @@ int run(const ExploreArguments& arguments) {
   if (!explored.result.failures.empty() && arguments.recording.empty() && arguments.keep.empty())
     keep_recordings(explored);
   if (arguments.minimise) {
-    if (const auto written = write_accounts(explored); !written)
+    if (const auto written = write_accounts(arguments, explored); !written)
       return tell(written.error(), arguments.as_json);
   }
   if (interrupted()) {

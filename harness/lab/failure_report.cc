@@ -274,12 +274,13 @@ Result<FailureReport> FailureReporter::run() {
 
 }  // namespace
 
-Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload) {
+Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                               const DiskOptions& options) {
   const auto reader = record::RecordingReader::open(workload.recording);
   if (!reader) return pass_on(reader);
   if (!reader->header().base) return Recorder();
   const FormattedDisk disk{workload.recording.parent_path() / reader->header().base->recording,
-                           reader->header().base->state};
+                           reader->header().base->state, options};
   return [&filesystem, disk](StageGuest& guest, const std::vector<workload::Operation>& operations,
                              const fs::path& recording) {
     return record_workload(guest, filesystem, disk, operations, recording);

@@ -25,8 +25,10 @@ using Recorder = std::function<Step<RecordedWorkload>(StageGuest& guest,
                                                       const std::filesystem::path& recording)>;
 
 /// From the formatted disk that this workload's recording is based on. Empty: it has no base (a trial of a
-/// campaign). `filesystem` must outlive it. Errors: a recording that cannot be read.
-Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload);
+/// campaign). `options`: of the workload's disk, so that its delays come again. `filesystem` must outlive it.
+/// Errors: a recording that cannot be read.
+Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                               const DiskOptions& options);
 
 struct ReportOptions {
   Recorder record;                   ///< empty: the workload is not made smaller

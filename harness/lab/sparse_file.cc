@@ -61,6 +61,29 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba, s
   return result;
 }
 
+/// Zeroes that a program wrote where nothing was recorded change a used disk, too: `old`, of the piece at
+/// `offset`, becomes there what the image holds. Holes of the file were not written.
+Result<void> see_written_zeroes(const states::StateImage& image, const process::Descriptor& file,
+                                std::uint64_t offset, std::span<const std::byte> now,
+                                std::span<std::byte> old) {
+  const auto end = static_cast<off_t>(offset + now.size());
+  off_t data = ::lseek(file.get(), static_cast<off_t>(offset), SEEK_DATA);
+  while (data >= 0 && data < end) {
+    const off_t hole = std::min(::lseek(file.get(), data, SEEK_HOLE), end);
+    while (data < hole) {
+      const std::size_t at = static_cast<std::uint64_t>(data) - offset;
+      const std::size_t bytes = std::min(now.size() - at, kHoleBytes);
+      const std::uint64_t lba = static_cast<std::uint64_t>(data) / model::kSectorBytes;
+      data += static_cast<off_t>(bytes);
+      if (!all_zeroes(now.subspan(at, bytes)) || !is_unwritten(image, lba, bytes / model::kSectorBytes))
+        continue;
+      if (const auto read = image.read(lba, old.subspan(at, bytes)); !read) return read;
+    }
+    data = ::lseek(file.get(), hole, SEEK_DATA);
+  }
+  return {};
+}
+
 /// Of two pieces of the same size, the second of which lies at `offset`.
 Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<const std::byte> now,
                                   std::uint64_t offset, const OnPiece& on_piece) {
@@ -133,6 +156,7 @@ Result<void> visit_changes(const states::StateImage& image, const process::Descr
     if (::pread(file.get(), now.data(), now.size(), static_cast<off_t>(offset)) !=
         static_cast<ssize_t>(now.size()))
       return no_copy("cannot be read");
+    if (const auto seen = see_written_zeroes(image, file, offset, now, old); !seen) return seen;
     if (const auto done = visit_unequal_blocks(old, now, offset, on_piece); !done) return done;
   }
   return {};

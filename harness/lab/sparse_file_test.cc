@@ -111,12 +111,16 @@ TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
   EXPECT_EQ(status.st_blocks, 0) << "all of it is a hole";
   const std::vector<std::byte> fsck(kPageBytes, std::byte{1});
   ASSERT_EQ(::pwrite(copy->get(), fsck.data(), fsck.size(), 65536), static_cast<ssize_t>(fsck.size()));
+  const std::vector<std::byte> zeroes(kPageBytes);
+  ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 1 << 20),
+            static_cast<ssize_t>(zeroes.size()));
   Changes seen;
   ASSERT_TRUE(visit_changes(image, *copy, [&](std::uint64_t offset, auto bytes) -> Result<void> {
     seen[offset] = bytes.size();
     return {};
   }));
-  EXPECT_EQ(seen, (Changes{{65536, kPageBytes}})) << "the pieces around it stay what they were";
+  EXPECT_EQ(seen, (Changes{{65536, kPageBytes}, {1 << 20, kPageBytes}}))
+      << "the pieces around it stay what they were";
 }
 
 }  // namespace
