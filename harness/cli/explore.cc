@@ -36,7 +36,7 @@ struct ExploreArguments {
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
   std::size_t jobs = 2;
-  bool as_json = false, minimise = false;
+  bool as_json = false, minimise = false, stop_at_first = false;
   std::string prefill = "pattern";
   lab::DiskOptions disk;
   lab::StageMachine machine;
@@ -156,6 +156,7 @@ Result<lab::ExplorationOptions> options_of(const ExploreArguments& arguments,
     options.explore.strategies.push_back(*strategy);
   }
   options.interrupted = &interrupted();
+  options.stop_at_first = arguments.stop_at_first;
   return options;
 }
 
@@ -451,6 +452,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
   command->add_flag("--minimise", arguments->minimise,
                     "Make the first failure of each kind small and write its account beside the recordings");
+  command->add_flag("--stop-at-first", arguments->stop_at_first,
+                    "End with the first failure that was seen again on a fresh guest");
   command->add_option("--jobs", arguments->jobs, "Guests side by side")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

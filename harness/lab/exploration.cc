@@ -79,7 +79,10 @@ class Exploration {
  private:
   Result<void> explore_workload(const states::ExploreOptions& explore);
   void explore_recoveries(std::uint64_t budget);
-  bool stopped() const { return error_ || (options_.interrupted != nullptr && *options_.interrupted); }
+  bool stopped() const {
+    return error_ || (options_.stop_at_first && confirmed_) ||
+           (options_.interrupted != nullptr && *options_.interrupted);
+  }
   /// Until the source is dry. `strategy`: what the states are reported under, if not what found them.
   void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
@@ -106,6 +109,7 @@ class Exploration {
   std::vector<StateOutcome> replayed_;  // candidates for the strategy `recovery`
   std::uint64_t replayed_seen_ = 0;
   states::Coverage recovery_{.strategy = Strategy::recovery};
+  bool confirmed_ = false;  // a failure was
   std::optional<Error> error_;
 };
 
@@ -235,7 +239,11 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker, const 
       .disagreement = disagreement(outcome, second)};
   failure.outcome.log += "== again, wholly in a fresh guest\n" + second.log;
   const std::lock_guard lock(mutex_);
-  if (!failure.confirmed) ++result_.disagreements;
+  if (failure.confirmed) {
+    confirmed_ = true;
+  } else {
+    ++result_.disagreements;
+  }
   result_.failures.push_back(std::move(failure));
 }
 

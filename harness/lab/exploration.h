@@ -19,6 +19,7 @@ struct ExplorationOptions {
   states::ExploreOptions explore;       ///< from_event and to_event: as the workload has them, when not given
   double in_guest_share = 0.05;         ///< of states that are checked wholly in the guest as well
   std::size_t failures_confirmed = 20;  ///< of one kind of finding; more are counted, not confirmed
+  bool stop_at_first = false;           ///< the first confirmed failure ends it
   std::size_t recoveries = 6;           ///< recorded at most by the strategy `recovery`
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
