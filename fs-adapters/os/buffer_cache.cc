@@ -322,6 +322,13 @@ bool BufferCache::any_dirty() const {
   return !state_->dirty.empty();
 }
 
+bool BufferCache::any_unwritten() const {
+  if (any_dirty()) return true;
+  for (const State::Transfer* t = state_->transfers.first(); t != nullptr; t = State::TransferList::after(*t))
+    if (!t->is_read) return true;
+  return false;
+}
+
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {
   std::vector<Dirty> all;
   for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))

@@ -172,6 +172,7 @@ class BufferCache {
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
+  bool any_unwritten() const;  ///< dirty, or on its way: of what others have issued, too
   /// For the syncer: keys of dirty buffers, oldest first, with when they became dirty and when they were
   /// changed last.
   struct Dirty {

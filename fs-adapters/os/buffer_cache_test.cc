@@ -41,6 +41,20 @@ struct CachedWorld : bench::World {
   BufferCache cache;
 };
 
+TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    EXPECT_FALSE(w.cache.any_unwritten());
+    const RequestId id = w.cache.write_async(w.fill({0, 1}, 10, 1));
+    EXPECT_FALSE(w.cache.any_dirty());
+    EXPECT_TRUE(w.cache.any_unwritten());
+    w.queue.wait_for(id);
+    EXPECT_FALSE(w.cache.any_unwritten());
+    w.cache.write_delayed(w.fill({0, 1}, 10, 2));
+    EXPECT_TRUE(w.cache.any_unwritten());
+  });
+}
+
 TEST(BufferCache, TheThreeWaysToWrite) {
   CachedWorld w;
   w.run_as_user([&] {

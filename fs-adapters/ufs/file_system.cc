@@ -103,8 +103,8 @@ VfsResult<void> FileSystem::unmount() {
   for (auto& file : files_) file.reset();
   auto done = sync_all();
   volume_->inodes.forget_idle(0);
-  const bool settled =
-      !volume_->cache.any_dirty() && volume_->inodes.changed() == 0 && volume_->syncer.work_waiting() == 0;
+  const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
+                       volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
   if (done) done = volume_->write_superblock(true);
   if (!done) {

@@ -184,7 +184,7 @@ VfsResult<void> Journal::sync() {
     if (auto done = commit_through(running_); !done) return done;
     if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
     volume_.syncer.do_work(os::Syncer::Extent::everything);
-    if (!volume_.cache.any_dirty() && volume_.inodes.changed() == 0 && frees_.empty() &&
+    if (!volume_.cache.any_unwritten() && volume_.inodes.changed() == 0 && frees_.empty() &&
         volume_.syncer.work_waiting() == 0)
       break;
   }

@@ -82,7 +82,7 @@ bool PendingNames::unwritten(const PendingName& name) const {
       volume_.inodes.changed(name.directory) ||
       volume_.cache.unwritten(volume_.inodes.block_key(name.directory)))
     return true;
-  return name.block >= kDirectPointers && volume_.cache.any_dirty();
+  return name.block >= kDirectPointers && volume_.cache.any_unwritten();
 }
 
 /// An inode stays while one of its names has not arrived, or a directory stays that has one.

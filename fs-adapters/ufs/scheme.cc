@@ -92,6 +92,7 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
   if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
 }
 
+/// What another sync has issued is not dirty any more, but may be what this one promises.
 /// Without an error after the last round: others change something all the time, or a hook keeps it back.
 /// unmount(), when nobody else is there, looks itself.
 VfsResult<void> Scheme::sync() {
@@ -99,7 +100,7 @@ VfsResult<void> Scheme::sync() {
     if (auto copied = volume_.inodes.write_all_delayed(); !copied) return copied;
     if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
     volume_.syncer.do_work(os::Syncer::Extent::everything);
-    if (!volume_.cache.any_dirty() && volume_.syncer.work_waiting() == 0) return {};
+    if (!volume_.cache.any_unwritten() && volume_.syncer.work_waiting() == 0) return {};
   }
   return {};
 }
