@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "harness/lab/in_process/persistence_points.h"
@@ -23,6 +24,8 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
+  // What a sync has left may be one of the explorer's states, too.
+  if (std::ranges::any_of(result.failures, [&](const auto& one) { return one.state == found.name; })) return;
   result.failures.push_back({.state = found.name,
                              .strategy = found.strategy,
                              .digest = found.digest,

@@ -168,7 +168,7 @@ class Run {
       // Who rested when it began may have been woken before, and gone on meanwhile.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       tell(number);
-      if (quiet) settle();
+      if (quiet && begun == begun_ && recorder_.idle()) settle();  // its turn may have come late
       return;
     }
     const auto outcome = workload::outcome_of(
