@@ -18,8 +18,10 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
+constexpr std::string_view kLostAndFound = "lost+found";
+
 bool in_lost_and_found(const std::string& path) {
-  return path == "lost+found" || path.starts_with("lost+found/");
+  return path == kLostAndFound || path.starts_with("lost+found/");
 }
 
 /// The file numbers that recognisable blocks name.
@@ -403,6 +405,9 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
+      // Only a directory may have lost its name: what has moved into it is found in it.
+      if (observed->type != FileType::directory && split_path(observed->path).first == kLostAndFound)
+        continue;
       const bool file = observed->type == FileType::regular, link = observed->type == FileType::symlink;
       if (file && !object.unclear && !judge_file_as(token, {}, *observed).empty()) continue;
       if (link && object.link_target != observed->link_target) continue;

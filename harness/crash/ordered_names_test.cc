@@ -62,6 +62,8 @@ TEST(OrderedNames, WhatMovedIntoADirectoryWithoutANameIsFoundByFsck) {
   EXPECT_EQ(moved.judge({other(), place, adrift}, promises), lost());
   EXPECT_EQ(moved.judge({other(), place, adrift, file("lost+found/#5/g", 1, 9, 9, 4)}, promises), lost())
       << "another file's content is another file";
+  EXPECT_EQ(moved.judge({other(), place, file("lost+found/#4", 1, 1, 1, 4)}, promises), lost())
+      << "the directory has no name, not the file: it must be on the disk before the old name goes";
   EXPECT_EQ(moved.judge({other()}, promises), lost());
 }
 
