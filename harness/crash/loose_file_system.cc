@@ -487,7 +487,10 @@ bool LooseFileSystem::attributes_are_pinned(FileId file, const Cut& cut) const {
   if (!until) return false;
   const auto& all = files_.at(file).operations;
   return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
-    return !operations_[index].attribute.empty() && index > *until && index <= cut.reached;
+    const Operation& operation = operations_[index];
+    const bool sets =
+        !operation.attribute.empty() || operation.kind == Kind::chmod || operation.kind == Kind::chown;
+    return sets && index > *until && index <= cut.reached;
   });
 }
 

@@ -49,6 +49,7 @@ class LooseFileSystem {
   };
   std::vector<Pinned> pinned_names(const Cut& cut) const;
   bool data_is_pinned(FileId file, const Cut& cut) const;
+  /// Extended attributes, mode and owner.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
 
  private:

@@ -52,11 +52,14 @@ std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::ordere
       if (steps[i].operation < point.operation && covers_name(point, steps[i].change.first)) kept[i] = true;
     }
   }
-  // Which of two names fsck takes from a directory nobody can know: fsync has the old one removed, too.
-  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+  // Which of two names fsck takes from a directory nobody can know: fsync has the old ones removed, too.
+  std::set<FileId> arrived;
+  for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;
-    const bool moved = file && files_.at(*file).type == FileType::directory && steps[i + 1].after_last;
-    if (moved && kept[i]) kept[i + 1] = true;
+    if (!file || files_.at(*file).type != FileType::directory) continue;
+    if (kept[i]) arrived.insert(*file);
+    const bool moved = i + 1 < steps.size() && steps[i + 1].after_last;
+    if (moved && arrived.contains(*file)) kept[i + 1] = true;
   }
   for (std::size_t i = 0; i < steps.size(); ++i) kept[i] = kept[i] || random() % 100 < percent;
   for (std::size_t i = steps.size(); i-- > 0;) {

@@ -39,8 +39,9 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   }
   operations.push_back({.kind = Kind::symlink, .path = "quiet/link", .target = "f0"});
   operations.push_back({.kind = Kind::sync});
-  workload::RandomOptions busy{.seed = seed, .rounds = 40, .directories = 2, .names = 3, .largest_blocks = 6};
-  busy.weights.at(static_cast<std::size_t>(Kind::rename_whiteout)) = 2;
+  workload::RandomOptions busy{.seed = seed, .rounds = 46, .directories = 2, .names = 3, .largest_blocks = 6};
+  for (const Kind kind : {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch})
+    busy.weights.at(static_cast<std::size_t>(kind)) = 2;
   for (Operation& operation : workload::random_operations(busy)) operations.push_back(std::move(operation));
   return operations;
 }
@@ -292,6 +293,28 @@ bool lose_attribute(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree
   return false;
 }
 
+/// Something with a value that was set and made persistent, and has not been set since.
+template <typename Value>
+bool change_fact(std::optional<Value> ObservedObject::*fact, Laboratory& lab, const LooseFileSystem::Cut& cut,
+                 Tree& tree) {
+  for (const auto& pinned : lab.files.pinned_names(cut)) {
+    ObservedObject* object = find(tree, pinned.path);
+    if (!pinned.file || object == nullptr || !(object->*fact)) continue;
+    if (!lab.files.attributes_are_pinned(*pinned.file, cut)) continue;
+    ++*(object->*fact);
+    return true;
+  }
+  return false;
+}
+
+bool change_mode(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+  return change_fact(&ObservedObject::mode, lab, cut, tree);
+}
+
+bool change_owner(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+  return change_fact(&ObservedObject::user, lab, cut, tree);
+}
+
 bool retarget_symlink(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
   ObservedObject* link = pinned_file(lab, cut, tree, FileType::symlink, false);
   if (link == nullptr) return false;
@@ -354,6 +377,7 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedDamage{"Shorter", shorten}, NamedDamage{"Longer", lengthen},
                     NamedDamage{"LinkCount", miscount_links}, NamedDamage{"SplitLinks", split_links},
                     NamedDamage{"Attribute", lose_attribute}, NamedDamage{"Symlink", retarget_symlink},
+                    NamedDamage{"Mode", change_mode}, NamedDamage{"Owner", change_owner},
                     NamedDamage{"Type", change_type}, NamedDamage{"Invented", invent_name}),
     [](const auto& tested) { return std::string(tested.param.name); });
 

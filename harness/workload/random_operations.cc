@@ -20,6 +20,10 @@ using Kind = Operation::Kind;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint32_t kDrawsMost = 200;  // for one operation; then the round is left out
 constexpr std::uint64_t kLargestBytes = 1 << 20;
+constexpr std::uint64_t kModes = 01000;  // permission bits
+constexpr std::uint64_t kOwners = 1000;
+constexpr std::int64_t kFirstSeconds = 315532800;  // 1980; even ones from here on every file system can store
+constexpr std::uint64_t kTimes = 1 << 29;
 
 class Dice {
  public:
@@ -184,6 +188,19 @@ class Dice {
       case Kind::fsync:
       case Kind::fdatasync:
         operation.path = file();
+        break;
+      case Kind::chmod:
+        operation.path = file();
+        operation.mode = static_cast<std::uint32_t>(below(kModes));
+        break;
+      case Kind::chown:
+        operation.path = file();
+        operation.user = static_cast<std::uint32_t>(below(kOwners));
+        operation.group = static_cast<std::uint32_t>(below(kOwners));
+        break;
+      case Kind::touch:
+        operation.path = file();
+        operation.seconds = kFirstSeconds + 2 * static_cast<std::int64_t>(below(kTimes));
         break;
       case Kind::truncate:
         operation.path = file();

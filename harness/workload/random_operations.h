@@ -26,7 +26,8 @@ struct RandomOptions {
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< on average; with threads
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
-  /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own.
+  /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own. So are
+  /// modes, owners and times, which came later: equal seeds keep their lists.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 
   static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{
