@@ -22,13 +22,21 @@ struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
 };
-constexpr std::array<FamilyShare, 11> kFamilies{{{"reuse", "tiny", 16},
+constexpr std::array<FamilyShare, 19> kFamilies{{{"reuse", "tiny", 16},
+                                                 {"nearly-full", "tiny", 16},
+                                                 {"nearly-full", "deep", 16},
+                                                 {"full-users", "tiny", 6},
+                                                 {"full-users", "deep", 6},
                                                  {"truncation", "tiny", 12},
                                                  {"truncation", "deep", 8},
                                                  {"indirect", "deep", 20},
                                                  {"fragments", "tiny", 12},
                                                  {"directories", "deep", 12},
                                                  {"renames", "tiny", 12},
+                                                 {"moves", "tiny", 12},
+                                                 {"replacements", "tiny", 10},
+                                                 {"large-directories", "deep", 12},
+                                                 {"large-directories", "plain", 3},
                                                  {"journal-wrap", "deep", 3},
                                                  {"many-users", "tiny", 8},
                                                  {"histories", "tiny", 12},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "harness/workload/draft.h"
@@ -29,6 +30,7 @@ class Drawing {
 
   bool add(const Operation& operation) { return draft_.try_add(operation); }
   bool mkdir(const std::string& path) { return add({.kind = Kind::mkdir, .path = path}); }
+  bool rmdir(const std::string& path) { return add({.kind = Kind::rmdir, .path = path}); }
   bool create(const std::string& path) { return add({.kind = Kind::create, .path = path}); }
   bool unlink(const std::string& path) { return add({.kind = Kind::unlink, .path = path}); }
   bool write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
@@ -149,6 +151,123 @@ std::vector<Operation> reuse(std::uint64_t number) {
     const std::string gone = list.any_file();
     if (!gone.empty()) replace(list, directories, gone);
   }
+  return list.take();
+}
+
+/// Takes every block of a small disk: halves of halves, so that the last fragment is reached on any. What
+/// finds no room is a file that holds less, or nothing.
+void fill_the_disk(Drawing& list) {
+  constexpr std::uint64_t kLargest = 128 << 10;
+  for (const std::uint64_t bytes : {kLargest, kLargest})
+    if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
+  for (std::uint64_t bytes = kLargest; bytes >= kStampBytes; bytes /= 2)
+    if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
+}
+
+/// Gives some room back, and returns how much: a whole file, its end, a piece of its middle, or a directory.
+std::uint64_t give_back(Drawing& list, const std::string& file) {
+  const std::uint64_t size = list.size(file);
+  const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
+  switch (list.below(7)) {
+    case 0:
+      list.truncate(file, 0);
+      return size;
+    case 1:
+    case 2:
+      list.truncate(file, cut);
+      return size - cut;
+    case 3: {
+      const std::uint64_t length = std::min(list.blocks(4, 12), size - std::min(cut, size));
+      if (length == 0 || !list.punch(file, cut, length)) return 0;
+      return length;
+    }
+    default:
+      list.unlink(file);
+      return size;
+  }
+}
+
+/// The blocks that there are go to this file, or a fragment to it and the rest to another one. Returns who
+/// came last.
+std::string take(Drawing& list, const std::string& taker, const std::string& other, std::uint64_t bytes) {
+  bytes = bytes / kStampBytes * kStampBytes;
+  if (bytes <= kStampBytes || !list.one_in(3)) {
+    list.append(taker, bytes);
+    return taker;
+  }
+  list.append(taker, kStampBytes);
+  list.append(other, bytes - kStampBytes);
+  return other;
+}
+
+/// On a disk without a free block every block that is taken is one that has just been given back.
+std::vector<Operation> nearly_full(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 2);
+  std::vector<std::string> files;
+  for (int i = 0; i < 6; ++i) {
+    files.push_back(list.fresh(list.any_of(directories)));
+    list.create(files.back());
+    list.write(files.back(), 0, list.blocks(1, i % 2 == 0 ? 8 : 40));
+  }
+  const std::string spare = directories[0] + "/spare";
+  list.mkdir(spare);
+  list.mkdir("full");
+  fill_the_disk(list);
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
+    if (files.empty()) break;
+    // Made before, the taker's writes are under way when the room is given back.
+    const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
+    const std::string taker = to_new ? list.fresh(list.any_of(directories)) : list.any_of(files);
+    if (to_new && made_before) list.create(taker);
+    std::uint64_t room = 4 * kStampBytes;
+    if (round != 3 || !list.rmdir(spare)) room = give_back(list, list.any_of(files));
+    if (to_new && !made_before && to_directory) {
+      list.mkdir(taker);
+      list.maybe_persist(list.any_of(files));
+      continue;
+    }
+    if (!list.exists(taker)) list.create(taker);
+    if (to_new) files.push_back(taker);
+    std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
+    const std::string last = take(list, taker, list.any_of(files), room);
+    list.maybe_persist(list.one_in(3) ? list.any_file() : last);
+  }
+  return list.take();
+}
+
+/// Three users on a disk with little room: what one of them gives back another one takes.
+std::vector<Operation> full_users(std::uint64_t number) {
+  Drawing list(number);
+  list.create("room");
+  list.write("room", 0, list.blocks(24, 48));
+  list.mkdir("full");
+  fill_the_disk(list);
+  list.unlink("room");
+  list.sync();
+  RandomOptions users{.seed = number,
+                      .rounds = 60,
+                      .directories = 2,
+                      .names = 3,
+                      .largest_blocks = 20,
+                      .persistence_percent = 25,
+                      .threads = 3,
+                      .rounds_to_a_join = 15};
+  users.weights.fill(0);
+  const auto often = [&](Kind kind, std::uint32_t weight) {
+    users.weights.at(static_cast<std::size_t>(kind)) = weight;
+  };
+  often(Kind::create, 6);
+  often(Kind::unlink, 5);
+  often(Kind::write, 12);
+  often(Kind::truncate, 4);
+  often(Kind::punch, 1);
+  often(Kind::rename, 1);
+  often(Kind::fsync, 6);
+  often(Kind::sync, 1);
+  for (const Operation& operation : random_operations(users)) list.add(operation);
   return list.take();
 }
 
@@ -386,6 +505,134 @@ std::vector<Operation> renames(std::uint64_t number) {
   return list.take();
 }
 
+/// Everything in a directory goes elsewhere, and the directory goes, too.
+void empty_and_remove(Drawing& list, const std::string& from, const std::string& to) {
+  for (const std::string& path : list.draft().children(from))
+    list.rename(path, to + path.substr(path.rfind('/')));
+  list.rmdir(from);
+}
+
+std::vector<Operation> moves(std::uint64_t number) {
+  Drawing list(number);
+  const auto parents = some_directories(list, 3);
+  for (int i = 0; i < 6; ++i) {
+    const std::string place = i < 3 ? fmt::format("{}/s{}", parents[i], i) : list.any_of(parents);
+    if (i < 3) list.mkdir(place);
+    const std::string file = list.fresh(place);
+    list.create(file);
+    list.write(file, 0, list.blocks(1, 3));
+  }
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    const auto all = list.draft().all(FileType::directory);
+    const std::string from = list.any_of(all), made = list.fresh(list.any_of(parents));
+    switch (list.below(6)) {
+      case 0:  // into a directory that has just been made
+        list.mkdir(made);
+        list.rename(list.any_file(), made + "/moved");
+        break;
+      case 1:
+        list.mkdir(made);
+        empty_and_remove(list, from, made);
+        break;
+      case 2:
+        empty_and_remove(list, from, list.any_of(all));
+        break;
+      case 3:  // what was removed has a successor
+        empty_and_remove(list, from, list.any_of(all));
+        list.one_in(2) ? list.mkdir(from) : list.create(from);
+        break;
+      case 4:
+        list.rename(list.any_file(), list.any_file());
+        break;
+      default:
+        list.mkdir(made);
+        list.rename(from, made + "/moved");
+    }
+    for (const std::string& parent : parents) list.mkdir(parent);
+    const std::string file = list.any_file();
+    if (file.empty()) continue;
+    // Of a file that has nothing to do with it: only the inodes around it are written.
+    if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = file});
+    list.maybe_persist(file);
+  }
+  return list.take();
+}
+
+std::vector<Operation> replacements(std::uint64_t number) {
+  Drawing list(number);
+  const auto parents = some_directories(list, 2);
+  std::vector<std::string> files;
+  for (int i = 0; i < 8; ++i) {
+    files.push_back(list.fresh(parents[i / 5]));
+    list.create(files.back());
+    list.write(files.back(), 0, list.blocks(1, 4));
+  }
+  std::map<std::string, std::string> other_link;
+  for (int i = 0; i < 4; ++i) {
+    files.push_back(list.fresh(list.any_of(parents)));
+    list.add({.kind = Kind::link, .path = files[i * 2], .target = files.back()});
+    other_link[files.back()] = files[i * 2];
+    other_link[files[i * 2]] = files.back();
+  }
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
+    const std::string target = list.any_of(files);
+    std::string source = list.any_of(files);
+    if (list.one_in(2)) {
+      source = list.fresh(list.any_of(parents));
+      list.create(source);
+      list.write(source, 0, list.blocks(1, 4));
+      if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
+    }
+    list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
+    // A neighbour's fsync writes the inodes around it, and no name; so does that of the link that is left.
+    const auto left = other_link.find(target);
+    const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
+    if (by_link || list.one_in(2))
+      list.add({.kind = Kind::fsync, .path = by_link ? left->second : list.any_of(files)});
+    list.maybe_persist(target);
+  }
+  return list.take();
+}
+
+std::vector<Operation> large_directories(std::uint64_t number) {
+  Drawing list(number);
+  const auto parents = some_directories(list, 2);
+  std::vector<std::string> outside;
+  for (int i = 0; i < 6; ++i) {
+    outside.push_back(list.fresh(parents[1]));
+    list.create(outside.back());
+    list.write(outside.back(), 0, list.blocks(1, 3));
+  }
+  // Three names fill a chunk, and twelve blocks of one chunk are followed by an indirect one.
+  std::uint64_t next = 0;
+  for (const std::uint64_t names = 30 + list.below(9); next < names; ++next)
+    list.add({.kind = Kind::link, .path = outside[next % 3], .target = long_name(parents[0], next)});
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    for (std::uint64_t i = 1 + list.below(3); i > 0; --i) {
+      const std::string name = long_name(parents[0], next++);
+      switch (list.below(4)) {
+        case 0:
+          list.create(name);
+          break;
+        case 1:
+          list.mkdir(name);
+          break;
+        default:
+          list.rename(list.any_of(outside), name);
+      }
+    }
+    const auto names = list.draft().children(parents[0]);
+    if (list.one_in(4)) list.unlink(list.any_of(names));
+    if (const std::string file = list.any_of(outside); list.exists(file)) list.maybe_persist(file);
+    list.maybe_persist(list.any_file());
+  }
+  return list.take();
+}
+
 std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
@@ -416,8 +663,10 @@ std::vector<Operation> many_users(std::uint64_t number) {
 }
 
 std::vector<Operation> histories(std::uint64_t number) {
-  return random_operations(
-      {.seed = number, .rounds = 50, .directories = 2, .names = 3, .largest_blocks = 24});
+  RandomOptions options{.seed = number, .rounds = 55, .directories = 2, .names = 3, .largest_blocks = 24};
+  for (const Kind kind : {Kind::chmod, Kind::chown, Kind::touch})
+    options.weights.at(static_cast<std::size_t>(kind)) = 2;
+  return random_operations(options);
 }
 
 using Maker = std::vector<Operation> (*)(std::uint64_t);
@@ -429,11 +678,19 @@ struct Made {
 const std::vector<Made>& all_families() {
   static const std::vector<Made> kAll{
       {{"reuse", "files go and others take their blocks and inodes at once"}, reuse},
+      {{"nearly-full", "every block that is taken has just been given back"}, nearly_full},
+      {{"full-users", "three users at once with little room: one takes what another one gives back"},
+       full_users},
       {{"truncation", "files are cut, punched and grown again while others write"}, truncation},
       {{"indirect", "writes and cuts where indirect blocks of 512 bytes begin"}, indirect},
       {{"fragments", "files grow by half kilobytes side by side"}, fragments},
       {{"directories", "directories grow beyond a block, empty and go"}, directories},
       {{"renames", "over files, over directories, across them, synced or not"}, renames},
+      {{"moves", "directories are emptied by renames into old and new ones, and removed"}, moves},
+      {{"replacements", "synced files and new ones are renamed over others, while neighbours are synced"},
+       replacements},
+      {{"large-directories", "synced files move where a directory grows, beyond its direct blocks too"},
+       large_directories},
       {{"journal-wrap", "so many changes of names that a small journal goes round"}, journal_wrap},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"histories", "everything the language can say, in small"}, histories}};

@@ -4,12 +4,20 @@
 // on a disk of a few hundred kilobytes, where space is used again at once (in_process/lab_disks.h).
 //
 //   reuse          files go and others take their blocks and inodes in the next breath
+//   nearly-full    files, their ends, holes and directories go on a disk without a free block, and others
+//   take
+//                  their place: what is used again is what has just been freed
+//   full-users     three users at once on a disk with little room: one takes what another one gives back
 //   truncation     files are cut, punched and grown again, while others write
 //   indirect       writes and cuts on both sides of where single, double and triple indirect blocks begin
 //                  (blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
 //   fragments      files grow by half kilobytes side by side, so that their last fragments move
 //   directories    long names: directories grow beyond a block, empty and go, and files take their blocks
 //   renames        over files, over directories and across them, of what was synced and what was not
+//   moves          directories are emptied by renames into old and new ones, and removed
+//   replacements   synced files and new ones are renamed over others, while their neighbours are synced
+//   large-directories   synced files move where a directory grows; with blocks of 512 bytes that is where its
+//                  indirect block begins
 //   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
 //   many-users     three users at once (random_operations.h), who meet every few operations
 //   histories      everything that the language can say (random_operations.h), in small

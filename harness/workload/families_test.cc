@@ -22,7 +22,8 @@ TEST(Families, AreInTheCatalogueEqualForEqualNumbersAndEndPersistent) {
       EXPECT_TRUE(is_persistence_point(list->back()));
       std::string text;
       for (const Operation& operation : *list) text += format(operation) + "\n";
-      EXPECT_TRUE(parse_operations(text, name)) << name;
+      const auto parsed = parse_operations(text, name);
+      EXPECT_TRUE(parsed) << parsed.error().message();
       different.insert(text);
     }
     EXPECT_EQ(different.size(), 12U) << name;

@@ -79,6 +79,20 @@ TEST_F(RecordedRuns, PointsOfSeveralUsersAreToldInTheOrderOfTheList) {
   }
 }
 
+TEST_F(RecordedRuns, ANearlyFullDiskHasNoRoomUntilSomethingGoes) {
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    const auto operations = *workload::family_member("nearly-full", number);
+    const auto first_sync =
+        std::ranges::find(operations, workload::Operation::Kind::sync, &workload::Operation::kind);
+    const auto filled = static_cast<std::size_t>(first_sync - operations.begin());
+    const RecordedRun run = record("conventional", operations, {.seed = number});
+    std::size_t while_filling = 0;
+    for (const workload::Mishap& mishap : run.mishaps)
+      while_filling += mishap.operation < filled && mishap.outcome == workload::Outcome::partial ? 1 : 0;
+    EXPECT_GT(while_filling, 0U) << number;
+  }
+}
+
 TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndButNotWhileAFileWithoutANameIsOpen) {
   EXPECT_EQ(record("conventional", parsed("create a\nsync\ncreate b\nfsync b\n"), {}).settled.size(), 2U);
   EXPECT_EQ(record("conventional", parsed("create a\nopen a %f\nunlink a\nsync\nclose %f\nsync\n"), {})
