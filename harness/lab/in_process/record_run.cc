@@ -28,6 +28,18 @@ constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecon
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr std::uint64_t kPauseOneIn = 4;
 
+/// So slow that a slice ends after a few steps: several users then meet in the middle of their operations.
+os::CpuCosts slow_processor() {
+  constexpr TimeNs kStep = 4 * model::kMillisecondNs;
+  return {.system_call = kStep,
+          .path_component = kStep,
+          .buffer_found = kStep,
+          .request_issued = kStep,
+          .inode_changed = kStep,
+          .allocation = kStep,
+          .dependency = kStep};
+}
+
 /// Hears what the driver is asked, and tells recording and rules.
 class QueueRecorder final : public os::DiskTracer {
  public:
@@ -80,6 +92,10 @@ os::DiskQueueOptions in_order(os::DiskQueueOptions queue, std::uint64_t order) {
   return queue;
 }
 
+bool is_slow(std::span<const workload::Operation> operations, const RunOptions& options) {
+  return options.order % 2 == 1 && workload::threads_of(operations) > 1;
+}
+
 class Run {
  public:
   Run(StateDisk& store, const ufs::SchemeVariant& scheme, std::span<const workload::Operation> operations,
@@ -91,6 +107,7 @@ class Run {
         machine_(
             store,
             {.latency_ns = options.order == 0 ? kDiskLatency : kLatencies[options.order % kLatencies.size()],
+             .costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
              .queue = in_order(scheme.queue, options.order),
              .cache = {.bytes = options.cache_bytes, .block_copy = scheme.block_copy, .lock_data = true}}),
         recorded_{.rules = OrderRules(scheme.queue.flag, scheme.queue.reads_bypass)},
