@@ -47,6 +47,13 @@ std::string difference(const StateOutcome& one, const StateOutcome& other) {
   return says == other_says ? std::string() : says + ", not " + other_says;
 }
 
+StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
+                    const states::CrashState& state) {
+  return {.persisted = points.before(state.event),
+          .settled = run.is_settled(state),
+          .unmount = run.unmounted_at(state)};
+}
+
 Result<StateChecker> StateChecker::create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
                                           std::span<const workload::Operation> operations,
                                           const std::vector<workload::Mishap>& mishaps) {
@@ -76,20 +83,31 @@ Result<std::vector<crash::Finding>> StateChecker::judge_tree(std::optional<std::
 }
 
 /// One verdict of what the first check said and what the oracle says.
-void StateChecker::judge_findings(const ufs::FsckReport& first, bool settled, StateOutcome& outcome) const {
+void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts& facts,
+                                  StateOutcome& outcome) const {
   crash::Recovery recovery;
   std::string forbidden;
+  const bool unmounted_clean = facts.unmount != Unmount::none && first.was_clean;
   for (const ufs::Finding& finding : first.findings) {
     const bool is_stale = ufs::weight_of(finding.kind) == ufs::Weight::stale;
-    if (settled ? is_stale : permitted(*scheme_, finding.kind)) continue;
+    const bool is_fine = facts.settled ? is_stale : permitted(*scheme_, finding.kind);
+    if (is_fine && !unmounted_clean) continue;
     recovery.check_found_damage = true;
     if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
+  }
+  if (facts.unmount == Unmount::succeeded && !first.was_clean && outcome.findings.empty()) {
+    outcome.judgement = {crash::Verdict::repaired_by_fsck,
+                         "the unmount succeeded, and the file system does not say that it is clean"};
+    return;
   }
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);
   if (recovery.check_found_damage && outcome.findings.empty()) {
     outcome.judgement.summary =
         fmt::format("fsck found what {} may not leave{} ({}); first: {}", scheme_->name,
-                    settled ? " when everything has been written" : "", counts(outcome.found), forbidden);
+                    unmounted_clean ? " when it has been unmounted and says clean"
+                    : facts.settled ? " when everything has been written"
+                                    : "",
+                    counts(outcome.found), forbidden);
   } else if (outcome.judgement.verdict == crash::Verdict::clean && !outcome.found.empty()) {
     outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
   }
@@ -108,6 +126,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
   step(StepKind::check);
   if (!first)
     return end(crash::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
+  outcome.was_clean = first->was_clean;
   for (const ufs::Finding& finding : first->findings) ++outcome.found[finding.kind];
   if (!first->nothing_found() || !first->was_clean) {
     const auto repaired = fsck_->run(*disk_, {.repair = true, .findings_max = 0, .contents = contents});
@@ -128,7 +147,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     return end(crash::Verdict::not_repairable,
                "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
   outcome.findings = *std::move(findings);
-  judge_findings(*first, facts.settled, outcome);
+  judge_findings(*first, facts, outcome);
   return outcome;
 }
 

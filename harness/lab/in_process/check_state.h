@@ -7,7 +7,8 @@
 //
 // A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
 // `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
-// where the run had settled (record_run.h).
+// where the run had settled (record_run.h), and where the file system has been unmounted and says that it is
+// clean.
 //
 // There are two ways through it. The plain one looks at everything: three times the whole image, the whole
 // tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
@@ -28,6 +29,8 @@
 #include "harness/crash/verdict.h"
 #include "harness/lab/in_process/kept_tree.h"
 #include "harness/lab/in_process/observed_image.h"
+#include "harness/lab/in_process/persistence_points.h"
+#include "harness/lab/in_process/record_run.h"
 #include "harness/lab/in_process/state_disk.h"
 
 namespace headcrash::in_process {
@@ -52,6 +55,7 @@ struct StateOutcome {
   std::vector<crash::Finding> findings;             ///< the oracle's, and of fsck what is not permitted
   std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
   std::optional<std::size_t> persisted;
+  bool was_clean = false;  ///< the disk says so
 };
 
 /// True for what the scheme's rules promise: nothing worse than its residue, all that was synced.
@@ -68,7 +72,9 @@ enum class Way : std::uint8_t { plain, quick };
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last point that was told before the cut
   bool settled = false;                  ///< nothing was owed or under way: residue is a finding
+  Unmount unmount = Unmount::none;       ///< before the cut: what then says clean has to be clean
 };
+StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, const states::CrashState& state);
 
 class StateChecker {
  public:
@@ -100,7 +106,7 @@ class StateChecker {
         judging_(std::make_unique<Judging>(disk, std::move(oracle))) {}
   Result<std::vector<crash::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
                                                  StepTimes& times);
-  void judge_findings(const ufs::FsckReport& first, bool settled, StateOutcome& outcome) const;
+  void judge_findings(const ufs::FsckReport& first, const StateFacts& facts, StateOutcome& outcome) const;
 
   const ufs::SchemeVariant* scheme_;
   StateDisk* disk_;

@@ -27,7 +27,8 @@ class SecondRun {
     if (!run) return pass_on(run);
     run_ = *std::move(run);
     if (auto begun = disk_.begin_run(run_); !begun) return begun;
-    auto checker = StateChecker::create(scheme_, disk_, fsck_, operations, recorded_.mishaps);
+    auto checker =
+        StateChecker::create(scheme_, disk_, fsck_, operations.first(recorded_.executed), recorded_.mishaps);
     if (!checker) return pass_on(checker);
     checker_.emplace(std::move(*checker));
     points_.emplace(*run_);
@@ -69,7 +70,7 @@ class SecondRun {
   StateOutcome check(const states::CrashState& state) {
     disk_.show(state);
     StepTimes times = {};
-    return checker_->check({points_->before(state.event), recorded_.is_settled(state)}, Way::plain, times);
+    return checker_->check(facts_of(recorded_, *points_, state), Way::plain, times);
   }
 
   const FormattedDisk& formatted_;

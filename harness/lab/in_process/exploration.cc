@@ -24,8 +24,8 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
-  // What a sync has left may be one of the explorer's states, too.
-  if (std::ranges::any_of(result.failures, [&](const auto& one) { return one.state == found.name; })) return;
+  // What the disk held somewhere may be a state of the explorer's, too.
+  if (std::ranges::find(result.failures, found.name, &ExploredState::state) != result.failures.end()) return;
   result.failures.push_back({.state = found.name,
                              .strategy = found.strategy,
                              .digest = found.digest,
@@ -46,7 +46,7 @@ class Examination {
     const auto step = [&](StepKind kind) {
       result_.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap();
     };
-    const StateFacts facts{points_.before(found.state.event), result_.run.is_settled(found.state)};
+    const StateFacts facts = facts_of(result_.run, points_, found.state);
     disk_.show(found.state);
     step(StepKind::show);
     StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
@@ -90,10 +90,11 @@ class Examination {
   Audit& audit_;
 };
 
-/// What the disk held at a cut at which the file system owed nothing.
-Result<void> check_settled(std::uint64_t event, const states::RunHistory& run, Examination& examination,
-                           const ExplorationOptions& options, ExplorationResult& result) {
+/// What the disk held at a cut, whatever was under way.
+Result<void> check_held(std::uint64_t event, const states::RunHistory& run, Examination& examination,
+                        const ExplorationOptions& options, ExplorationResult& result) {
   states::FoundState found{.state = {.event = event}};
+  found.state.keep_others = run.loose_at(0, event).empty();
   found.name = states::format(found.state);
   const auto image = run.image(found.state, 0);
   const auto digest = image ? image->digest() : pass_on(image);
@@ -102,7 +103,6 @@ Result<void> check_settled(std::uint64_t event, const states::RunHistory& run, E
   const process::Stopwatch watch;
   auto outcome = examination.examine(found);
   if (!outcome) return pass_on(outcome);
-  ++result.settled;
   count(result, *outcome);
   keep(*std::move(outcome), found, watch.ms(), options, result);
   return {};
@@ -125,7 +125,8 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   const auto run = states::RunHistory::load(recording);
   if (!run) return pass_on(run);
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker = StateChecker::create(scheme, disk_, fsck_, operations, result.run.mishaps);
+  auto checker =
+      StateChecker::create(scheme, disk_, fsck_, operations.first(result.run.executed), result.run.mishaps);
   if (!checker) return pass_on(checker);
   const PersistencePoints points(**run);
   states::ExploreOptions explore{.strategies = options.strategies,
@@ -136,14 +137,23 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
                                  .to_event = result.run.to_event};
   if (options.from_operation > 0)
     explore.from_event = points.event_of(options.from_operation).value_or(explore.from_event);
+  if (!options.run.faults.empty())
+    explore.from_event = result.run.met.first_failure.value_or(result.run.to_event);
   auto explorer = states::Explorer::create(*run, explore);
   if (!explorer) return pass_on(explorer);
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
   Examination examination(disk_, *checker, points, options, result, audit_);
   for (const std::uint64_t event : result.run.settled) {
-    if (auto checked = check_settled(event, **run, examination, options, result); !checked)
+    if (auto checked = check_held(event, **run, examination, options, result); !checked)
       return pass_on(checked);
+    ++result.settled;
+  }
+  for (const std::uint64_t event : result.run.met.telling) {
+    if (std::ranges::binary_search(result.run.settled, event)) continue;
+    if (auto checked = check_held(event, **run, examination, options, result); !checked)
+      return pass_on(checked);
+    ++result.telling;
   }
   watch.lap();
   std::map<states::Strategy, StrategyCoverage> by_strategy;
@@ -192,14 +202,14 @@ Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
     return fail(recording, "is of a run without media, and " + state + " is a state of media",
                 "give a state by writes (w1234-17)");
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker = StateChecker::create(scheme, disk_, fsck_, operations, recorded.mishaps);
+  auto checker =
+      StateChecker::create(scheme, disk_, fsck_, operations.first(recorded.executed), recorded.mishaps);
   if (!checker) return pass_on(checker);
   disk_.show(*parsed);
   StepTimes times = {};
   const process::Stopwatch watch;
   ExploredState explored{.state = state};
-  explored.outcome = checker->check(
-      {PersistencePoints(**run).before(parsed->event), recorded.is_settled(*parsed)}, Way::plain, times);
+  explored.outcome = checker->check(facts_of(recorded, PersistencePoints(**run), *parsed), Way::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

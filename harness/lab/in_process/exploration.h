@@ -6,9 +6,11 @@
 // States that the driver's rules do not allow are counted and left out. States are checked the quick way
 // (check_state.h); one in twenty, drawn by its digest, and every one that fails, the plain way, too, and a
 // difference between the two ends the exploration with an error. Where the run had settled, what the disk
-// held is checked first, whatever the strategies say: no residue may be there. What fsck has put right is
-// audited (audit.h), of large disks when the plain way is gone, and a contradiction ends the exploration,
-// too. One Bench for each thread: it has the one flat image, and everything on it is of this thread.
+// held is checked first, whatever the strategies say: no residue may be there. Of a run with faults the same
+// is done where the medium tells most, and then cuts from the first failure on are looked at. What fsck has
+// put right is audited (audit.h), of large disks when the plain way is gone, and a contradiction ends the
+// exploration, too. One Bench for each thread: it has the one flat image, and everything on it is of this
+// thread.
 
 #include <atomic>
 #include <functional>
@@ -59,6 +61,7 @@ struct ExplorationResult {
   std::uint64_t checked = 0, clean = 0;
   std::uint64_t verified = 0;                       ///< of the checked ones, the plain way
   std::uint64_t settled = 0;                        ///< checked beside these: nothing was owed there
+  std::uint64_t telling = 0;                        ///< likewise: of a run with faults
   std::map<ufs::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
   std::map<crash::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "fs-adapters/os/memory_machine.h"
+#include "harness/lab/in_process/queue_recorder.h"
 #include "harness/workload/open_files.h"
 #include "plugin/model/random.h"
 #include "plugin/record/recording.h"
@@ -26,7 +27,10 @@ constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecon
 /// A sweep goes round in a minute, and under soft updates a removal takes five of them: name, count, inode,
 /// maps, and the summary's.
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
+constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
 constexpr std::uint64_t kPauseOneIn = 4;
+
+constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // of a run
 
 /// So slow that a slice ends after a few steps: several users then meet in the middle of their operations.
 os::CpuCosts slow_processor() {
@@ -40,50 +44,6 @@ os::CpuCosts slow_processor() {
           .dependency = kStep};
 }
 
-/// Hears what the driver is asked, and tells recording and rules.
-class QueueRecorder final : public os::DiskTracer {
- public:
-  QueueRecorder(record::RecordingWriter& writer, os::Executor& executor, OrderRules& rules)
-      : writer_(writer), executor_(executor), rules_(rules) {}
-
-  void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) override {
-    rules_.issued(id, request, ordering, events_);
-    ++under_way_;
-    if (request.op != model::Op::write) return;
-    writer_.submitted(0, executor_.now(),
-                      {.id = id,
-                       .op = model::Op::write,
-                       .fua = true,
-                       .lba = request.lba,
-                       .sectors = request.sectors,
-                       .data = request.data});
-    ++events_;
-  }
-  void completed(const os::DiskTrace& request) override {
-    rules_.completed(request.id, events_);
-    --under_way_;
-    if (request.op != model::Op::write) return;
-    writer_.acknowledged(0, {.id = request.id,
-                             .status = request.status,
-                             .submitted_at = request.issued_at,
-                             .completed_at = executor_.now()});
-    ++events_;
-  }
-  void mark(const std::string& text) {
-    writer_.marked(executor_.now(), text);
-    ++events_;
-  }
-  std::uint64_t events() const { return events_; }
-  bool idle() const { return under_way_ == 0; }
-
- private:
-  record::RecordingWriter& writer_;
-  os::Executor& executor_;
-  OrderRules& rules_;
-  std::uint64_t events_ = 0;
-  std::size_t under_way_ = 0;
-};
-
 os::DiskQueueOptions in_order(os::DiskQueueOptions queue, std::uint64_t order) {
   if (order == 0) return queue;
   queue.schedule = os::Schedule::shuffled;
@@ -96,10 +56,18 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
   return options.order % 2 == 1 && workload::threads_of(operations) > 1;
 }
 
+/// Does nothing but wait for the disk: after an error it may be tried again.
+bool only_persists(const workload::Operation& operation) {
+  using Kind = workload::Operation::Kind;
+  return operation.kind == Kind::fsync || operation.kind == Kind::fdatasync ||
+         operation.kind == Kind::fsync_directory || operation.kind == Kind::sync ||
+         operation.kind == Kind::syncfs;
+}
+
 class Run {
  public:
   Run(StateDisk& store, const ufs::SchemeVariant& scheme, std::span<const workload::Operation> operations,
-      const RunOptions& options, record::RecordingWriter& writer)
+      const RunOptions& options)
       : scheme_(scheme),
         operations_(operations),
         options_(options),
@@ -111,13 +79,14 @@ class Run {
              .queue = in_order(scheme.queue, options.order),
              .cache = {.bytes = options.cache_bytes, .block_copy = scheme.block_copy, .lock_data = true}}),
         recorded_{.rules = OrderRules(scheme.queue.flag, scheme.queue.reads_bypass)},
-        recorder_(writer, machine_.executor, recorded_.rules),
+        recorder_(machine_.executor, recorded_.rules, store),
         threads_(workload::threads_of(operations)) {
+    recorded_.executed = operations.size();
     for (std::size_t i = 0; i < operations.size(); ++i)
       if (workload::is_persistence_point(operations[i])) untold_.insert(i);
   }
 
-  Result<RecordedRun> run() {
+  Result<RecordedRun> run(record::RecordingWriter& writer) {
     machine_.queue.trace(&recorder_);
     machine_.syncer.start();
     executor_.spawn(os::Executor::Kind::user, account_, [this] { first_user(); });
@@ -125,6 +94,7 @@ class Run {
     executor_.halt();
     if (error_) return tl::unexpected<Error>(*error_);
     std::ranges::sort(recorded_.mishaps, {}, &workload::Mishap::operation);
+    recorder_.write_to(writer);
     return std::move(recorded_);
   }
 
@@ -140,25 +110,52 @@ class Run {
     open_files_.emplace(*filesystem_);
     recorder_.mark("begin");
     recorded_.from_event = recorder_.events();
+    for (const os::DiskFault& fault : options_.faults) machine_.faulty_disk.add(fault);
     for (std::size_t thread = 1; thread < threads_; ++thread)
       executor_.spawn(os::Executor::Kind::user, account_, [this, thread] { work(thread); });
     work(0);
     while (ended_ < threads_) changed_.wait();
     recorder_.mark("end");
     executor_.sleep_until(executor_.now() + kDaemonsRest);
-    if (recorder_.idle()) settle();
+    if (recorder_.idle() && recorder_.failed_at().empty()) settle();
+    if (!options_.faults.empty()) unmount();
     recorded_.to_event = recorder_.events();
+    if (!options_.faults.empty()) watch_the_rest();
     // The power goes: nothing of what follows is seen.
     machine_.queue.trace(nullptr);
-    filesystem_->abandon();
+    if (options_.faults.empty()) filesystem_->abandon();
     machine_.disk.power_cut();
     open_files_.reset();
     filesystem_.reset();
   }
 
+  void unmount() {
+    recorded_.met.telling.push_back(recorder_.events());
+    open_files_.reset();
+    recorded_.unmount = filesystem_->unmount() ? Unmount::succeeded : Unmount::failed;
+    machine_.queue.drain();
+    recorded_.met.telling.push_back(recorder_.events());
+    if (recorded_.unmount == Unmount::succeeded) settle();
+  }
+
+  /// After the unmount.
+  void watch_the_rest() {
+    executor_.sleep_until(executor_.now() + kAfterUnmount);
+    if (recorder_.events() != recorded_.to_event && !recorded_.failure)
+      recorded_.failure = "it has written after its unmount";
+    MetFaults& met = recorded_.met;
+    met.failed_requests = machine_.faulty_disk.failed();
+    const auto& failed_at = recorder_.failed_at();
+    if (!failed_at.empty()) met.first_failure = failed_at.front();
+    met.telling.insert(met.telling.end(), failed_at.begin(),
+                       failed_at.begin() + std::min(failed_at.size(), kTellingFailures));
+    std::ranges::sort(met.telling);
+    met.telling.erase(std::ranges::unique(met.telling).begin(), met.telling.end());
+  }
+
   /// One user's part of the list.
   void work(std::size_t thread) {
-    for (std::size_t i = 0; i < operations_.size() && !recorded_.failure; ++i) {
+    for (std::size_t i = 0; i < operations_.size() && !over(); ++i) {
       if (operations_[i].kind == workload::Operation::Kind::join) {
         meet();
       } else if (operations_[i].thread == thread) {
@@ -188,22 +185,37 @@ class Run {
       if (quiet && begun == begun_ && recorder_.idle()) settle();  // its turn may have come late
       return;
     }
-    const auto outcome = workload::outcome_of(
-        operation, {.error = done.error().value, .skipped_before = !recorded_.mishaps.empty()});
-    if (outcome == workload::Outcome::failed) {
-      recorded_.failure = fmt::format("operation {} ({}) failed: {}", number, workload::format(operation),
-                                      std::strerror(done.error().value));
+    failed(number, done.error().value);
+    changed_.wake_all();
+  }
+
+  void failed(std::size_t number, int error) {
+    const workload::Operation& operation = operations_[number];
+    const std::string what = fmt::format("operation {} ({})", number, workload::format(operation));
+    const bool faulty = error == EIO && !recorder_.failed_at().empty();
+    const auto outcome = workload::outcome_of(operation, {.error = error, .skipped_before = skipped_});
+    if (faulty && only_persists(operation)) {
+      ++recorded_.met.failed_syncs;
+      recorded_.mishaps.push_back({number, workload::Outcome::skipped});
+      untold_.erase(number);
+    } else if (faulty) {
+      recorded_.met.ended_by = what;
+      if (threads_ == 1) recorded_.executed = number + 1;
+    } else if (outcome == workload::Outcome::failed) {
+      recorded_.failure = fmt::format("{} failed: {}", what, std::strerror(error));
     } else {
+      skipped_ = true;
       recorded_.mishaps.push_back({number, outcome});
       untold_.erase(number);
     }
-    changed_.wake_all();
   }
 
   /// In its turn.
   void tell(std::size_t point) {
     rest_until([&] { return *untold_.begin() == point; });
-    if (recorded_.failure) return;
+    if (recorded_.failure || *untold_.begin() != point) return;
+    if (!recorder_.failed_at().empty() && telling_syncs_++ < kTellingSyncs)
+      recorded_.met.telling.push_back(recorder_.events() + 1);
     recorder_.mark(workload::persisted_mark(point));
     untold_.erase(point);
     changed_.wake_all();
@@ -218,11 +230,13 @@ class Run {
 
   template <typename Reached>
   void rest_until(const Reached& reached) {
-    if (reached() || recorded_.failure) return;
+    if (reached() || over()) return;
     ++resting_;
-    while (!reached() && !recorded_.failure) changed_.wait();
+    while (!reached() && !over()) changed_.wait();
     --resting_;
   }
+
+  bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
   /// A file without a name that is still open is nobody's on the disk.
   void settle() {
@@ -250,7 +264,8 @@ class Run {
   std::set<std::size_t> untold_;  ///< points that have not been told and were not skipped
   std::size_t arrived_ = 0;       ///< at joins, over all users
   std::size_t resting_ = 0;       ///< users that wait for another one, or have ended
-  std::size_t ended_ = 0, begun_ = 0, open_ = 0;
+  std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
+  bool skipped_ = false;  ///< or done in part: some operation that was not
   os::WaitQueue changed_{executor_};
   std::optional<Error> error_;
 };
@@ -272,7 +287,7 @@ Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
        .base = record::RecordingHeader::Base{base.string(), formatted.state, formatted.fingerprint}});
   if (!writer) return pass_on(writer);
   disk.show_base();
-  auto run = Run(disk, scheme, operations, options, **writer).run();
+  auto run = Run(disk, scheme, operations, options).run(**writer);
   if (!run) return run;
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);

@@ -18,6 +18,21 @@
 // Where a sync has returned, no user does anything and no write is under way, the file system owes nothing:
 // the run has settled there, and so it has after the daemons' five minutes. A check may then find nothing but
 // totals.
+//
+// With faults (RunOptions::faults) requests of the mounted system fail, and the run goes on:
+//
+//   mount  mark "begin", from here on faults   operation, pause ...   mark "end"   the daemons   unmount, and
+//   a while for who would write after it
+//
+// fsync and sync that fail promise nothing and may be tried again. Any other operation that fails with EIO
+// ends the run, since what it left in memory is not what the oracle can follow. The recording ends with the
+// unmount, and knows what failed writes have left (queue_recorder.h), so that its states are judged like
+// others: whatever has failed, a cut leaves what the scheme may leave, and what a successful fsync or sync
+// covers. Beside that
+//
+//   honest unmount   a file system that says "clean" has nothing for fsck to find, and one whose unmount
+//                    succeeds says so;
+//   nothing later    after an unmount nothing is written any more.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,6 +42,7 @@
 #include <string>
 #include <vector>
 
+#include "fs-adapters/os/faulty_disk.h"
 #include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/lab/in_process/formatted_disk.h"
 #include "harness/lab/in_process/order_rules.h"
@@ -42,6 +58,20 @@ struct RunOptions {
   /// 0: the elevator, 10 ms a request; else the seed of a shuffled order. With an odd one several users have
   /// a slow processor and meet in the middle of their operations; else it takes no time.
   std::uint64_t order = 0;
+  std::vector<os::DiskFault> faults = {};
+};
+
+enum class Unmount : std::uint8_t { none, failed, succeeded };
+
+/// What faults have done to a run.
+struct MetFaults {
+  std::uint64_t failed_requests = 0;
+  std::uint64_t failed_syncs = 0;              ///< fsync and its kind that said EIO
+  std::string ended_by;                        ///< the operation that failed; empty: none
+  std::optional<std::uint64_t> first_failure;  ///< a cut: right after it
+  /// Cuts at which what the medium holds tells most: after a failure, after a later sync that succeeded,
+  /// before the unmount and after it.
+  std::vector<std::uint64_t> telling;
 };
 
 struct RecordedRun {
@@ -50,16 +80,23 @@ struct RecordedRun {
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
   std::vector<std::uint64_t> settled;  ///< cuts at which the file system owed nothing, rising
-  std::optional<std::string> failure;  ///< the file system failed an operation before any cut
+  std::optional<std::string> failure;  ///< the file system broke its word before any cut
+  std::size_t executed = 0;            ///< operations; of several users all
+  Unmount unmount = Unmount::none;     ///< at the end, with faults
+  MetFaults met;
 
   /// True for what the disk held at a cut at which the file system owed nothing.
   bool is_settled(const states::CrashState& state) const {
     return state.listed.empty() && state.torn.empty() && std::ranges::binary_search(settled, state.event);
   }
+  /// What had become of the unmount at a cut.
+  Unmount unmounted_at(const states::CrashState& state) const {
+    return state.event == to_event ? unmount : Unmount::none;
+  }
 };
 
 /// Replaces the recording. `disk` is left changed. Errors: a scheme that does not mount, a folder that cannot
-/// be written.
+/// be written. Equal arguments give equal recordings.
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const ufs::SchemeVariant& scheme,
                                std::span<const workload::Operation> operations, const RunOptions& options,
