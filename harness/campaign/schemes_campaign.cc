@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/campaign/text_hash.h"
 #include "harness/lab/in_process/benches.h"
 #include "harness/lab/in_process/confirm.h"
+#include "harness/lab/in_process/io_errors.h"
 #include "harness/process/scratch_folder.h"
 #include "harness/process/stopwatch.h"
 #include "harness/process/wall_clock.h"
@@ -19,6 +22,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kToldEvery = 500;  // trials
 constexpr std::size_t kFailuresKept = 20;
 constexpr std::size_t kFailuresOfControls = 3;  // one would do
+constexpr std::uint64_t kStatesWithFaults = 150;
+constexpr std::uint64_t kSmallCacheOneIn = 3;
 
 using SchemeTrial = SchemesPlan::Trial;
 
@@ -41,10 +46,13 @@ class SchemesRun {
     if (!operations) return pass_on(operations);
     const auto disk = benches_.get(workload->disk, *trial.scheme);
     if (!disk) return pass_on(disk);
-    const in_process::ExplorationOptions how{.budget = campaign_.budget,
-                                             .run = run_options(trial, workload->order),
-                                             .failures_kept = failures_kept(trial),
-                                             .interrupted = options_.interrupted};
+    auto run = run_options(trial, *workload, (*disk)->formatted);
+    if (!run) return pass_on(run);
+    const in_process::ExplorationOptions how{
+        .budget = workload->faults ? std::min(campaign_.budget, kStatesWithFaults) : campaign_.budget,
+        .run = *std::move(run),
+        .failures_kept = failures_kept(trial),
+        .interrupted = options_.interrupted};
     auto explored = (*disk)->bench.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
@@ -54,6 +62,7 @@ class SchemesRun {
         !confirmed)
       return pass_on(confirmed);
     confirm_ms_ = again.ms();
+    faults_ = workload->faults ? faults_of(*workload, how.run, *operations, *explored) : Faults{};
     db::TrialRecord record = row(trial, *explored);
     record.operations = static_cast<std::int64_t>(operations->size());
     record.wall_ms = watch.ms();
@@ -83,8 +92,35 @@ class SchemesRun {
   }
 
   /// In the elevator's order as it always was; each shuffled one has pauses of its own, too.
-  in_process::RunOptions run_options(const SchemeTrial& trial, std::uint64_t order) const {
-    return {.seed = order == 0 ? campaign_.seed : hash_text(trial.workload, campaign_.seed), .order = order};
+  Result<in_process::RunOptions> run_options(const SchemeTrial& trial, const SchemesWorkload& workload,
+                                             const in_process::FormattedDisk& formatted) const {
+    in_process::RunOptions run{
+        .seed = workload.order == 0 ? campaign_.seed : hash_text(trial.workload, campaign_.seed),
+        .order = workload.order};
+    if (!workload.faults) return run;
+    auto faults = in_process::draw_faults(formatted, *workload.faults);
+    if (!faults) return pass_on(faults);
+    run.faults = *std::move(faults);
+    run.cache_bytes = *workload.faults % kSmallCacheOneIn == 0 ? 256U << 10 : 2U << 20;
+    return run;
+  }
+
+  /// In words, for whoever looks at a trial that failed.
+  struct Faults {
+    std::string summary, operations;
+  };
+  static Faults faults_of(const SchemesWorkload& workload, const in_process::RunOptions& run,
+                          std::span<const workload::Operation> operations,
+                          const in_process::ExplorationResult& explored) {
+    const in_process::MetFaults& met = explored.run.met;
+    Faults faults{
+        .summary = fmt::format("; faults of seed {}: {}; {} requests failed, {} syncs, {}", *workload.faults,
+                               in_process::format(run.faults), met.failed_requests, met.failed_syncs,
+                               met.ended_by.empty() ? "no other operation" : "then " + met.ended_by)};
+    faults.operations = "; operations:";
+    for (const workload::Operation& one : operations.first(explored.run.executed))
+      faults.operations += "\n" + workload::format(one);
+    return faults;
   }
 
   db::TrialRecord row(const SchemeTrial& trial, const in_process::ExplorationResult& explored) {
@@ -132,15 +168,16 @@ class SchemesRun {
       worst_ = crash::Verdict::harness_error;
       record.summary = explored.run.failure ? "the workload failed before any cut: " + *explored.run.failure
                                             : "there was no state to check";
+      if (explored.run.failure) record.summary += faults_.summary + faults_.operations;
     } else {
       worst_ = explored.verdicts.rbegin()->first;
-      record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more",
-                                   explored.clean, explored.checked, explored.forbidden);
+      record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
+                                   explored.clean, explored.checked, explored.forbidden, faults_.summary);
     }
     record.verdict = crash::name(worst_);
   }
 
-  static db::CrashStateRecord state(const SchemeTrial& trial, const in_process::ExploredState& failure) {
+  db::CrashStateRecord state(const SchemeTrial& trial, const in_process::ExploredState& failure) const {
     const in_process::StateOutcome& outcome = failure.outcome;
     db::CrashStateRecord record{.name = failure.state,
                                 .strategy = std::string(states::name(failure.strategy)),
@@ -159,7 +196,7 @@ class SchemesRun {
         .tier = std::string(
             crash::name(outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier)),
         .minimised_state = failure.minimised_state,
-        .account = outcome.judgement.summary,
+        .account = outcome.judgement.summary + faults_.summary + faults_.operations,
         .replay =
             fmt::format("headcrash campaign {}/{}/{}", kSchemesName, trial.scheme->name, trial.workload)};
     return record;
@@ -172,6 +209,7 @@ class SchemesRun {
   in_process::Benches benches_;
   fs::path scratch_;
   double confirm_ms_ = 0;
+  Faults faults_;  ///< of the trial
   crash::Verdict worst_ = crash::Verdict::clean;
   bool failed_ = false, caught_ = false;
 };
@@ -184,10 +222,10 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!plan) return pass_on(plan);
   auto database = db::Database::open(options.database, db::Database::Access::read_write);
   if (!database) return pass_on(database);
-  // Two: with families, disks and orders.
+  // Three: with families, disks, orders and faults.
   const std::string configuration =
-      fmt::format("{} two {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme, campaign.workload,
-                  campaign.seq2_workloads, campaign.seed, campaign.budget);
+      fmt::format("{} three {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme,
+                  campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
   const auto run = open_run(*database, {.kind = "campaign",
                                         .name = std::string(kSchemesName),
                                         .configuration = configuration,

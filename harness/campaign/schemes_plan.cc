@@ -22,7 +22,7 @@ struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
 };
-constexpr std::array<FamilyShare, 19> kFamilies{{{"reuse", "tiny", 16},
+constexpr std::array<FamilyShare, 21> kFamilies{{{"reuse", "tiny", 16},
                                                  {"nearly-full", "tiny", 16},
                                                  {"nearly-full", "deep", 16},
                                                  {"full-users", "tiny", 6},
@@ -40,7 +40,11 @@ constexpr std::array<FamilyShare, 19> kFamilies{{{"reuse", "tiny", 16},
                                                  {"journal-wrap", "deep", 3},
                                                  {"many-users", "tiny", 8},
                                                  {"histories", "tiny", 12},
-                                                 {"histories", "deep", 6}}};
+                                                 {"histories", "deep", 6},
+                                                 {"io-errors", "plain", 8},
+                                                 {"io-errors", "tiny", 4}}};
+/// Number N is number N of these, with the faults of seed N.
+constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
 
 std::string with_disk_and_order(std::string name, std::string_view disk, std::uint64_t order) {
   if (disk != in_process::kPlainDisk) name += fmt::format("@{}", disk);
@@ -122,22 +126,48 @@ CampaignSummary schemes_campaign_summary() {
           .states = trials * campaign.budget};
 }
 
+namespace {
+
+/// The number behind the last `sign`, which is taken off with it; nothing: there is no such sign.
+Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign, std::string_view what) {
+  const std::size_t at = text.rfind(sign);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = text.substr(at + 1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    return fail(std::string(text), fmt::format("\"{}\" is no {}", digits, what),
+                "give a number, as in reuse/3@tiny~2^7");
+  text = text.substr(0, at);
+  return number;
+}
+
+}  // namespace
+
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   SchemesWorkload workload;
-  if (const std::size_t tilde = text.rfind('~'); tilde != std::string_view::npos) {
-    const std::string_view order = text.substr(tilde + 1);
-    const auto [end, error] = std::from_chars(order.data(), order.data() + order.size(), workload.order);
-    if (error != std::errc{} || end != order.data() + order.size())
-      return fail(std::string(text), fmt::format("\"{}\" is no order", order),
-                  "give a number, as in reuse/3@tiny~2");
-    text = text.substr(0, tilde);
-  }
+  const std::string whole(text);
+  auto faults = take_number(text, '^', "seed of faults");
+  if (!faults) return pass_on(faults);
+  workload.faults = *faults;
+  const auto order = take_number(text, '~', "order");
+  if (!order) return pass_on(order);
+  workload.order = order->value_or(0);
   if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
     workload.disk = text.substr(at + 1);
     text = text.substr(0, at);
     if (const auto known = in_process::find_lab_disk(workload.disk); !known) return pass_on(known);
   }
   workload.name = text;
+  if (text.starts_with(kIoErrors)) {
+    std::string_view number = text;
+    const auto seed = take_number(number, '/', "number");
+    if (!seed) return pass_on(seed);
+    if (workload.faults)
+      return fail(whole, "has faults already", "give one of io-errors/7 and histories/7^7");
+    workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
+    workload.faults = *seed;
+  }
   if (!workload.disk.empty()) return workload;
   const auto family = std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
   workload.disk = family == kFamilies.end() ? in_process::kPlainDisk : family->disk;

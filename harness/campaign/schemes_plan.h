@@ -7,9 +7,13 @@
 //   ufs-schemes/all/reuse                     as many of a family as the whole campaign has
 //   ufs-schemes/part-nr/ace-seq2/133787       one workload: what shows a failure again
 //   ufs-schemes/chains/reuse/3@tiny~2         likewise; on the disk `tiny`, in the shuffled order 2
+//   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7 (in_process/io_errors.h)
+//   ufs-schemes/chains/io-errors              as many of them as the whole campaign has
+//   ufs-schemes/chains/io-errors/7            histories/7^7
 //
-// WORKLOAD[/NUMBER][@DISK][~ORDER]: without a disk the plain one, of a family that of the family
-// (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h).
+// WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the family
+// (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h); without the seed of
+// faults none.
 //
 // Trials are numbered by workload, then scheme. In the whole campaign the kinds of workloads take turns, so
 // that each of them has been tried early. A complete seq-2 is millions: it is found by number. A shard has
@@ -41,13 +45,14 @@ std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 /// For lists.
 CampaignSummary schemes_campaign_summary();
 
-/// "reuse/3@tiny~2" in parts.
+/// "reuse/3@tiny~2^7" in parts.
 struct SchemesWorkload {
   std::string name;  ///< the catalogue's
   std::string disk;
   std::uint64_t order = 0;
+  std::optional<std::uint64_t> faults;  ///< their seed
 };
-/// Errors: an order that is no number, an unknown disk.
+/// Errors: an order or a seed that is no number, an unknown disk.
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text);
 
 class SchemesPlan {

@@ -71,6 +71,29 @@ TEST(SchemesPlan, SetsOfSchemesAndWorkloadsOnTheirDisks) {
   EXPECT_FALSE(parse_schemes_workload("reuse/3~x"));
 }
 
+TEST(SchemesPlan, WorkloadsWithIoErrors) {
+  EXPECT_FALSE(parse_schemes_workload("reuse/3@tiny~2")->faults);
+  const auto any = parse_schemes_workload("reuse/3@tiny~2^7");
+  ASSERT_TRUE(any);
+  EXPECT_EQ(any->name, "reuse/3");
+  EXPECT_EQ(any->disk, "tiny");
+  EXPECT_EQ(any->order, 2U);
+  EXPECT_EQ(any->faults, 7U);
+  const auto number = parse_schemes_workload("io-errors/7@tiny~2");
+  ASSERT_TRUE(number);
+  EXPECT_EQ(number->name, "histories/7");
+  EXPECT_EQ(number->disk, "tiny");
+  EXPECT_EQ(number->order, 2U);
+  EXPECT_EQ(number->faults, 7U);
+  EXPECT_EQ(parse_schemes_workload("io-errors/7")->disk, "plain");
+  EXPECT_FALSE(parse_schemes_workload("reuse/3^x"));
+  EXPECT_FALSE(parse_schemes_workload("io-errors/x"));
+  EXPECT_FALSE(parse_schemes_workload("io-errors/7^7"));
+  const SchemesPlan plan = plan_of("ufs-schemes/chains/io-errors");
+  EXPECT_EQ(plan.size(), 12U);
+  EXPECT_EQ(plan_of("ufs-schemes/chains/io-errors/7").at(0).key(), "ufs-chains/io-errors/7");
+}
+
 TEST(SchemesPlan, ShardsShareTheTrials) {
   const SchemesPlan whole = plan_of("ufs-schemes/chains");
   std::set<std::string> keys;
