@@ -353,6 +353,24 @@ TEST(BufferCache, WhatFailedIsDirtyAndStaysInTheCache) {
   }
 }
 
+TEST(BufferCache, NobodyWaitsForRoomThatFailedBlocksHave) {
+  CachedWorld w({.bytes = 2 * 512});
+  w.disk.bad_sectors = {10, 30};
+  w.spawn([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.write_async(w.fill({0, 2}, 30, 7));
+    w.queue.drain();
+    const TimeNs before = w.executor.now();
+    w.cache.release(w.cache.get({0, 3}, Content::metadata, 20, 512));
+    EXPECT_EQ(w.executor.now(), before);
+  });
+  w.spawn([&] {
+    w.executor.sleep_until(model::kSecondNs);
+    w.disk.bad_sectors = {};
+  });
+  w.executor.run();
+}
+
 TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
   CachedWorld w({.bytes = 2 * 512, .block_copy = true});
   ASSERT_TRUE(w.medium.write(10, filled(1, 3)));

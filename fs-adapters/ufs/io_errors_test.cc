@@ -218,6 +218,82 @@ TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
   EXPECT_GT(went_on, 0);
 }
 
+/// Each read that the removal of a file needs fails once. What could not be freed leaks: nobody says that all
+/// is well, be it freed by the operation, at its end, or by a work item of a later sync.
+TEST_P(IoErrors, AReadThatFailsWhileSpaceIsFreed) {
+  for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
+    for (std::uint64_t nth = 1; nth <= 10; ++nth) {
+      Mounted m(GetParam(), only_who_asks_writes());
+      m.mount();
+      m.as_user([&] {
+        FileSystem& fs = *m.file_system;
+        bench::put_file(fs, "f", std::string(size_bytes, 'f'));
+        EXPECT_TRUE(fs.sync() && fs.drop_caches());
+        m.machine.faulty_disk.add({.op = model::Op::read, .nth = nth});
+        (void)fs.unlink("f");
+        for (int attempt = 0; attempt < 3; ++attempt) {
+          const bool synced = fs.sync().has_value();
+          EXPECT_FALSE(synced && fs.volume().stopped()) << "read " << nth;
+          m.cache.drop_clean();
+        }
+        m.machine.faulty_disk.clear();
+        const bool synced = fs.sync().has_value();
+        const bool clean = fs.unmount().has_value();
+        EXPECT_EQ(clean, synced);
+        if (clean) {
+          bench::expect_clean(*m.store);
+        } else {
+          (void)as_after_a_cut(m);
+        }
+        m.file_system.reset();
+      });
+    }
+  }
+}
+
+/// The write of somebody else's metadata fails while an fsync waits for its own.
+TEST_P(IoErrors, AnFsyncDuringWhichItStopsFails) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    constexpr int kFiles = 40;  // their inodes lie in two blocks
+    for (int i = 0; i < kFiles; ++i) bench::put_file(fs, "f" + std::to_string(i), "text");
+    EXPECT_TRUE(fs.sync());
+    const auto block_of = [&](const std::string& path) {
+      return volume().inodes.block_key(static_cast<InodeNumber>(fs.stat(path)->inode));
+    };
+    const os::BufferKey others = block_of("f" + std::to_string(kFiles - 1));
+    ASSERT_NE(others, block_of("f0"));
+    const std::uint64_t lba = volume().lba(static_cast<FragmentAddress>(others.block));
+    const auto file = fs.open("f0", {});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.chmod("f" + std::to_string(kFiles - 1), 0600));
+    EXPECT_TRUE(volume().inodes.write_all_delayed());
+    EXPECT_TRUE(fs.chmod("f0", 0600));
+    m_.machine.faulty_disk.add({.sectors = {lba, lba + 1}, .times = DiskFault::kForGood});
+    m_.cache.write_behind(others);
+    const bool synced = fs.fsync(*file).has_value();
+    EXPECT_FALSE(synced && volume().stopped());
+  });
+}
+
+/// Allocation initialization that fails: the pointer relies on it.
+TEST_P(IoErrors, ZeroesThatAreNotWrittenStopIt) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "f", "");
+    EXPECT_TRUE(fs.sync());
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    const Geometry& geometry = volume().geometry;
+    m_.machine.faulty_disk.add({.sectors = {geometry.lba_of(geometry.data_start(0))}});
+    const auto wrote = fs.pwrite(*file, 0, std::vector<std::byte>(4096, std::byte{'f'}));
+    m_.queue.drain();
+    if (m_.machine.faulty_disk.failed() > 0) {
+      EXPECT_TRUE(!wrote || volume().stopped()) << "nobody has asked for the data yet";
+    }
+  });
+}
+
 /// The inode's block cannot be read when the last user leaves: it stays changed, in core.
 TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   m_.as_user([&] {

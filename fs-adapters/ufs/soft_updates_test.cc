@@ -336,6 +336,51 @@ TEST_P(SoftUpdatesRules, ANameThatIsReplacedAfterAFailedWriteIsDroppedOnce) {
   });
 }
 
+/// Whatever of it is on the disk when the power goes.
+TEST_P(SoftUpdatesRules, ADirectoryThatIsReplacedAfterAFailedWriteCountsUntilItsNameIsGone) {
+  m_.as_user([&] {
+    EXPECT_TRUE(fs().mkdir("a", 0755) && fs().mkdir("b", 0755));
+    for (const char* name : {"a", "b"}) write(Volume::block_of(number_of(name), 0));
+    write_inodes_of(number_of("a"));
+    fail_next_write_of(lba_of_root(), os::DiskFault::Leaves::everything);
+    write_root();
+    EXPECT_TRUE(shows("a"));
+    const auto image = bench::copy_of(*m_.store);
+    m_.log.keep = true;
+    EXPECT_TRUE(fs().rename("b", "a", RenameMode::replace));
+    EXPECT_TRUE(fs().sync());
+    m_.log.keep = false;
+    for (const auto& one : m_.log.log) {
+      ASSERT_TRUE(image->write(one.lba, one.bytes));
+      Fsck fsck;
+      const auto seen = fsck.check(*image);
+      ASSERT_TRUE(seen);
+      for (const Finding& finding : seen->findings)
+        EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+    }
+    end();
+  });
+}
+
+/// The place of an entry that is removed, and that the disk may show, is taken by one that is removed before
+/// it was ever written.
+TEST_P(SoftUpdatesRules, WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotOwedForEver) {
+  m_.as_user([&] {
+    bench::put_file(fs(), "a", "text");
+    write_inodes_of(number_of("a"));
+    fail_next_write_of(lba_of_root(), os::DiskFault::Leaves::everything);
+    write_root();
+    EXPECT_TRUE(fs().unlink("a"));
+    bench::put_file(fs(), "b", "text");
+    EXPECT_TRUE(fs().unlink("b"));
+    write_root();
+    m_.syncer.do_work(os::Syncer::Extent::everything);
+    EXPECT_TRUE(fs().sync());
+    EXPECT_FALSE(m_.cache.any_dirty());
+    end();
+  });
+}
+
 TEST_P(SoftUpdatesRules, PointersAndFreedBlocksSurviveAFailedWrite) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(20000, 'a'));

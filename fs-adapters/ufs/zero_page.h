@@ -35,9 +35,7 @@ class ZeroPage : private os::DiskDone {
             .sectors = static_cast<std::uint32_t>(length / kSectorBytes),
             .data = std::span<const std::byte>(zeroes_).first(length)};
   }
-  void done(os::RequestId, model::Status status) override {
-    if (status != model::Status::ok) volume_.stop();
-  }
+  void done(os::RequestId id, model::Status status) override;
 
   Volume& volume_;
   std::vector<std::byte> zeroes_;
