@@ -22,27 +22,30 @@ struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
 };
-constexpr std::array<FamilyShare, 21> kFamilies{{{"reuse", "tiny", 16},
-                                                 {"nearly-full", "tiny", 16},
-                                                 {"nearly-full", "deep", 16},
-                                                 {"full-users", "tiny", 6},
-                                                 {"full-users", "deep", 6},
-                                                 {"truncation", "tiny", 12},
-                                                 {"truncation", "deep", 8},
-                                                 {"indirect", "deep", 20},
-                                                 {"fragments", "tiny", 12},
-                                                 {"directories", "deep", 12},
-                                                 {"renames", "tiny", 12},
-                                                 {"moves", "tiny", 12},
-                                                 {"replacements", "tiny", 10},
-                                                 {"large-directories", "deep", 12},
-                                                 {"large-directories", "plain", 3},
-                                                 {"journal-wrap", "deep", 3},
-                                                 {"many-users", "tiny", 8},
-                                                 {"histories", "tiny", 12},
-                                                 {"histories", "deep", 6},
-                                                 {"io-errors", "plain", 8},
-                                                 {"io-errors", "tiny", 4}}};
+constexpr std::array kFamilies = std::to_array<FamilyShare>({
+    {"reuse", "tiny", 16},
+    {"nearly-full", "tiny", 16},
+    {"nearly-full", "deep", 16},
+    {"crumbs", "tiny", 10},
+    {"full-users", "tiny", 6},
+    {"full-users", "deep", 6},
+    {"truncation", "tiny", 12},
+    {"truncation", "deep", 8},
+    {"indirect", "deep", 20},
+    {"fragments", "tiny", 12},
+    {"directories", "deep", 12},
+    {"renames", "tiny", 12},
+    {"moves", "tiny", 12},
+    {"replacements", "tiny", 10},
+    {"large-directories", "deep", 12},
+    {"large-directories", "plain", 3},
+    {"journal-wrap", "deep", 3},
+    {"many-users", "tiny", 8},
+    {"histories", "tiny", 12},
+    {"histories", "deep", 6},
+    {"io-errors", "plain", 8},
+    {"io-errors", "tiny", 4},
+});
 /// Number N is number N of these, with the faults of seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
 

@@ -200,40 +200,70 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
   return other;
 }
 
-/// On a disk without a free block every block that is taken is one that has just been given back.
-std::vector<Operation> nearly_full(std::uint64_t number) {
-  Drawing list(number);
-  const auto directories = some_directories(list, 2);
-  std::vector<std::string> files;
-  for (int i = 0; i < 6; ++i) {
-    files.push_back(list.fresh(list.any_of(directories)));
-    list.create(files.back());
-    list.write(files.back(), 0, list.blocks(1, i % 2 == 0 ? 8 : 40));
+/// Six files in two directories, one of which has a directory to spare, on a disk without a free block.
+struct FullDisk {
+  explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
+    for (int i = 0; i < 6; ++i) {
+      files.push_back(list.fresh(list.any_of(directories)));
+      list.create(files.back());
+      list.write(files.back(), 0, list.blocks(1, i % 2 == 0 ? 8 : 40));
+    }
+    spare = directories[0] + "/spare";
+    list.mkdir(spare);
+    list.mkdir("full");
+    fill_the_disk(list);
+    list.sync();
   }
-  const std::string spare = directories[0] + "/spare";
-  list.mkdir(spare);
-  list.mkdir("full");
-  fill_the_disk(list);
-  list.sync();
-  for (int round = 0; round < 6; ++round) {
+  /// False: there is none.
+  bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
-    if (files.empty()) break;
+    return !files.empty();
+  }
+
+  Drawing list;
+  std::vector<std::string> directories, files;
+  std::string spare;
+};
+
+/// Every block that is taken is one that has just been given back.
+std::vector<Operation> nearly_full(std::uint64_t number) {
+  FullDisk disk(number);
+  Drawing& list = disk.list;
+  for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
     // Made before, the taker's writes are under way when the room is given back.
     const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
-    const std::string taker = to_new ? list.fresh(list.any_of(directories)) : list.any_of(files);
+    const std::string taker = to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
     if (to_new && made_before) list.create(taker);
     std::uint64_t room = 4 * kStampBytes;
-    if (round != 3 || !list.rmdir(spare)) room = give_back(list, list.any_of(files));
+    if (round != 3 || !list.rmdir(disk.spare)) room = give_back(list, list.any_of(disk.files));
     if (to_new && !made_before && to_directory) {
       list.mkdir(taker);
-      list.maybe_persist(list.any_of(files));
+      list.maybe_persist(list.any_of(disk.files));
       continue;
     }
     if (!list.exists(taker)) list.create(taker);
-    if (to_new) files.push_back(taker);
-    std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
-    const std::string last = take(list, taker, list.any_of(files), room);
+    if (to_new) disk.files.push_back(taker);
+    disk.forget_the_removed();
+    const std::string last = take(list, taker, list.any_of(disk.files), room);
     list.maybe_persist(list.one_in(3) ? list.any_file() : last);
+  }
+  return list.take();
+}
+
+/// What is given back goes to files of one fragment each.
+std::vector<Operation> crumbs(std::uint64_t number) {
+  FullDisk disk(number);
+  Drawing& list = disk.list;
+  for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
+    std::vector<std::string> takers;
+    for (int i = 0; i < 3; ++i) {
+      takers.push_back(list.fresh(list.any_of(disk.directories)));
+      list.create(takers.back());
+    }
+    give_back(list, list.any_of(disk.files));
+    for (const std::string& taker : takers) list.write(taker, 0, kStampBytes);
+    if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = list.any_of(takers)});
+    list.maybe_persist(list.any_of(takers));
   }
   return list.take();
 }
@@ -679,6 +709,7 @@ const std::vector<Made>& all_families() {
   static const std::vector<Made> kAll{
       {{"reuse", "files go and others take their blocks and inodes at once"}, reuse},
       {{"nearly-full", "every block that is taken has just been given back"}, nearly_full},
+      {{"crumbs", "what has just been given back goes to files of one fragment each"}, crumbs},
       {{"full-users", "three users at once with little room: one takes what another one gives back"},
        full_users},
       {{"truncation", "files are cut, punched and grown again while others write"}, truncation},
