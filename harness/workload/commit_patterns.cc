@@ -160,8 +160,9 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
 }
 
 void revoked_blocks(Lines& lines, std::uint32_t rounds) {
-  constexpr std::uint64_t kPieces = 12, kEntries = 40;
-  const std::string big(240, 'x');
+  constexpr std::uint64_t kPieces = 12, kEntries = 60, kNewFiles = 8;
+  // Names so long that a directory has many blocks.
+  const std::string big(240, 'x'), entry(200, 'n');
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string a = fmt::format("a{}", round), b = fmt::format("b{}", round),
                       d = fmt::format("d{}", round);
@@ -170,37 +171,36 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     for (std::uint64_t i = 0; i < kPieces; ++i) lines.write(a, i * 8192, 1024);
     lines.say("setxattr {} user.big {}", a, big);
     lines.say("mkdir {}", d);
-    for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("create {}/an-entry-with-a-long-name-{}", d, i);
+    for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("create {}/{}-{}", d, entry, i);
     lines.say("fsync {}", a);
     lines.say("fsyncdir {}", d);
     // All of it freed, and the removal committed.
     lines.say("unlink {}", a);
-    for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/an-entry-with-a-long-name-{}", d, i);
+    for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/{}-{}", d, entry, i);
     lines.say("rmdir {}", d);
     lines.say("sync");
-    // Data over the same blocks, synced: the journal still holds what they were.
-    lines.create(b, 0);
-    lines.write_direct(b, 0, 32 << 10);
-    lines.say("fsync {}", b);
-    for (std::uint64_t i = 0; i < 6; ++i) {
-      const std::string small = fmt::format("{}-{}", b, i);
-      lines.create(small, 1024);
-      lines.say("fsync {}", small);
+    // Data over the same blocks, synced: the journal still holds what they were. Enough of it to reach them.
+    for (std::uint64_t i = 0; i < kNewFiles; ++i) {
+      const std::string file = fmt::format("{}-{}", b, i);
+      lines.create(file, 0);
+      lines.write_direct(file, 0, 64 << 10);
+      lines.say("fsync {}", file);
     }
+    for (std::uint64_t i = 1; i < kNewFiles; ++i) lines.say("unlink {}-{}", b, i);
   }
 }
 
+/// No sync: it would write what the journal holds to its place, and the log would never run out of room.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
-  constexpr std::uint32_t kFolders = 8, kTouched = 6;
+  constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);
   lines.say("sync");
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t i = 0; i < kTouched; ++i) {
       const std::string path = fmt::format("d{}/f{}-{}", (round + i) % kFolders, round, i);
       lines.create(path, 1024 * (1 + lines.below(4)));
-      if (i == 0) lines.say("fsync {}", path);
+      lines.say("fsync {}", path);
     }
-    lines.say("sync");
     if (round % 3 != 2) continue;
     for (std::uint32_t i = 0; i < kTouched; i += 2)
       lines.say("unlink d{}/f{}-{}", (round + i) % kFolders, round, i);
