@@ -21,14 +21,16 @@ constexpr std::uint64_t kOrders =
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
+  /// Of each: two that follow each other are one with a slow processor and one with a fast one.
+  std::uint64_t orders = 1;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"reuse", "tiny", 16},
     {"nearly-full", "tiny", 16},
     {"nearly-full", "deep", 16},
     {"crumbs", "tiny", 10},
-    {"full-users", "tiny", 6},
-    {"full-users", "deep", 6},
+    {"full-users", "tiny", 6, 2},
+    {"full-users", "deep", 6, 2},
     {"truncation", "tiny", 12},
     {"truncation", "deep", 8},
     {"indirect", "deep", 20},
@@ -40,7 +42,7 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"large-directories", "deep", 12},
     {"large-directories", "plain", 3},
     {"journal-wrap", "deep", 3},
-    {"many-users", "tiny", 8},
+    {"many-users", "tiny", 8, 2},
     {"histories", "tiny", 12},
     {"histories", "deep", 6},
     {"io-errors", "plain", 8},
@@ -79,7 +81,8 @@ class Turns {
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
   for (std::uint64_t i = 0; i < family.count; ++i)
-    list.push_back(with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, (i + 1) % kOrders));
+    for (std::uint64_t order = i + 1; order <= i + family.orders; ++order)
+      list.push_back(with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, order % kOrders));
   return list;
 }
 

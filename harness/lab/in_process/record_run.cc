@@ -59,9 +59,8 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
 /// Does nothing but wait for the disk: after an error it may be tried again.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
-  return operation.kind == fsync || operation.kind == fdatasync ||
-         operation.kind == fsync_directory || operation.kind == sync ||
-         operation.kind == syncfs;
+  return operation.kind == fsync || operation.kind == fdatasync || operation.kind == fsync_directory ||
+         operation.kind == sync || operation.kind == syncfs;
 }
 
 class Run {
