@@ -448,7 +448,9 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     if (auto written = write_adds_of(inode.number); !written) return written;
     const auto arrived = names_arrived(operation, inode.number, noted);
     if (!arrived) return pass_on_errno(arrived);
-    if (*arrived && !owes(inode.number)) return {};
+    // One that another user has sent undone is not dirty until it is complete.
+    const bool whole = unwritten_indirect_blocks(volume_, inode).empty();
+    if (*arrived && whole && !owes(inode.number)) return {};
     if (auto written = write_way_to(inode.number, round); !written) return written;
   }
   return refuse(EIO);

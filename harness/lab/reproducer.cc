@@ -161,10 +161,10 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
     return fail(path.string(), std::strerror(errno), "make room or choose another folder");
   // All of it: what a used disk held before is part of what somebody else is to see.
-  constexpr std::uint64_t kPieceSectors = 2048;
+  constexpr std::uint64_t kSectorsAtATime = 2048;
   std::vector<std::byte> piece;
-  for (std::uint64_t lba = 0; lba < image.sectors(); lba += kPieceSectors) {
-    piece.resize(std::min(kPieceSectors, image.sectors() - lba) * model::kSectorBytes);
+  for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {
+    piece.resize(std::min(kSectorsAtATime, image.sectors() - lba) * model::kSectorBytes);
     if (const auto read = image.read(lba, piece); !read) return read;
     if (!put_sparse(file, lba * model::kSectorBytes, piece))
       return fail(path.string(), std::strerror(errno), "make room or choose another folder");
