@@ -160,22 +160,24 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
 }
 
 void revoked_blocks(Lines& lines, std::uint32_t rounds) {
-  constexpr std::uint64_t kPieces = 12, kEntries = 60, kNewFiles = 8;
+  constexpr std::uint64_t kOldFiles = 24, kPieces = 6, kEntries = 20, kNewFiles = 8;
   // Names so long that a directory has many blocks.
   const std::string big(240, 'x'), entry(200, 'n');
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
-    const std::string a = fmt::format("a{}", round), b = fmt::format("b{}", round),
-                      d = fmt::format("d{}", round);
-    // Extents with holes between them do not fit the inode: their block is journaled.
-    lines.create(a, 0);
-    for (std::uint64_t i = 0; i < kPieces; ++i) lines.write(a, i * 8192, 1024);
-    lines.say("setxattr {} user.big {}", a, big);
+    const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
+    const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
+    // Extents with holes between them and a large attribute do not fit the inode: their blocks are journaled,
+    // and lie among the data, where new data goes; those of directories lie elsewhere.
+    for (std::uint64_t i = 0; i < kOldFiles; ++i) {
+      lines.create(old(i), 0);
+      for (std::uint64_t piece = 0; piece < kPieces; ++piece) lines.write(old(i), piece * 8192, 1024);
+      lines.say("setxattr {} user.big {}", old(i), big + old(i));
+    }
     lines.say("mkdir {}", d);
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("create {}/{}-{}", d, entry, i);
-    lines.say("fsync {}", a);
-    lines.say("fsyncdir {}", d);
+    lines.say("sync");
     // All of it freed, and the removal committed.
-    lines.say("unlink {}", a);
+    for (std::uint64_t i = 0; i < kOldFiles; ++i) lines.say("unlink {}", old(i));
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/{}-{}", d, entry, i);
     lines.say("rmdir {}", d);
     lines.say("sync");
