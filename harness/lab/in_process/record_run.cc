@@ -149,7 +149,7 @@ class Run {
     met.telling.insert(met.telling.end(), failed_at.begin(),
                        failed_at.begin() + std::min(failed_at.size(), kTellingFailures));
     std::ranges::sort(met.telling);
-    met.telling.erase(std::ranges::unique(met.telling).begin(), met.telling.end());
+    met.telling.erase(std::unique(met.telling.begin(), met.telling.end()), met.telling.end());
   }
 
   /// One user's part of the list.
