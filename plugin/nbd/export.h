@@ -30,9 +30,10 @@ struct ExportTraits {
   std::uint64_t bytes = 0;
   std::uint32_t preferred_bytes = kPreferredBytesMin, maximum_bytes = kMaximumRequestBytes;
   bool rotational = false;
-  bool trim = false;       ///< what was trimmed reads as zeroes
-  bool zero = true;        ///< write_zeroes can be asked for
-  bool fast_zero = false;  ///< and costs less than writing
+  bool trim = false;
+  bool trim_zeroes = true;  ///< what was trimmed reads as zeroes
+  bool zero = true;         ///< write_zeroes can be asked for
+  bool fast_zero = false;   ///< and costs less than writing
   bool cache = true;
   bool extents = false;  ///< written() knows something
   bool shared = true;    ///< all connections to the export see one disk

@@ -155,13 +155,14 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// A device that can trim zeroes by trimming, when the client does not mind: what is trimmed reads as zeroes.
+/// A device that can trim zeroes by trimming, when the client does not mind and what is trimmed reads as
+/// zeroes.
 /// A client that only wants it fast hears at once when it is not.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     if (!is_aligned(count, offset)) return -1;
     const ExportTraits& disk = traits(handle);
-    const bool by_trim = (flags & NBDKIT_FLAG_MAY_TRIM) != 0 && disk.trim;
+    const bool by_trim = (flags & NBDKIT_FLAG_MAY_TRIM) != 0 && disk.trim && disk.trim_zeroes;
     if ((flags & NBDKIT_FLAG_FAST_ZERO) != 0 && !disk.fast_zero && !by_trim) return answer_errno(ENOTSUP);
     if (!by_trim) return serve(handle, request(model::Op::write_zeroes, count, offset, flags));
     return serve_trim(handle, request(model::Op::trim, count, offset, flags));

@@ -35,6 +35,7 @@ class StageDisk final : public Export {
       : own_(std::move(own)), connection_(std::move(connection)) {
     traits_ = {.bytes = connection_->sectors() * model::kSectorBytes,
                .trim = true,
+               .trim_zeroes = false,  // not on a used disk, and what a stage holds changes with each load
                .fast_zero = true,
                .extents = true,
                .shared = own_ == nullptr};

@@ -113,6 +113,27 @@ TEST(States, TellsWhatItCan) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
+/// A kernel that zeroes blocks allows holes: on a used disk a trim would leave what was there before.
+TEST(States, ZeroesOfAUsedDiskAreNoTrims) {
+  TemporaryFolder folder;
+  StateServer server(folder);
+  server.load(0, {{"sectors", kSectors}, {"used_disk", true}, {"record", folder / "used.hcrec"}});
+  Client disk(server, "stage/0");
+  const auto before = read_block(disk, 0, 24);
+  EXPECT_NE(before, block('\0', 24));
+  EXPECT_EQ(disk.zero(8, 8), 0) << "libnbd allows holes unless told otherwise";
+  EXPECT_EQ(disk.trim(16, 8), 0);
+  EXPECT_EQ(read_block(disk, 8, 8), block('\0', 8));
+  auto expected = before;
+  std::fill_n(expected.begin() + 8 * 512, 8 * 512, '\0');
+  EXPECT_EQ(read_block(disk, 0, 24), expected) << "and a trim leaves what was there";
+  const json sealed = server.state("seal", 0);
+  const std::string last = "w" + std::to_string(sealed["events"].get<int>());
+  server.load(1, {{"recording", folder / "used.hcrec"}, {"id", last}});
+  Client again(server, "stage/1");
+  EXPECT_EQ(read_block(again, 0, 24), expected) << "so does the recording";
+}
+
 TEST(States, ExtentsShowWhereTheStateIsEmpty) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);
