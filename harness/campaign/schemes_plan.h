@@ -8,7 +8,7 @@
 //   ufs-schemes/part-nr/ace-seq2/133787       one workload: what shows a failure again
 //   ufs-schemes/chains/reuse/3@tiny~2         likewise; on the disk `tiny`, in the shuffled order 2
 //   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7 (in_process/io_errors.h)
-//   ufs-schemes/chains/io-errors              as many of them as the whole campaign has
+//   ufs-schemes/chains/io-errors              a dozen of them; they are not part of the whole
 //   ufs-schemes/chains/io-errors/7            histories/7^7
 //
 // WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the family
