@@ -448,9 +448,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     if (auto written = write_adds_of(inode.number); !written) return written;
     const auto arrived = names_arrived(operation, inode.number, noted);
     if (!arrived) return pass_on_errno(arrived);
-    // One that another user has sent undone is not dirty until it is complete.
-    const bool whole = unwritten_indirect_blocks(volume_, inode).empty();
-    if (*arrived && whole && !owes(inode.number)) return {};
+    // An indirect block that another user has sent undone is not dirty until that write is complete.
+    if (*arrived && !owes(inode.number) && unwritten_indirect_blocks(volume_, inode).empty()) return {};
     if (auto written = write_way_to(inode.number, round); !written) return written;
   }
   return refuse(EIO);

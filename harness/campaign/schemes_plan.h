@@ -1,8 +1,8 @@
 #pragma once
 // What the campaign `ufs-schemes` will do, from its name:
 //
-//   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2, and
-//   families ufs-schemes/part-nr                       one scheme; "chains,chains-cb": these two; "all"
+//   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2, families
+//   ufs-schemes/part-nr                       one scheme; "chains,chains-cb": these two; "all"
 //   ufs-schemes/all/ace-seq2                  every scheme, all workloads of one kind: for shards
 //   ufs-schemes/all/reuse                     as many of a family as the whole campaign has
 //   ufs-schemes/part-nr/ace-seq2/133787       one workload: what shows a failure again

@@ -65,6 +65,13 @@ class Drawing {
   std::string fresh(const std::string& directory = {}) {
     return fmt::format("{}{}f{}", directory, directory.empty() ? "" : "/", next_name_++);
   }
+  /// Its name; it has this many stamps, drawn.
+  std::string new_file(const std::string& directory, std::uint64_t least, std::uint64_t most) {
+    std::string file = fresh(directory);
+    create(file);
+    write(file, 0, blocks(least, most));
+    return file;
+  }
   std::uint64_t size(const std::string& path) const { return draft_.size(path); }
   bool exists(const std::string& path) const { return !path.empty() && draft_.exists(path); }
   std::uint64_t blocks(std::uint64_t least, std::uint64_t most) {
@@ -129,10 +136,7 @@ void replace(Drawing& list, const std::vector<std::string>& directories, const s
       list.mkdir(made);
       if (list.one_in(2)) list.sync();
       list.add({.kind = Kind::rmdir, .path = made});
-      const std::string file = list.fresh(list.any_of(directories));
-      list.create(file);
-      list.write(file, 0, list.blocks(1, 8));
-      return list.maybe_persist(file);
+      return list.maybe_persist(list.new_file(list.any_of(directories), 1, 8));
     }
   }
 }
@@ -141,11 +145,7 @@ std::vector<Operation> reuse(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);
   const std::uint64_t files = 4 + list.below(5);
-  for (std::uint64_t i = 0; i < files; ++i) {
-    const std::string file = list.fresh(list.any_of(directories));
-    list.create(file);
-    list.write(file, 0, list.blocks(1, 40));
-  }
+  for (std::uint64_t i = 0; i < files; ++i) list.new_file(list.any_of(directories), 1, 40);
   list.sync();
   for (int round = 0; round < 6; ++round) {
     const std::string gone = list.any_file();
@@ -158,6 +158,7 @@ std::vector<Operation> reuse(std::uint64_t number) {
 /// finds no room is a file that holds less, or nothing.
 void fill_the_disk(Drawing& list) {
   constexpr std::uint64_t kLargest = 128 << 10;
+  list.mkdir("full");
   for (const std::uint64_t bytes : {kLargest, kLargest})
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
   for (std::uint64_t bytes = kLargest; bytes >= kStampBytes; bytes /= 2)
@@ -203,14 +204,10 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
 /// Six files in two directories, one of which has a directory to spare, on a disk without a free block.
 struct FullDisk {
   explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
-    for (int i = 0; i < 6; ++i) {
-      files.push_back(list.fresh(list.any_of(directories)));
-      list.create(files.back());
-      list.write(files.back(), 0, list.blocks(1, i % 2 == 0 ? 8 : 40));
-    }
+    for (int i = 0; i < 6; ++i)
+      files.push_back(list.new_file(list.any_of(directories), 1, i % 2 == 0 ? 8 : 40));
     spare = directories[0] + "/spare";
     list.mkdir(spare);
-    list.mkdir("full");
     fill_the_disk(list);
     list.sync();
   }
@@ -273,7 +270,6 @@ std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);
   list.create("room");
   list.write("room", 0, list.blocks(24, 48));
-  list.mkdir("full");
   fill_the_disk(list);
   list.unlink("room");
   list.sync();
@@ -303,11 +299,7 @@ std::vector<Operation> full_users(std::uint64_t number) {
 
 std::vector<Operation> truncation(std::uint64_t number) {
   Drawing list(number);
-  for (int i = 0; i < 3; ++i) {
-    const std::string file = list.fresh();
-    list.create(file);
-    list.write(file, 0, list.blocks(1, 48));
-  }
+  for (int i = 0; i < 3; ++i) list.new_file({}, 1, 48);
   list.sync();
   for (int round = 0; round < 8; ++round) {
     const std::string file = list.any_file();
@@ -410,11 +402,7 @@ std::vector<Operation> indirect(std::uint64_t number) {
 std::vector<Operation> fragments(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 1);
-  for (int i = 0; i < 3; ++i) {
-    const std::string file = list.fresh(list.one_in(2) ? directories[0] : std::string());
-    list.create(file);
-    list.write(file, 0, list.blocks(1, 3));
-  }
+  for (int i = 0; i < 3; ++i) list.new_file(list.one_in(2) ? directories[0] : std::string(), 1, 3);
   list.sync();
   for (int round = 0; round < 12; ++round) {
     const std::string file = list.any_file();
@@ -496,11 +484,7 @@ std::vector<Operation> directories(std::uint64_t number) {
 std::vector<Operation> renames(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
-  for (int i = 0; i < 5; ++i) {
-    const std::string file = list.fresh(list.any_of(parents));
-    list.create(file);
-    list.write(file, 0, list.blocks(1, 4));
-  }
+  for (int i = 0; i < 5; ++i) list.new_file(list.any_of(parents), 1, 4);
   for (int i = 0; i < 2; ++i) list.mkdir(fmt::format("{}/sub{}", list.any_of(parents), i));
   list.sync();
   for (int round = 0; round < 7; ++round) {
@@ -548,9 +532,7 @@ std::vector<Operation> moves(std::uint64_t number) {
   for (int i = 0; i < 6; ++i) {
     const std::string place = i < 3 ? fmt::format("{}/s{}", parents[i], i) : list.any_of(parents);
     if (i < 3) list.mkdir(place);
-    const std::string file = list.fresh(place);
-    list.create(file);
-    list.write(file, 0, list.blocks(1, 3));
+    list.new_file(place, 1, 3);
   }
   list.sync();
   for (int round = 0; round < 6; ++round) {
@@ -593,11 +575,7 @@ std::vector<Operation> replacements(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 2);
   std::vector<std::string> files;
-  for (int i = 0; i < 8; ++i) {
-    files.push_back(list.fresh(parents[i / 5]));
-    list.create(files.back());
-    list.write(files.back(), 0, list.blocks(1, 4));
-  }
+  for (int i = 0; i < 8; ++i) files.push_back(list.new_file(parents[i / 5], 1, 4));
   std::map<std::string, std::string> other_link;
   for (int i = 0; i < 4; ++i) {
     files.push_back(list.fresh(list.any_of(parents)));
@@ -611,9 +589,7 @@ std::vector<Operation> replacements(std::uint64_t number) {
     const std::string target = list.any_of(files);
     std::string source = list.any_of(files);
     if (list.one_in(2)) {
-      source = list.fresh(list.any_of(parents));
-      list.create(source);
-      list.write(source, 0, list.blocks(1, 4));
+      source = list.new_file(list.any_of(parents), 1, 4);
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
@@ -631,11 +607,7 @@ std::vector<Operation> large_directories(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 2);
   std::vector<std::string> outside;
-  for (int i = 0; i < 6; ++i) {
-    outside.push_back(list.fresh(parents[1]));
-    list.create(outside.back());
-    list.write(outside.back(), 0, list.blocks(1, 3));
-  }
+  for (int i = 0; i < 6; ++i) outside.push_back(list.new_file(parents[1], 1, 3));
   // Three names fill a chunk, and twelve blocks of one chunk are followed by an indirect one.
   std::uint64_t next = 0;
   for (const std::uint64_t names = 30 + list.below(9); next < names; ++next)

@@ -5,8 +5,7 @@
 //
 //   reuse          files go and others take their blocks and inodes in the next breath
 //   nearly-full    files, their ends, holes and directories go on a disk without a free block, and others
-//   take
-//                  their place: what is used again is what has just been freed
+//                  take their place: what is used again is what has just been freed
 //   crumbs         the same, and what is given back goes to files of one fragment each
 //   full-users     three users at once on a disk with little room: one takes what another one gives back
 //   truncation     files are cut, punched and grown again, while others write
@@ -17,7 +16,8 @@
 //   renames        over files, over directories and across them, of what was synced and what was not
 //   moves          directories are emptied by renames into old and new ones, and removed
 //   replacements   synced files and new ones are renamed over others, while their neighbours are synced
-//   large-directories   synced files move where a directory grows; with blocks of 512 bytes that is where its
+//   large-directories
+//                  synced files move where a directory grows; with blocks of 512 bytes that is where its
 //                  indirect block begins
 //   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
 //   many-users     three users at once (random_operations.h), who meet every few operations

@@ -22,9 +22,7 @@ constexpr std::uint32_t kDrawsMost = 200;  // for one operation; then the round 
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // permission bits
 constexpr std::uint64_t kOwners = 1000;
-constexpr std::int64_t kFirstEvenSecond =
-    315532800;  // 1980; even ones from here on every file system can store
-constexpr std::uint64_t kEvenSeconds = 1 << 29;
+constexpr std::uint64_t kEvenSeconds = 1 << 29;  // from kEarliestSeconds on
 
 class Dice {
  public:
@@ -201,7 +199,7 @@ class Dice {
         break;
       case Kind::touch:
         operation.path = file();
-        operation.seconds = kFirstEvenSecond + 2 * static_cast<std::int64_t>(below(kEvenSeconds));
+        operation.seconds = kEarliestSeconds + 2 * static_cast<std::int64_t>(below(kEvenSeconds));
         break;
       case Kind::truncate:
         operation.path = file();
