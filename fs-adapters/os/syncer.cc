@@ -28,6 +28,7 @@ struct Syncer::State {
   std::map<std::uint64_t, Work> due;
   std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
   std::size_t under_way = 0;
+  WaitQueue nothing_under_way{executor};
   std::size_t part = 0;
   TimeNs written_at = 0;
 };
@@ -44,7 +45,7 @@ void Syncer::State::do_due(TimeNs until) {
     due.erase(due.begin());
     ++under_way;
     work();
-    --under_way;
+    if (--under_way == 0) nothing_under_way.wake_all();
   }
 }
 
@@ -108,6 +109,12 @@ void Syncer::do_work(Extent extent) {
 
 std::size_t Syncer::work_waiting() const {
   return state_->due.size() + state_->later.size() + state_->under_way;
+}
+
+bool Syncer::wait_for_work_under_way() {
+  if (state_->under_way == 0) return false;
+  while (state_->under_way > 0) state_->nothing_under_way.wait();
+  return true;
 }
 
 void Syncer::forget_work() {

@@ -42,6 +42,9 @@ class Syncer {
   /// Items that have not been done; those under way count. What an item asks for in its turn is done at the
   /// next tick or call: who wants everything done looks again.
   std::size_t work_waiting() const;
+  /// Returns when no item is under way, whoever does it: true if there was one. Not from an item, nor with a
+  /// lock that one may want.
+  bool wait_for_work_under_way();
   /// What has been asked for is not done, and let go of: its file system is gone, with or without its disk.
   void forget_work();
 

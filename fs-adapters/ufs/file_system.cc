@@ -202,6 +202,9 @@ VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) {
 VfsResult<void> FileSystem::sync_all() {
   if (volume_->stopped()) return refuse(EIO);
   auto done = volume_->scheme->sync();
+  // A work item that the syncer or another user has begun is no longer waiting, and has metadata to change.
+  for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way(); ++round)
+    done = volume_->scheme->sync();
   if (done && volume_->stopped()) done = refuse(EIO);
   return done;
 }

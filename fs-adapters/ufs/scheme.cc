@@ -17,7 +17,6 @@ DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
 
 namespace {
 
-constexpr int kSyncRoundsMax = 100;            // of a sync: what others do meanwhile need not be waited for
 constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {

@@ -200,6 +200,8 @@ struct SchemeOptions {
   std::size_t dependencies_max = 50'000;
 };
 
+inline constexpr int kSyncRoundsMax = 100;  ///< of a sync: what others do meanwhile need not be waited for
+
 class Scheme : public os::WriteHooks {
  public:
   Scheme(Volume& volume, const SchemeOptions& options) : volume_(volume), options_(options) {}
@@ -254,7 +256,8 @@ class Scheme : public os::WriteHooks {
   enum class SyncExtent : std::uint8_t { data, everything };
   /// What fsync promises. The inode is locked by the caller. `data`: what is needed to read it back.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
-  /// Nothing is dirty, put off or owed when it returns. No inode is locked by the caller.
+  /// Nothing is dirty, put off or owed when it returns, but for what another fiber's work item has begun to
+  /// do. No inode is locked by the caller.
   virtual VfsResult<void> sync();
   /// No space left: does what has been put off. False: there is nothing.
   virtual bool reclaim() { return false; }
