@@ -178,10 +178,16 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
+  // While the inode's block is held: what it shows on the disk and what is to be undone in it change
+  // together.
+  auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!removal.moved)
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
+  freed.staged = block.has_value();
   inodes_[number].frees.push_back(std::move(freed));
-  return volume_.inodes.write_delayed(removal.inode);
+  if (!block) return pass_on_errno(block);
+  volume_.cache.write_delayed(std::move(*block));
+  return {};
 }
 
 // --- links
@@ -321,25 +327,30 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   note_made();
   const InodeNumber number = removal.inode.number;
-  FreeFile file{.number = number, .directory = removal.directory, .extents = removal.extents};
+  auto block = volume_.inodes.copy_to_block(removal.inode);  // held: see blocks_removed()
+  FreeFile file{.number = number,
+                .directory = removal.directory,
+                .extents = removal.extents,
+                .staged = block.has_value()};
   cancel_indirect(file.extents);
   cancel_allocations(removal.inode, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
   forget_directory_blocks(number, file);
   InodeNotes& notes = inodes_[number];
   notes.adds.clear();
-  if (never_written_.erase(number) != 0) {
+  if (block && never_written_.erase(number) != 0) {
     // Nothing on the disk leads to it, or from it to anything.
     for (const FreeBlocks& freed : notes.frees)
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);
-    // Its block may show what was copied there and never sent.
-    if (auto written = volume_.inodes.write_delayed(removal.inode); !written) return written;
+    volume_.cache.write_delayed(std::move(*block));
     if (auto freed = volume_.free_extents(file.extents); !freed) return freed;
     for (const auto& one : file.removals) work([this, one] { drop(one); });
     return volume_.free_inode(number, removal.directory);
   }
   notes.free_file = std::move(file);
-  return volume_.inodes.write_delayed(removal.inode);
+  if (!block) return pass_on_errno(block);
+  volume_.cache.write_delayed(std::move(*block));
+  return {};
 }
 
 void SoftUpdates::inode_allocated(InodeNumber number) {
