@@ -37,7 +37,11 @@ os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
   return {.system_call = kStep,
           .path_component = kStep,
+          .directory_entry = kStep,
           .buffer_found = kStep,
+          .copy_per_kib = kStep,
+          .transfer_per_kib = kStep,
+          .clear_per_kib = kStep,
           .request_issued = kStep,
           .inode_changed = kStep,
           .allocation = kStep,
