@@ -654,6 +654,24 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
+/// What a journal of data has logged is written again: in small, and with more than one transaction holds.
+std::vector<Operation> overwrites(std::uint64_t number) {
+  Drawing list(number);
+  for (int i = 0; i < 3; ++i) list.new_file({}, 24, 64);
+  list.sync();
+  for (int round = 0; round < 8; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t stamps = list.size(file) / kStampBytes;
+    list.write(file, (stamps - 1 - list.below(stamps / 2)) * kStampBytes, kStampBytes);
+    if (!list.one_in(4)) list.add({.kind = Kind::fsync, .path = file});
+    if (list.one_in(3)) continue;
+    list.write(file, 0, list.size(file));
+    if (list.one_in(2)) list.write(list.any_file(), 0, list.blocks(16, 24));
+    if (!list.one_in(4)) list.add({.kind = Kind::fsync, .path = file});
+  }
+  return list.take();
+}
+
 std::vector<Operation> many_users(std::uint64_t number) {
   return random_operations({.seed = number,
                             .rounds = 40,
@@ -695,6 +713,7 @@ const std::vector<Made>& all_families() {
       {{"large-directories", "synced files move where a directory grows, beyond its direct blocks too"},
        large_directories},
       {{"journal-wrap", "so many changes of names that a small journal goes round"}, journal_wrap},
+      {{"overwrites", "synced files are written over, a block and whole ones"}, overwrites},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"histories", "everything the language can say, in small"}, histories}};
   return kAll;
