@@ -24,6 +24,11 @@ std::string counts(const std::map<ufs::FindingKind, std::uint32_t>& found) {
   return text;
 }
 
+std::string counts(const ufs::Summary& counted) {
+  return fmt::format("{} directories, {} free inodes, {} free blocks and {} free fragments",
+                     counted.directories, counted.free_inodes, counted.free_blocks, counted.free_fragments);
+}
+
 std::string all_of(const StateOutcome& outcome) {
   std::string text = fmt::format("{} ({}), fsck: {}", crash::name(outcome.judgement.verdict),
                                  outcome.judgement.summary, counts(outcome.found));
@@ -50,7 +55,7 @@ std::string difference(const StateOutcome& one, const StateOutcome& other) {
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state) {
   return {.persisted = points.before(state.event),
-          .settled = run.is_settled(state),
+          .settled = run.settled_at(state),
           .unmount = run.unmounted_at(state)};
 }
 
@@ -101,14 +106,19 @@ void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts
     return;
   }
   outcome.judgement = crash::judge_trial(recovery, outcome.findings);
-  if (recovery.check_found_damage && outcome.findings.empty()) {
+  const bool is_clean = outcome.judgement.verdict == crash::Verdict::clean;
+  if (is_clean && facts.settled && !(*facts.settled == first.totals)) {
+    outcome.judgement = {crash::Verdict::repaired_by_fsck,
+                         "when everything has been written the mounted file system counts " +
+                             counts(*facts.settled) + ", and the disk has " + counts(first.totals)};
+  } else if (recovery.check_found_damage && outcome.findings.empty()) {
     outcome.judgement.summary =
         fmt::format("fsck found what {} may not leave{} ({}); first: {}", scheme_->name,
                     unmounted_clean ? " when it has been unmounted and says clean"
                     : facts.settled ? " when everything has been written"
                                     : "",
                     counts(outcome.found), forbidden);
-  } else if (outcome.judgement.verdict == crash::Verdict::clean && !outcome.found.empty()) {
+  } else if (is_clean && !outcome.found.empty()) {
     outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
   }
 }

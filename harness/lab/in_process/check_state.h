@@ -8,7 +8,7 @@
 // A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
 // `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
 // where the run had settled (record_run.h), and where the file system has been unmounted and says that it is
-// clean.
+// clean. Where the run had settled, the disk has free what the file system itself counted as free.
 //
 // There are two ways through it. The plain one looks at everything: three times the whole image, the whole
 // tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
@@ -71,8 +71,9 @@ enum class Way : std::uint8_t { plain, quick };
 /// What is known about a state from its run.
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last point that was told before the cut
-  bool settled = false;                  ///< nothing was owed or under way: residue is a finding
-  Unmount unmount = Unmount::none;       ///< before the cut: what then says clean has to be clean
+  /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
+  std::optional<ufs::Summary> settled = {};
+  Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
 };
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, const states::CrashState& state);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "harness/lab/in_process/persistence_points.h"
@@ -144,13 +145,13 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
   Examination examination(disk_, *checker, points, options, result, audit_);
-  for (const std::uint64_t event : result.run.settled) {
+  for (const std::uint64_t event : std::views::keys(result.run.settled)) {
     if (auto checked = check_held(event, **run, examination, options, result); !checked)
       return pass_on(checked);
     ++result.settled;
   }
   for (const std::uint64_t event : result.run.met.telling) {
-    if (std::ranges::binary_search(result.run.settled, event)) continue;
+    if (result.run.settled.contains(event)) continue;
     if (auto checked = check_held(event, **run, examination, options, result); !checked)
       return pass_on(checked);
     ++result.telling;

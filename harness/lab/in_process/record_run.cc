@@ -243,7 +243,8 @@ class Run {
 
   /// A file without a name that is still open is nobody's on the disk.
   void settle() {
-    if (open_ == 0 && !recorded_.failure) recorded_.settled.push_back(recorder_.events());
+    if (open_ == 0 && !recorded_.failure)
+      recorded_.settled[recorder_.events()] = filesystem_->volume().super.total;
   }
 
   void pause() {

@@ -17,7 +17,7 @@
 //
 // Where a sync has returned, no user does anything and no write is under way, the file system owes nothing:
 // the run has settled there, and so it has after the daemons' five minutes. A check may then find nothing but
-// totals.
+// totals, and what is free on the disk is what the file system counts as free in memory.
 //
 // With faults (RunOptions::faults) requests of the mounted system fail, and the run goes on:
 //
@@ -34,15 +34,16 @@
 //                    succeeds says so;
 //   nothing later    after an unmount nothing is written any more.
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "fs-adapters/os/faulty_disk.h"
+#include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/lab/in_process/formatted_disk.h"
 #include "harness/lab/in_process/order_rules.h"
@@ -79,15 +80,18 @@ struct RecordedRun {
   std::vector<workload::Mishap> mishaps;
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
-  std::vector<std::uint64_t> settled;  ///< cuts at which the file system owed nothing, rising
+  /// Cuts at which the file system owed nothing, and what it counted there itself.
+  std::map<std::uint64_t, ufs::Summary> settled;
   std::optional<std::string> failure;  ///< the file system broke its word before any cut
   std::size_t executed = 0;            ///< operations; of several users all
   Unmount unmount = Unmount::none;     ///< at the end, with faults
   MetFaults met;
 
-  /// True for what the disk held at a cut at which the file system owed nothing.
-  bool is_settled(const states::CrashState& state) const {
-    return state.listed.empty() && state.torn.empty() && std::ranges::binary_search(settled, state.event);
+  /// What the file system counted, for what the disk held at a cut at which it owed nothing.
+  std::optional<ufs::Summary> settled_at(const states::CrashState& state) const {
+    const auto found = settled.find(state.event);
+    if (found == settled.end() || !state.listed.empty() || !state.torn.empty()) return std::nullopt;
+    return found->second;
   }
   /// What had become of the unmount at a cut.
   Unmount unmounted_at(const states::CrashState& state) const {

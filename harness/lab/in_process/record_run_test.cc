@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/lab/in_process/benches.h"
+#include "harness/lab/in_process/check_state.h"
 #include "harness/lab/in_process/persistence_points.h"
 #include "harness/workload/families.h"
 #include "plugin/model/temporary_folder.h"
@@ -111,6 +112,34 @@ TEST_F(RecordedRuns, ResidueIsAFindingWhereARunHasSettled) {
   // A state that has leaked blocks is fine during the run, and would not be fine at a cut at which it
   // settled.
   EXPECT_GT(result->found.size(), 0U);
+}
+
+TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
+  const auto scheme = ufs::find_scheme_variant("soft-updates");
+  const auto operations = parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nsync\n");
+  const RecordedRun recorded = record("soft-updates", operations, {});
+  const auto run = states::RunHistory::load(recording_);
+  ASSERT_TRUE(run);
+  StateDisk disk((*benches_.get("tiny", *scheme))->formatted.bytes);
+  ASSERT_TRUE(disk.begin_run(*run));
+  ufs::Fsck fsck;
+  auto checker = StateChecker::create(*scheme, disk, fsck, operations, recorded.mishaps);
+  ASSERT_TRUE(checker);
+  const PersistencePoints points(**run);
+  StepTimes times{};
+  ASSERT_EQ(recorded.settled.size(), 3U);
+  for (const auto& [event, counted] : recorded.settled) {
+    const states::CrashState state{.event = event};
+    disk.show(state);
+    StateFacts facts = facts_of(recorded, points, state);
+    ASSERT_TRUE(facts.settled);
+    EXPECT_TRUE(keeps_rules(checker->check(facts, Way::plain, times)));
+    --facts.settled->free_inodes;
+    disk.show(state);
+    const StateOutcome miscounted = checker->check(facts, Way::plain, times);
+    EXPECT_FALSE(keeps_rules(miscounted));
+    EXPECT_NE(miscounted.judgement.summary.find("the mounted file system counts"), std::string::npos);
+  }
 }
 
 }  // namespace
