@@ -5,6 +5,7 @@
 #include <set>
 
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
 
@@ -43,11 +44,22 @@ std::set<InodeNumber> files(const model::SectorStore& store) {
   return found;
 }
 
+/// True when the totals that FreeBSD reads are those that we read, which lie in the flag's sector.
+bool totals_agree(const model::SectorStore& store) {
+  constexpr std::size_t kOurs = 192, kOthers = 1008;
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  EXPECT_TRUE(store.read(kSuperblockByte / kSectorBytes, bytes));
+  for (std::size_t i = 0; i < 4; ++i)
+    if (load32(bytes, kOurs + 4 * i) != load64(bytes, kOthers + 8 * i)) return false;
+  return true;
+}
+
 TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
   const MkfsOptions small{.bytes_per_inode = 16384, .time = 1};
   const auto image = [&] { return TestTree(small, 1 << 20); };
   TestTree damaged = image();
   damage(damaged);
+  ImageWriter(*damaged.store).as_after_a_cut();
   const auto start = damaged.bytes();
   ASSERT_TRUE(Fsck().run(*damaged.store, {.repair = true}));
   const auto expected = files(*damaged.store);
@@ -58,6 +70,10 @@ TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
     ASSERT_TRUE(damaged.store->write(0, start));
     CutStore cut(*damaged.store, cuts);
     finished = fsck.run(cut, {.repair = true}).has_value();
+    const auto left = fsck.check(*damaged.store);
+    ASSERT_TRUE(left) << "cut after " << cuts << ": " << left.error().message();
+    ASSERT_TRUE(!left->was_clean || (left->nothing_found() && totals_agree(*damaged.store)))
+        << "it says clean after a cut after " << cuts;
     const auto repaired = fsck.run(*damaged.store, {.repair = true});
     ASSERT_TRUE(repaired) << "cut after " << cuts << ": " << repaired.error().message();
     ASSERT_FALSE(repaired->unrepaired) << "cut after " << cuts;

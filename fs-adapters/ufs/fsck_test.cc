@@ -267,6 +267,17 @@ TEST(Fsck, InodesThatCannotBe) {
                   {"docs/deep"});
 }
 
+TEST(Fsck, ADirectoryEndsBeforeAHole) {
+  // What lies behind it belongs to nobody then, and was claimed when the hole was met.
+  const auto with_a_hole = [](auto& w, auto& t) {
+    for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
+    EXPECT_NE(w.load(t.docs).direct[2], 0U);
+    edit(w, t.docs, [](Inode& i) { i.direct[1] = 0; });
+    w.finish();
+  };
+  expect_repaired(with_a_hole, {directory_hole, bad_sectors, leaked_blocks, links_too_high});
+}
+
 TEST(Fsck, BlocksOfTwoFilesStayWithWhoChangedLast) {
   TestTree tree;
   ImageWriter writer(*tree.store);

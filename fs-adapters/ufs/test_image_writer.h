@@ -127,10 +127,13 @@ class ImageWriter {
       superblock_.total.free_inodes += s.free_inodes, superblock_.total.free_fragments += s.free_fragments;
     }
     write(superblock_.summary_address, summary);
-    std::vector<std::byte> bytes(kSuperblockBytes);
-    EXPECT_TRUE(store_.read(kSuperblockByte / kSectorBytes, bytes));
-    encode_superblock(superblock_, bytes);
-    EXPECT_TRUE(store_.write(kSuperblockByte / kSectorBytes, bytes));
+    write_superblock();
+  }
+  /// Not clean, and its totals are out of date.
+  void as_after_a_cut() {
+    superblock_.clean = false;
+    superblock_.total = {};
+    write_superblock();
   }
   /// change(CylinderGroup&) -> true: that was it.
   template <typename Change>
@@ -143,6 +146,12 @@ class ImageWriter {
   }
 
  private:
+  void write_superblock() {
+    std::vector<std::byte> bytes(kSuperblockBytes);
+    EXPECT_TRUE(store_.read(kSuperblockByte / kSectorBytes, bytes));
+    encode_superblock(superblock_, bytes);
+    EXPECT_TRUE(store_.write(kSuperblockByte / kSectorBytes, bytes));
+  }
   InodeNumber add(InodeNumber parent, std::string_view name, const Inode& inode) {
     const InodeNumber number = take_inode(false);
     save(number, inode);
