@@ -64,7 +64,11 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   if (auto done = store.read(byte / kSectorBytes, bytes); !done) return done;
   encode_superblock(superblock, bytes);
-  return store.write(byte / kSectorBytes, bytes);
+  // The flag that all is well is in the first of the sectors, totals are in the others, too.
+  const auto sectors = std::span<const std::byte>(bytes);
+  const std::uint64_t first = byte / kSectorBytes;
+  if (auto done = store.write(first + 1, sectors.subspan(kSectorBytes)); !done) return done;
+  return store.write(first, sectors.first(kSectorBytes));
 }
 
 std::uint32_t operation_blocks_max(std::uint32_t groups) {

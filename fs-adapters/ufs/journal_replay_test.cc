@@ -107,6 +107,30 @@ TEST(JournalReplay, ACutAnywhereInAReplayIsReplayed) {
   EXPECT_GT(cuts, 60U);
 }
 
+TEST(JournalReplay, ACutAnywhereInAMountsReplayIsReplayedByTheNextMount) {
+  const auto left = left_behind();
+  const auto store = store_of(left);
+  const auto superblock = [&] { return ImageReader::open(*store)->superblock(); };
+  // A mount replays what does not say that it is clean.
+  const auto replay = [&](model::SectorStore& through) {
+    Superblock super = superblock();
+    return super.clean || replay_journal(through, super, ReplayFor::mount).has_value();
+  };
+  ASSERT_TRUE(replay(*store));
+  const auto expected = bytes_of_store(*store);
+  std::uint64_t cuts = 0;
+  for (bool finished = false; !finished && cuts < 4000; ++cuts) {
+    ASSERT_TRUE(store->write(0, left));
+    CutStore interrupted(*store, cuts);
+    finished = replay(interrupted);
+    ASSERT_TRUE(replay(*store)) << "cut after " << cuts << " sectors";
+    expect_same(bytes_of_store(*store), expected, superblock(),
+                "cut after " + std::to_string(cuts) + " sectors");
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(cuts, 60U);
+}
+
 TEST(JournalReplay, AMountDoesWhatFsckDoes) {
   const auto left = left_behind();
   const auto store = store_of(left);
