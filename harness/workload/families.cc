@@ -639,6 +639,11 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
   list.sync();
+  // Each directory changes a block of its own: together they are more than a small journal holds.
+  constexpr int kTooMany = 54;
+  for (int i = 0; i < kTooMany; ++i) list.mkdir(fmt::format("{}/wide{}", parents[0], i));
+  for (int i = 0; i < kTooMany; ++i) list.rmdir(fmt::format("{}/wide{}", parents[0], i));
+  list.sync();
   for (int round = 0; round < 60; ++round) {
     const std::string made = list.fresh(list.any_of(parents));
     list.one_in(5) ? list.mkdir(made) : list.create(made);

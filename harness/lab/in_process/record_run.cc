@@ -248,7 +248,7 @@ class Run {
   }
 
   void pause() {
-    if (options_.pause_ns_max == 0 || random_.below(kPauseOneIn) != 0) return;
+    if (options_.pause_ns_max == 0 || options_.order % 4 == 3 || random_.below(kPauseOneIn) != 0) return;
     const auto pause = random_.below(static_cast<std::uint64_t>(options_.pause_ns_max));
     executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
   }

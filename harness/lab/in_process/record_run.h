@@ -57,7 +57,8 @@ struct RunOptions {
   std::int64_t pause_ns_max = 20'000'000'000;  ///< between two operations; most pauses are none
   std::uint64_t cache_bytes = 4 << 20;
   /// 0: the elevator, 10 ms a request; else the seed of a shuffled order. With an odd one several users have
-  /// a slow processor and meet in the middle of their operations; else it takes no time.
+  /// a slow processor and meet in the middle of their operations; else it takes no time. With 3, 7, 11 ...
+  /// there are no pauses: much is owed at once.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
 };
