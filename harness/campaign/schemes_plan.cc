@@ -45,6 +45,7 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"large-directories", "deep", 12},
     {"large-directories", "plain", 3},
     {"journal-wrap", "deep", 3},
+    {"open-files", "tiny", 10},
     {"overwrites", "tiny", 8},
     {"many-users", "tiny", 8, 2},
     {"histories", "tiny", 12},

@@ -659,6 +659,47 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
+/// Files lose their last names while they are open, and are written and synced without one; others take what
+/// they give back when they are closed.
+std::vector<Operation> open_files(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 2);
+  for (int i = 0; i < 6; ++i) list.new_file(list.any_of(directories), 1, 24);
+  list.sync();
+  std::vector<std::string> open;
+  for (int round = 0; round < 14; ++round) {
+    const std::string file = list.any_file();
+    switch (list.below(5)) {
+      case 0:
+      case 1:
+        open.push_back(fmt::format("%o{}", round));
+        if (!list.add({.kind = Kind::open, .path = file, .target = open.back()})) {
+          open.pop_back();
+        } else if (list.one_in(3)) {
+          list.rename(list.new_file(list.any_of(directories), 1, 4), file);
+        } else {
+          list.unlink(file);
+        }
+        break;
+      case 2:
+        if (!open.empty()) list.write(list.any_of(open), 0, list.blocks(1, 30));
+        break;
+      case 3:
+        if (open.empty()) break;
+        list.add({.kind = Kind::close, .path = open.front()});
+        open.erase(open.begin());
+        break;
+      default:
+        list.new_file(list.any_of(directories), 1, 24);
+    }
+    if (!open.empty() && list.one_in(4)) list.add({.kind = Kind::fsync, .path = list.any_of(open)});
+    list.maybe_persist(list.any_file());
+  }
+  if (list.one_in(2))
+    for (const std::string& one : open) list.add({.kind = Kind::close, .path = one});
+  return list.take();
+}
+
 /// What a journal of data has logged is written again: in small, and with more than one transaction holds.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);
@@ -718,6 +759,7 @@ const std::vector<Made>& all_families() {
       {{"large-directories", "synced files move where a directory grows, beyond its direct blocks too"},
        large_directories},
       {{"journal-wrap", "so many changes of names that a small journal goes round"}, journal_wrap},
+      {{"open-files", "files lose their last names while they are open"}, open_files},
       {{"overwrites", "synced files are written over, a block and whole ones"}, overwrites},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"histories", "everything the language can say, in small"}, histories}};

@@ -20,6 +20,7 @@
 //                  synced files move where a directory grows; with blocks of 512 bytes that is where its
 //                  indirect block begins
 //   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
+//   open-files     files lose their last names while they are open, and are written and synced without one
 //   overwrites     synced files are written over: a block, and more than a transaction of a journal holds
 //   many-users     three users at once (random_operations.h), who meet every few operations
 //   histories      everything that the language can say (random_operations.h), in small
