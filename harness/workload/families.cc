@@ -575,6 +575,7 @@ std::vector<Operation> replacements(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 2);
   std::vector<std::string> files;
+  files.reserve(12);
   for (int i = 0; i < 8; ++i) files.push_back(list.new_file(parents[i / 5], 1, 4));
   std::map<std::string, std::string> other_link;
   for (int i = 0; i < 4; ++i) {
@@ -607,6 +608,7 @@ std::vector<Operation> large_directories(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 2);
   std::vector<std::string> outside;
+  outside.reserve(6);
   for (int i = 0; i < 6; ++i) outside.push_back(list.new_file(parents[1], 1, 3));
   // Three names fill a chunk, and twelve blocks of one chunk are followed by an indirect one.
   std::uint64_t next = 0;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "harness/lab/in_process/persistence_points.h"
@@ -145,8 +144,8 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
   Examination examination(disk_, *checker, points, options, result, audit_);
-  for (const std::uint64_t event : std::views::keys(result.run.settled)) {
-    if (auto checked = check_held(event, **run, examination, options, result); !checked)
+  for (const auto& settled : result.run.settled) {
+    if (auto checked = check_held(settled.first, **run, examination, options, result); !checked)
       return pass_on(checked);
     ++result.settled;
   }
