@@ -1,0 +1,374 @@
+// Families about blocks: who gets them, gives them back, and what is written where (families.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/workload/drawing.h"
+#include "harness/workload/family_makers.h"
+#include "harness/workload/random_operations.h"
+
+namespace headcrash::workload {
+
+namespace {
+
+using Kind = Operation::Kind;
+
+/// A file that takes what another one gives back.
+void replace(Drawing& list, const std::vector<std::string>& directories, const std::string& gone) {
+  const std::uint64_t room = std::max<std::uint64_t>(list.size(gone), kStampBytes);
+  switch (list.below(6)) {
+    case 0:
+    case 1: {
+      list.unlink(gone);
+      const std::string made = list.fresh(list.any_of(directories));
+      list.create(made);
+      list.write(made, 0, room / kStampBytes * kStampBytes);
+      return list.maybe_persist(made);
+    }
+    case 2: {
+      list.truncate(gone, 0);
+      const std::string other = list.any_file();
+      list.append(other, room / kStampBytes * kStampBytes);
+      return list.maybe_persist(other);
+    }
+    case 3: {
+      list.truncate(gone, 0);
+      const std::string made = list.fresh(list.any_of(directories));
+      list.create(made);
+      list.write(made, 0, room / kStampBytes * kStampBytes);
+      return list.maybe_persist(made);
+    }
+    case 4: {
+      list.unlink(gone);
+      const std::string made = list.fresh(list.any_of(directories)) + "dir";
+      list.mkdir(made);
+      list.create(made + "/inside");
+      return list.maybe_persist(made + "/inside");
+    }
+    default: {
+      // A directory's inode and block become a file's.
+      const std::string made = list.fresh(list.any_of(directories)) + "dir";
+      list.mkdir(made);
+      if (list.one_in(2)) list.sync();
+      list.add({.kind = Kind::rmdir, .path = made});
+      return list.maybe_persist(list.new_file(list.any_of(directories), 1, 8));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Operation> reuse(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 2);
+  const std::uint64_t files = 4 + list.below(5);
+  for (std::uint64_t i = 0; i < files; ++i) list.new_file(list.any_of(directories), 1, 40);
+  list.sync();
+  for (int round = 0; round < 6; ++round) {
+    const std::string gone = list.any_file();
+    if (!gone.empty()) replace(list, directories, gone);
+  }
+  return list.take();
+}
+
+namespace {
+
+/// Takes every block of a small disk: halves of halves, so that the last fragment is reached on any. What
+/// finds no room is a file that holds less, or nothing.
+void fill_the_disk(Drawing& list) {
+  constexpr std::uint64_t kLargest = 128 << 10;
+  list.mkdir("full");
+  for (const std::uint64_t bytes : {kLargest, kLargest})
+    if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
+  for (std::uint64_t bytes = kLargest; bytes >= kStampBytes; bytes /= 2)
+    if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
+}
+
+/// Gives some room back, and returns how much: a whole file, its end, a piece of its middle, or a directory.
+std::uint64_t give_back(Drawing& list, const std::string& file) {
+  const std::uint64_t size = list.size(file);
+  const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
+  switch (list.below(7)) {
+    case 0:
+      list.truncate(file, 0);
+      return size;
+    case 1:
+    case 2:
+      list.truncate(file, cut);
+      return size - cut;
+    case 3: {
+      const std::uint64_t length = std::min(list.blocks(4, 12), size - std::min(cut, size));
+      if (length == 0 || !list.punch(file, cut, length)) return 0;
+      return length;
+    }
+    default:
+      list.unlink(file);
+      return size;
+  }
+}
+
+/// The blocks that there are go to this file, or a fragment to it and the rest to another one. Returns who
+/// came last.
+std::string take(Drawing& list, const std::string& taker, const std::string& other, std::uint64_t bytes) {
+  bytes = bytes / kStampBytes * kStampBytes;
+  if (bytes <= kStampBytes || !list.one_in(3)) {
+    list.append(taker, bytes);
+    return taker;
+  }
+  list.append(taker, kStampBytes);
+  list.append(other, bytes - kStampBytes);
+  return other;
+}
+
+/// Six files in two directories, one of which has a directory to spare, on a disk without a free block.
+struct FullDisk {
+  explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
+    for (int i = 0; i < 6; ++i)
+      files.push_back(list.new_file(list.any_of(directories), 1, i % 2 == 0 ? 8 : 40));
+    spare = directories[0] + "/spare";
+    list.mkdir(spare);
+    fill_the_disk(list);
+    list.sync();
+  }
+  /// False: there is none.
+  bool forget_the_removed() {
+    std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
+    return !files.empty();
+  }
+
+  Drawing list;
+  std::vector<std::string> directories, files;
+  std::string spare;
+};
+
+}  // namespace
+
+/// Every block that is taken is one that has just been given back.
+std::vector<Operation> nearly_full(std::uint64_t number) {
+  FullDisk disk(number);
+  Drawing& list = disk.list;
+  for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
+    // Made before, the taker's writes are under way when the room is given back.
+    const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
+    const std::string taker = to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
+    if (to_new && made_before) list.create(taker);
+    std::uint64_t room = 4 * kStampBytes;
+    if (round != 3 || !list.rmdir(disk.spare)) room = give_back(list, list.any_of(disk.files));
+    if (to_new && !made_before && to_directory) {
+      list.mkdir(taker);
+      list.maybe_persist(list.any_of(disk.files));
+      continue;
+    }
+    if (!list.exists(taker)) list.create(taker);
+    if (to_new) disk.files.push_back(taker);
+    disk.forget_the_removed();
+    const std::string last = take(list, taker, list.any_of(disk.files), room);
+    list.maybe_persist(list.one_in(3) ? list.any_file() : last);
+  }
+  return list.take();
+}
+
+/// What is given back goes to files of one fragment each.
+std::vector<Operation> crumbs(std::uint64_t number) {
+  FullDisk disk(number);
+  Drawing& list = disk.list;
+  for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
+    std::vector<std::string> takers;
+    for (int i = 0; i < 3; ++i) {
+      takers.push_back(list.fresh(list.any_of(disk.directories)));
+      list.create(takers.back());
+    }
+    give_back(list, list.any_of(disk.files));
+    for (const std::string& taker : takers) list.write(taker, 0, kStampBytes);
+    if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = list.any_of(takers)});
+    list.maybe_persist(list.any_of(takers));
+  }
+  return list.take();
+}
+
+/// Three users on a disk with little room: what one of them gives back another one takes.
+std::vector<Operation> full_users(std::uint64_t number) {
+  Drawing list(number);
+  list.create("room");
+  list.write("room", 0, list.blocks(24, 48));
+  fill_the_disk(list);
+  list.unlink("room");
+  list.sync();
+  RandomOptions users{.seed = number,
+                      .rounds = 60,
+                      .directories = 2,
+                      .names = 3,
+                      .largest_blocks = 20,
+                      .persistence_percent = 25,
+                      .threads = 3,
+                      .rounds_to_a_join = 15};
+  users.weights.fill(0);
+  const auto often = [&](Kind kind, std::uint32_t weight) {
+    users.weights.at(static_cast<std::size_t>(kind)) = weight;
+  };
+  often(Kind::create, 6);
+  often(Kind::unlink, 5);
+  often(Kind::write, 12);
+  often(Kind::truncate, 4);
+  often(Kind::punch, 1);
+  often(Kind::rename, 1);
+  often(Kind::fsync, 6);
+  often(Kind::sync, 1);
+  for (const Operation& operation : random_operations(users)) list.add(operation);
+  return list.take();
+}
+
+std::vector<Operation> truncation(std::uint64_t number) {
+  Drawing list(number);
+  for (int i = 0; i < 3; ++i) list.new_file({}, 1, 48);
+  list.sync();
+  for (int round = 0; round < 8; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t size = list.size(file);
+    const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
+    switch (list.below(5)) {
+      case 0:
+        list.truncate(file, list.one_in(2) ? 0 : cut);
+        break;
+      case 1:  // within a block, and grown again: the tail must be zeroes
+        list.truncate(file, cut + list.below(kStampBytes));
+        if (list.one_in(2)) list.truncate(file, size + list.blocks(0, 8));
+        break;
+      case 2:
+        list.punch(file, cut, list.blocks(1, 16));
+        break;
+      case 3:
+        list.truncate(file, size + list.blocks(1, 40));
+        break;
+      default:
+        list.write(file, cut, list.blocks(1, 8));
+    }
+    list.maybe_persist(file);
+    const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
+    if (!list.exists(other)) list.create(other);
+    if (list.one_in(2)) {
+      list.append(other, list.blocks(1, 24));
+    } else {
+      list.write(other, list.blocks(0, 20), list.blocks(1, 8));
+    }
+    list.maybe_persist(other);
+  }
+  return list.take();
+}
+
+namespace {
+
+/// Where the levels begin with blocks of 512 bytes, and what is beyond the first of them.
+constexpr std::uint64_t kSingle = 12 * 512;
+constexpr std::uint64_t kDouble = (12 + 128) * 512;
+constexpr std::uint64_t kTriple = (12 + 128 + 128 * 128) * 512;
+
+std::uint64_t place_near_a_level(Drawing& list, bool triple) {
+  const std::uint64_t around = list.blocks(0, 6);
+  switch (list.below(triple ? 7 : 5)) {
+    case 0:
+      return around;
+    case 1:
+    case 2:
+      return kSingle - 2 * kStampBytes + around;
+    case 3:
+    case 4:
+      return (list.one_in(2) ? kDouble : kDouble + 128 * 512) - 2 * kStampBytes + around;
+    default:
+      return kTriple - 2 * kStampBytes + around;
+  }
+}
+
+}  // namespace
+
+std::vector<Operation> indirect(std::uint64_t number) {
+  Drawing list(number);
+  const bool triple = number % 4 == 3;  // a file of eight megabytes takes long to look at
+  for (int i = 0; i < 2; ++i) {
+    const std::string file = list.fresh();
+    list.create(file);
+    list.write(file, list.one_in(2) ? 0 : place_near_a_level(list, triple), list.blocks(1, 20));
+  }
+  list.sync();
+  for (int round = 0; round < 9; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t at = place_near_a_level(list, triple);
+    switch (list.below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        list.write(file, at, list.blocks(1, 12));
+        break;
+      case 3:
+        list.append(file, list.blocks(1, 12));
+        break;
+      case 4:
+        list.truncate(file, std::min(at, list.size(file)));
+        break;
+      case 5:
+        list.punch(file, at, list.blocks(1, 16));
+        break;
+      case 6:
+        list.truncate(file, 0);
+        break;
+      default:
+        if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
+    }
+    list.maybe_persist(list.exists(file) ? file : list.any_file());
+    // Whoever comes next takes what was freed, pointers or data.
+    const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
+    if (!list.exists(other)) list.create(other);
+    if (list.one_in(2)) list.append(other, list.blocks(1, 16));
+    list.maybe_persist(other);
+  }
+  return list.take();
+}
+
+std::vector<Operation> fragments(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 1);
+  for (int i = 0; i < 3; ++i) list.new_file(list.one_in(2) ? directories[0] : std::string(), 1, 3);
+  list.sync();
+  for (int round = 0; round < 12; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t size = list.size(file);
+    switch (list.below(10)) {
+      case 0:
+        list.truncate(file, list.below(size + 1));
+        break;
+      case 1: {
+        const std::string made = list.fresh(list.one_in(2) ? directories[0] : std::string());
+        list.create(made);
+        list.write(made, 0, list.blocks(1, 3) - (list.one_in(3) ? 200 : 0));
+        break;
+      }
+      case 2:
+        if (list.draft().all(FileType::regular).size() > 2) list.unlink(file);
+        break;
+      default:
+        list.append(file, list.blocks(1, list.one_in(4) ? 12 : 3));
+    }
+    list.maybe_persist(list.exists(file) ? file : list.any_file());
+  }
+  return list.take();
+}
+
+/// What a journal of data has logged is written again: in small, and with more than one transaction holds.
+std::vector<Operation> overwrites(std::uint64_t number) {
+  Drawing list(number);
+  for (int i = 0; i < 3; ++i) list.new_file({}, 24, 64);
+  list.sync();
+  for (int round = 0; round < 8; ++round) {
+    const std::string file = list.any_file();
+    const std::uint64_t stamps = list.size(file) / kStampBytes;
+    list.write(file, (stamps - 1 - list.below(stamps / 2)) * kStampBytes, kStampBytes);
+    if (!list.one_in(4)) list.add({.kind = Kind::fsync, .path = file});
+    if (list.one_in(3)) continue;
+    list.write(file, 0, list.size(file));
+    if (list.one_in(2)) list.write(list.any_file(), 0, list.blocks(16, 24));
+    if (!list.one_in(4)) list.add({.kind = Kind::fsync, .path = file});
+  }
+  return list.take();
+}
+
+}  // namespace headcrash::workload

@@ -1,0 +1,30 @@
+#pragma once
+// The makers behind the table of families (families.h): equal numbers give equal lists.
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+// families_of_space.cc
+std::vector<Operation> reuse(std::uint64_t number);
+std::vector<Operation> nearly_full(std::uint64_t number);
+std::vector<Operation> crumbs(std::uint64_t number);
+std::vector<Operation> full_users(std::uint64_t number);
+std::vector<Operation> truncation(std::uint64_t number);
+std::vector<Operation> indirect(std::uint64_t number);
+std::vector<Operation> fragments(std::uint64_t number);
+std::vector<Operation> overwrites(std::uint64_t number);
+
+// families_of_names.cc
+std::vector<Operation> directories(std::uint64_t number);
+std::vector<Operation> renames(std::uint64_t number);
+std::vector<Operation> moves(std::uint64_t number);
+std::vector<Operation> replacements(std::uint64_t number);
+std::vector<Operation> large_directories(std::uint64_t number);
+std::vector<Operation> journal_wrap(std::uint64_t number);
+std::vector<Operation> open_files(std::uint64_t number);
+
+}  // namespace headcrash::workload
