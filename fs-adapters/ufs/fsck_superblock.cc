@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "fs-adapters/ufs/fsck_state.h"
+#include "fs-adapters/ufs/journal_area.h"
 
 namespace headcrash::ufs {
 
@@ -47,18 +48,12 @@ bool Fsck::State::find_superblock() {
 
 /// Writes the totals, and the flag that all is well if it is, after all else has been written.
 void Fsck::State::finish() {
-  if (!repairing()) return;
+  if (!repairing() || stopped()) return;
   if (report.nothing_found() && superblock.clean && !superblock.modified) return;
   superblock.clean = !report.unrepaired, superblock.modified = false;
   superblock.written_at = std::max(superblock.written_at, options.time);
-  std::array<std::byte, 3 * kSectorBytes> bytes = {};
-  if (!read_sectors(superblock_byte / kSectorBytes, bytes)) return;
-  encode_superblock(superblock, bytes);
-  // The flag is in the first of the sectors.
-  const auto sectors = std::span<const std::byte>(bytes);
-  constexpr std::uint64_t kFirst = kSuperblockByte / kSectorBytes;
-  if (write_sectors(kFirst + 1, sectors.subspan(kSectorBytes)))
-    write_sectors(kFirst, sectors.first(kSectorBytes));
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
+    failure = done.error();
 }
 
 }  // namespace headcrash::ufs

@@ -60,9 +60,14 @@ Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32
 }  // namespace
 
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte) {
+  return write_superblock(store, superblock, byte, byte);
+}
+
+Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte,
+                              std::uint64_t like_byte) {
   std::array<std::byte, 3 * kSectorBytes> bytes = {};
   static_assert(bytes.size() >= kSuperblockUsedBytes);
-  if (auto done = store.read(byte / kSectorBytes, bytes); !done) return done;
+  if (auto done = store.read(like_byte / kSectorBytes, bytes); !done) return done;
   encode_superblock(superblock, bytes);
   // The flag that all is well is in the first of the sectors, totals are in the others, too.
   const auto sectors = std::span<const std::byte>(bytes);

@@ -14,8 +14,12 @@
 
 namespace headcrash::ufs {
 
-/// Over the one that is there. `byte`: of it, or of a replica.
+/// Over the one that is there. `byte`: of it, or of a replica. The sector with the flag "clean" is written
+/// last.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte);
+/// The same where the one at `byte` is damaged: what `Superblock` does not hold is taken from `like_byte`.
+Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte,
+                              std::uint64_t like_byte);
 
 /// An empty journal where a damaged one was: the whole area is zeroed.
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock);
