@@ -35,9 +35,12 @@ struct Promises {
   /// finds nothing to force to the log.
   bool fsync_keeps_exchanged_name = true;
   /// The path also where a directory on it was renamed before the object got its name: the log that holds the
-  /// one holds the other. (A directory that was renamed later is no part of the promise.) btrfs writes a log
-  /// of the object and of new directories, f2fs a node that names its parent by number.
+  /// one holds the other. btrfs writes a log of the object and of new directories, f2fs a node that names its
+  /// parent by number.
   bool fsync_keeps_renamed_parents = true;
+  /// The path also where a directory on it was renamed after the object got its name: fsync writes the new
+  /// names of directories that have moved (our own file systems do; of Linux's nobody says so).
+  bool fsync_keeps_moved_path = false;
   /// sync() and syncfs() return when everything is on the disk, as Linux says. A FUSE file system does not
   /// hear of them (fs-adapters/fuse/server.h).
   bool sync_waits = true;

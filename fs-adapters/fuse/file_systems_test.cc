@@ -52,6 +52,7 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     ASSERT_TRUE(variant) << name << ": " << variant.error().message();
     const adapters::Promises meant = ufs::promises_of(*variant);
     EXPECT_EQ(adapter->promises.fsync_keeps_name, meant.fsync_keeps_name) << name;
+    EXPECT_EQ(adapter->promises.fsync_keeps_moved_path, meant.fsync_keeps_moved_path) << name;
     EXPECT_EQ(adapter->promises.renamed_file_survives, meant.renamed_file_survives) << name;
     EXPECT_EQ(adapter->promises.names, meant.names) << name;
     EXPECT_EQ(adapter->promises.exposes_stale_data, meant.exposes_stale_data) << name;

@@ -87,7 +87,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   if (!*table) return {};
   if (const auto known = (*table)->only(
           {"expected", "reason", "fsync-keeps-name", "fsync-keeps-links", "fsync-keeps-exchanged-name",
-           "fsync-keeps-renamed-parents", "fsync-keeps-new-name", "replace-keeps-content",
+           "fsync-keeps-renamed-parents", "fsync-keeps-moved-path", "fsync-keeps-new-name", "replace-keeps-content",
            "renamed-file-survives", "names", "names-are-atomic", "exposes-stale-data", "allocation-size",
            "sync-waits", "keeps-times", "keeps-allocation", "own-names", "passing-names"});
       !known)
@@ -102,6 +102,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
         (*table)->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
         (*table)->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
+        (*table)->take("fsync-keeps-moved-path", promises.fsync_keeps_moved_path),
         (*table)->take("sync-waits", promises.sync_waits),
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),

@@ -114,6 +114,7 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name) {
 
 adapters::Promises promises_of(const SchemeVariant& scheme) {
   return {.fsync_keeps_name = true,
+          .fsync_keeps_moved_path = true,
           .renamed_file_survives = true,
           .names = scheme.mount.scheme == SchemeKind::journal ? adapters::NameOrder::atomic
                                                               : adapters::NameOrder::ordered,

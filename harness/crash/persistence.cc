@@ -82,12 +82,13 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
 }
 
 /// Whether what writes an object of which `named` was the last change of name leaves out this rename of a
-/// directory above it: a later one is in nothing that fsync of the object waits for, and one before it comes
-/// along only where all is logged in order.
+/// directory above it: a later one is in nothing that fsync of the object waits for unless it looks for
+/// directories that have moved, and one before it comes along only where all is logged in order.
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered = !directory.covers.empty() && directory.covers.back().operation > last.operation;
-  return last.by_rename && !covered && (last.operation > named || !promises_.fsync_keeps_renamed_parents);
+  if (!last.by_rename || covered) return false;
+  return last.operation > named ? !promises_.fsync_keeps_moved_path : !promises_.fsync_keeps_renamed_parents;
 }
 
 /// The object's own name and its directories', up to the first of which a rename is left out: above it

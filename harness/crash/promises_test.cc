@@ -197,6 +197,20 @@ TEST(Promises, FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
+TEST(Promises, FsyncKeepsThePathThroughADirectoryThatMovedLaterOnlyWhereDocumented) {
+  const adapters::Promises moved_path{.fsync_keeps_name = true, .fsync_keeps_moved_path = true};
+  const adapters::Promises ordered{
+      .fsync_keeps_name = true, .fsync_keeps_moved_path = true, .names = adapters::NameOrder::ordered};
+  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "fsync e/a"}, 5};
+  const Tree before{directory("d", 2), file("d/a", 1, 1, 1, 3)};
+  const Tree after{directory("e", 2), file("e/a", 1, 1, 1, 3)};
+  EXPECT_EQ(moved.judge(before, kNames), kNothing);
+  for (const adapters::Promises& promises : {moved_path, ordered}) {
+    EXPECT_EQ(moved.judge(before, promises), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+    EXPECT_EQ(moved.judge(after, promises), kNothing);
+  }
+}
+
 TEST(Promises, WithoutAJournalExt4SyncsTheNewParentsOfANewFileAndOnlyThose) {
   const adapters::Promises ext4 = adapters::load_adapter("ext4-nojournal")->promises;
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;

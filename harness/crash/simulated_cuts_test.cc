@@ -98,7 +98,12 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
     {},
     {.fsync_keeps_name = true},
     {.fsync_keeps_name = true, .fsync_keeps_links = true},
-    {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}}};
+    {.fsync_keeps_name = true, .fsync_keeps_moved_path = true},
+    {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}},
+    {.fsync_keeps_name = true,
+     .fsync_keeps_moved_path = true,
+     .names = adapters::NameOrder::ordered,
+     .passing_names = {".exchanged-"}}};
 /// What these may do looks like most kinds of damage.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
