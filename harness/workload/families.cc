@@ -55,6 +55,11 @@ const std::vector<Made>& all_families() {
       {{"journal-wrap", "so many changes of names that a small journal goes round"}, journal_wrap},
       {{"open-files", "files lose their last names while they are open"}, open_files},
       {{"overwrites", "synced files are written over, a block and whole ones"}, overwrites},
+      {{"crowded", "names of all lengths come and go, and move within their chunks"}, crowded},
+      {{"appends", "files that stay open grow by less than a block, and are synced"}, appends},
+      {{"paths", "directories are renamed, and what is below them is synced at once"}, paths},
+      {{"holes", "holes behind indirect blocks are filled and made, and others take what was freed"}, holes},
+      {{"syncs", "three users call sync at once"}, syncs},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"histories", "everything the language can say, in small"}, histories}};
   return kAll;

@@ -22,8 +22,13 @@
 //   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
 //   open-files     files lose their last names while they are open, and are written and synced without one
 //   overwrites     synced files are written over: a block, and more than a transaction of a journal holds
-//   many-users     three users at once (random_operations.h), who meet every few operations
-//   histories      everything that the language can say (random_operations.h), in small
+//   crowded        names of all lengths come and go in a directory, and move within its chunks
+//   appends        files that stay open grow by less than a block, and are synced
+//   paths          directories are renamed, by one user or by three, and what is below them is synced at once
+//   holes          in files with indirect blocks holes are filled and made, and other users take what was
+//   freed syncs          three users call sync at once, each with little to write many-users     three users
+//   at once (random_operations.h), who meet every few operations histories      everything that the language
+//   can say (random_operations.h), in small
 
 #include <cstdint>
 #include <optional>

@@ -254,6 +254,33 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
+/// Names of all lengths come and go in one directory: what is left of a chunk's room lies in pieces, and a
+/// new name moves others that may not be on the disk yet.
+std::vector<Operation> crowded(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 2);
+  const auto name = [&] {
+    std::string made = list.fresh(directories[0]) + "-";
+    return made + std::string(list.below(list.one_in(2) ? 20 : 190), 'x');
+  };
+  const auto make = [&] {
+    const std::string made = name();
+    list.one_in(4) ? list.mkdir(made) : list.create(made);
+  };
+  for (int i = 0; i < 12; ++i) make();
+  list.sync();
+  for (int round = 0; round < 12; ++round) {
+    const auto names = list.draft().children(directories[0]);
+    for (int i = 0; i < 2 && !names.empty(); ++i)
+      if (const std::string& gone = list.any_of(names); !list.unlink(gone)) list.rmdir(gone);
+    for (std::uint64_t i = 1 + list.below(3); i > 0; --i) make();
+    if (const auto left = list.draft().children(directories[0]); list.one_in(3) && !left.empty())
+      list.rename(list.any_of(left), name());
+    if (list.one_in(3)) list.maybe_persist(list.any_file());
+  }
+  return list.take();
+}
+
 /// Files lose their last names while they are open, and are written and synced without one; others take what
 /// they give back when they are closed.
 std::vector<Operation> open_files(std::uint64_t number) {

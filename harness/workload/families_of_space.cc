@@ -84,6 +84,15 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
+/// The disk is full but for so many stamps, and synced.
+void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
+  list.create("room");
+  list.write("room", 0, list.blocks(least, most));
+  fill_the_disk(list);
+  list.unlink("room");
+  list.sync();
+}
+
 /// Gives some room back, and returns how much: a whole file, its end, a piece of its middle, or a directory.
 std::uint64_t give_back(Drawing& list, const std::string& file) {
   const std::uint64_t size = list.size(file);
@@ -189,11 +198,7 @@ std::vector<Operation> crumbs(std::uint64_t number) {
 /// Three users on a disk with little room: what one of them gives back another one takes.
 std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);
-  list.create("room");
-  list.write("room", 0, list.blocks(24, 48));
-  fill_the_disk(list);
-  list.unlink("room");
-  list.sync();
+  leave_little_room(list, 24, 48);
   RandomOptions users{.seed = number,
                       .rounds = 60,
                       .directories = 2,
@@ -215,6 +220,50 @@ std::vector<Operation> full_users(std::uint64_t number) {
   often(Kind::fsync, 6);
   often(Kind::sync, 1);
   for (const Operation& operation : random_operations(users)) list.add(operation);
+  return list.take();
+}
+
+/// Holes in front of indirect blocks' pointers are filled while others of them are freed, on a disk with
+/// little room, and other users take what was freed.
+std::vector<Operation> holes(std::uint64_t number) {
+  constexpr std::uint64_t kUsers = 3, kFirst = 12;  // direct pointers; with blocks of 512 bytes, in stamps
+  Drawing list(number);
+  const std::vector<std::string> sparse{"s0", "s1"};
+  for (const std::string& file : sparse) {
+    list.create(file);
+    for (std::uint64_t block = kFirst; block < kFirst + 40; block += 2 + list.below(3))
+      list.write(file, block * kStampBytes, kStampBytes * (1 + list.below(2)));
+  }
+  list.mkdir("others");
+  leave_little_room(list, 8, 24);
+  list.add({.kind = Kind::join});
+  for (int round = 0; round < 16; ++round) {
+    const std::uint64_t user = list.below(kUsers);
+    const auto thread = static_cast<std::uint8_t>(user);
+    if (user < sparse.size()) {
+      const std::string& file = sparse[user];
+      const auto place = [&] { return (kFirst + list.below(40)) * kStampBytes; };
+      list.add(
+          {.kind = Kind::write, .path = file, .offset = place(), .length = kStampBytes, .thread = thread});
+      const std::uint64_t cut = place();
+      if (list.one_in(5))
+        list.add({.kind = Kind::truncate, .path = file, .length = cut, .thread = thread});
+      else
+        list.add({.kind = Kind::punch,
+                  .path = file,
+                  .offset = cut,
+                  .length = list.blocks(2, 8),
+                  .thread = thread});
+      if (list.one_in(3)) list.add({.kind = Kind::sync, .thread = thread});
+    } else {
+      const std::string made = list.fresh("others");
+      list.add({.kind = Kind::create, .path = made, .thread = thread});
+      list.add({.kind = Kind::write, .path = made, .length = list.blocks(2, 10), .thread = thread});
+      list.add({.kind = Kind::fsync, .path = made, .thread = thread});
+    }
+    if (round % 8 == 7) list.add({.kind = Kind::join});
+  }
+  list.add({.kind = Kind::join});
   return list.take();
 }
 

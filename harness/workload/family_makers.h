@@ -13,6 +13,7 @@ std::vector<Operation> reuse(std::uint64_t number);
 std::vector<Operation> nearly_full(std::uint64_t number);
 std::vector<Operation> crumbs(std::uint64_t number);
 std::vector<Operation> full_users(std::uint64_t number);
+std::vector<Operation> holes(std::uint64_t number);
 std::vector<Operation> truncation(std::uint64_t number);
 std::vector<Operation> indirect(std::uint64_t number);
 std::vector<Operation> fragments(std::uint64_t number);
@@ -26,5 +27,11 @@ std::vector<Operation> replacements(std::uint64_t number);
 std::vector<Operation> large_directories(std::uint64_t number);
 std::vector<Operation> journal_wrap(std::uint64_t number);
 std::vector<Operation> open_files(std::uint64_t number);
+std::vector<Operation> crowded(std::uint64_t number);
+
+// families_of_users.cc
+std::vector<Operation> paths(std::uint64_t number);
+std::vector<Operation> syncs(std::uint64_t number);
+std::vector<Operation> appends(std::uint64_t number);
 
 }  // namespace headcrash::workload

@@ -1,0 +1,131 @@
+// Families about what one call leaves undone while another one is under way: fsync below directories that
+// move, several syncs at once, what stays open (families.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/workload/drawing.h"
+#include "harness/workload/family_makers.h"
+
+namespace headcrash::workload {
+
+namespace {
+
+using Kind = Operation::Kind;
+
+void meet(Drawing& list, std::uint64_t users) {
+  if (users > 1) list.add({.kind = Kind::join});
+}
+
+/// What is in the directory, and in those below it.
+std::vector<std::string> all_below(const Drawing& list, const std::string& directory, FileType type) {
+  std::vector<std::string> paths = list.draft().all(type);
+  std::erase_if(paths, [&](const std::string& path) { return !path.starts_with(directory + "/"); });
+  return paths;
+}
+
+}  // namespace
+
+/// Directories are renamed, by one user or each of three his own, and what is below them is synced at once.
+/// With long names, for every second pair of numbers, old and new name lie in different blocks.
+std::vector<Operation> paths(std::uint64_t number) {
+  Drawing list(number);
+  const std::uint64_t users = number % 2 == 0 ? 1 : 3;
+  const std::string tail(number / 2 % 2 == 0 ? 0 : 150, 'x');
+  for (std::uint64_t user = 0; user < users; ++user) {
+    const std::string home = fmt::format("u{}", user);
+    for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
+      list.mkdir(directory);
+    for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
+      const std::string file =
+          list.new_file({}, 1, 3);  // its inode lies in another block than its directory's
+      list.rename(file, directory + "/" + file);
+    }
+    for (int i = 0; i < 3; ++i) list.create(list.fresh(home) + tail);
+  }
+  list.sync();
+  meet(list, users);
+  for (int round = 0; round < 14; ++round) {
+    const std::uint64_t user = list.below(users);
+    const auto thread = static_cast<std::uint8_t>(user);
+    const std::string home = fmt::format("u{}", user);
+    const std::vector<std::string> directories = all_below(list, home, FileType::directory);
+    const std::string from = list.any_of(directories);
+    const bool exchange = list.one_in(6);
+    std::string to = list.fresh(list.one_in(2) ? from.substr(0, from.rfind('/')) : home) + tail;
+    if (exchange) to = list.any_of(directories);
+    const Operation rename{.kind = exchange ? Kind::rename_exchange : Kind::rename,
+                           .path = from,
+                           .target = to,
+                           .thread = thread};
+    const bool moved = !to.starts_with(from + "/") && !from.starts_with(to + "/") && list.add(rename);
+    std::vector<std::string> below = all_below(list, moved && !list.one_in(4) ? to : home, FileType::regular);
+    if (below.empty()) below = all_below(list, home, FileType::regular);
+    const std::string file = list.any_of(below);
+    if (list.one_in(4))
+      list.add({.kind = Kind::write, .path = file, .length = list.blocks(1, 2), .thread = thread});
+    if (!list.one_in(4)) list.add({.kind = Kind::fsync, .path = file, .thread = thread});
+    if (round % 5 == 4) meet(list, users);
+  }
+  meet(list, users);
+  return list.take();
+}
+
+/// Three users call sync at once, each with little of his own to write.
+std::vector<Operation> syncs(std::uint64_t number) {
+  constexpr std::uint64_t kUsers = 3;
+  Drawing list(number);
+  const auto homes = some_directories(list, kUsers);
+  list.sync();
+  for (int round = 0; round < 5; ++round) {
+    const std::uint64_t files = 1 + list.below(4);
+    for (std::uint64_t i = 0; i < files; ++i) list.new_file(list.any_of(homes), 1, 12);
+    if (const std::string file = list.any_file(); list.one_in(3)) list.unlink(file);
+    meet(list, kUsers);
+    const std::uint64_t first = list.below(kUsers);
+    for (std::uint64_t i = 0; i < kUsers; ++i) {
+      const std::uint64_t user = (first + i) % kUsers;
+      const auto thread = static_cast<std::uint8_t>(user);
+      for (std::uint64_t more = list.below(3); more > 0; --more)
+        list.add({.kind = Kind::create, .path = list.fresh(homes[user]), .thread = thread});
+      list.add({.kind = Kind::sync, .thread = thread});
+    }
+    meet(list, kUsers);
+  }
+  return list.take();
+}
+
+/// Files that keep their names stay open, grow within their last fragments, and are synced.
+std::vector<Operation> appends(std::uint64_t number) {
+  Drawing list(number);
+  struct Open {
+    std::string name;
+    std::uint64_t last = 0;    ///< its last stamp
+    std::uint64_t filled = 0;  ///< bytes of that
+  };
+  std::vector<Open> files;
+  for (int i = 0; i < 3; ++i) {
+    const std::string file = list.fresh();
+    list.create(file);
+    files.push_back({.name = fmt::format("%o{}", i)});
+    list.add({.kind = Kind::open, .path = file, .target = files.back().name});
+  }
+  list.sync();
+  for (int round = 0; round < 16; ++round) {
+    Open& file = files[list.below(files.size())];
+    if (list.one_in(6)) {  // within what it has: only times change
+      list.write(file.name, 0, std::min<std::uint64_t>(list.size(file.name), 100));
+    } else {
+      if (file.filled == kStampBytes) ++file.last, file.filled = 0;
+      file.filled += 1 + list.below(kStampBytes - file.filled);
+      list.write(file.name, file.last * kStampBytes, file.filled);
+    }
+    const auto dice = list.below(5);
+    if (dice == 0) list.add({.kind = Kind::fsync, .path = file.name});
+    if (dice == 1 || dice == 2) list.sync();
+  }
+  for (const Open& one : files) list.add({.kind = Kind::close, .path = one.name});
+  return list.take();
+}
+
+}  // namespace headcrash::workload
