@@ -29,9 +29,13 @@ class Benches {
     if (made) return made.get();
     const auto kind = find_lab_disk(disk);
     if (!kind) return pass_on(kind);
+    std::optional<ufs::MountOptions> used_by;
+    if (kind->used)
+      used_by =
+          ufs::MountOptions{.scheme = journal ? ufs::SchemeKind::journal : ufs::SchemeKind::soft_updates};
     auto formatted = format_disk(journal ? kind->bytes_with_journal : kind->bytes,
                                  journal ? kind->mkfs_with_journal : kind->mkfs,
-                                 folder_ / (disk + (journal ? "-journal.hcrec" : ".hcrec")));
+                                 folder_ / (disk + (journal ? "-journal.hcrec" : ".hcrec")), used_by);
     if (!formatted) return pass_on(formatted);
     made = std::make_unique<Made>(std::move(*formatted));
     return made.get();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fs-adapters/os/memory_machine.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
@@ -74,6 +75,41 @@ Result<void> fill(RecordedBytes& store) {
   return {};
 }
 
+/// Names only: what a later run finds of data must be its own, or from before mkfs. So few that a journal
+/// does not go round: its first transaction is where that of the next mount will be.
+VfsResult<void> make_and_remove(Vfs& vfs) {
+  constexpr int kDirectories = 12;
+  const auto path = [](int i) { return fmt::format("used{}", i); };
+  for (int i = 0; i < kDirectories; ++i)
+    if (auto made = vfs.mkdir(path(i), 0755); !made) return made;
+  if (auto synced = vfs.sync(); !synced) return synced;
+  for (int i = 0; i < kDirectories; ++i)
+    if (auto gone = vfs.rmdir(path(i)); !gone) return gone;
+  return vfs.sync();
+}
+
+Result<void> use(RecordedBytes& store, const ufs::MountOptions& how) {
+  os::MemoryMachine machine(store, {});
+  os::Account account{.name = "user"};
+  Result<void> result;
+  machine.syncer.start();
+  machine.executor.spawn(os::Executor::Kind::user, account, [&] {
+    auto mounted = ufs::FileSystem::mount(
+        {machine.executor, machine.cpu, machine.queue, machine.cache, machine.syncer}, how);
+    if (!mounted) {
+      result = pass_on(mounted);
+      return;
+    }
+    auto used = make_and_remove(**mounted);
+    if (used) used = (*mounted)->unmount();
+    if (!used) result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
+  });
+  machine.executor.run();
+  machine.disk.power_cut();
+  machine.executor.halt();
+  return result;
+}
+
 }  // namespace
 
 std::uint64_t FormattedDisk::sectors() const {
@@ -81,7 +117,8 @@ std::uint64_t FormattedDisk::sectors() const {
 }
 
 Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
-                                  const std::filesystem::path& recording) {
+                                  const std::filesystem::path& recording,
+                                  const std::optional<ufs::MountOptions>& used_by) {
   FormattedDisk disk;
   disk.bytes.resize(disk_bytes / kSectorBytes * kSectorBytes);
   disk.recording = recording;
@@ -94,6 +131,8 @@ Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptio
   RecordedBytes store(disk.bytes, **writer);
   if (const auto filled = fill(store); !filled) return pass_on(filled);
   if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);
+  if (used_by)
+    if (const auto used = use(store, *used_by); !used) return pass_on(used);
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
   const auto run = states::RunHistory::load(recording);

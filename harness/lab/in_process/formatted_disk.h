@@ -1,12 +1,14 @@
 #pragma once
-// An empty file system on a disk full of bytes from before mkfs (workload/stamp.h), made once, and the
-// recording of its making, which the recordings of runs are based on: a state of theirs is a state for every
-// other command, too (extract, recording, serve).
+// An empty file system, new or used, on a disk full of bytes from before mkfs (workload/stamp.h), made once,
+// and the recording of its making, which the recordings of runs are based on: a state of theirs is a state
+// for every other command, too (extract, recording, serve).
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/mkfs.h"
 #include "plugin/model/result.h"
 
@@ -21,9 +23,11 @@ struct FormattedDisk {
   std::uint64_t sectors() const;
 };
 
-/// Replaces the recording if there is one. Errors: options that mkfs refuses; a folder that cannot be
-/// written.
+/// Replaces the recording if there is one. `used_by`: it is mounted so, some directories are made and
+/// removed, which leaves their traces (an older mount's transactions, inodes that were others'), and
+/// unmounted. Errors: options that mkfs refuses; a folder that cannot be written.
 Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
-                                  const std::filesystem::path& recording);
+                                  const std::filesystem::path& recording,
+                                  const std::optional<ufs::MountOptions>& used_by = {});
 
 }  // namespace headcrash::in_process

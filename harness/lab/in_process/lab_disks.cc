@@ -32,7 +32,10 @@ LabDisk small_disk(std::string name, std::uint32_t block_bytes, std::uint64_t gr
 
 std::vector<LabDisk> whole_table() {
   LabDisk plain{.name = std::string(kPlainDisk), .bytes = 16 << 20, .bytes_with_journal = 16 << 20};
-  return {std::move(plain), small_disk("tiny", 2048, 96 * kKiB, 3), small_disk("deep", 512, 128 * kKiB, 2)};
+  LabDisk used = small_disk("used", 512, 128 * kKiB, 2);
+  used.used = true;
+  return {std::move(plain), small_disk("tiny", 2048, 96 * kKiB, 3), small_disk("deep", 512, 128 * kKiB, 2),
+          std::move(used)};
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 //   tiny   some hundred blocks of 2 KiB, fragments of 512 bytes; 2 or 3 groups, 2 blocks of inodes in each
 //   deep   some hundred blocks of 512 bytes, 8 blocks of inodes in each of 2 groups: single indirect blocks
 //          from 6 KiB on, double from 70 KiB, triple from 8.07 MiB
+//   used   as deep, but it was mounted and unmounted before: directories have come and gone under Soft
+//          Updates or, where the scheme wants one, a journal, which still holds them
 //
-// tiny and deep have the shortest journal that there can be where the scheme keeps one.
+// tiny, deep and used have the shortest journal that there can be where the scheme keeps one.
 
 #include <cstdint>
 #include <string>
@@ -24,6 +26,7 @@ struct LabDisk {
   std::string name;
   std::uint64_t bytes = 0, bytes_with_journal = 0;
   ufs::MkfsOptions mkfs, mkfs_with_journal;
+  bool used = false;
 };
 
 inline constexpr std::string_view kPlainDisk = "plain";
