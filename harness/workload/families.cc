@@ -47,6 +47,7 @@ const std::vector<Made>& all_families() {
       {{"fragments", "files grow by half kilobytes side by side"}, fragments},
       {{"directories", "directories grow beyond a block, empty and go"}, directories},
       {{"renames", "over files, over directories, across them, synced or not"}, renames},
+      {{"exchanges", "directories and files change places across directories"}, exchanges},
       {{"moves", "directories are emptied by renames into old and new ones, and removed"}, moves},
       {{"replacements", "synced files and new ones are renamed over others, while neighbours are synced"},
        replacements},

@@ -14,6 +14,7 @@
 //   fragments      files grow by half kilobytes side by side, so that their last fragments move
 //   directories    long names: directories grow beyond a block, empty and go, and files take their blocks
 //   renames        over files, over directories and across them, of what was synced and what was not
+//   exchanges      directories and files change places across directories
 //   moves          directories are emptied by renames into old and new ones, and removed
 //   replacements   synced files and new ones are renamed over others, while their neighbours are synced
 //   large-directories

@@ -108,6 +108,29 @@ std::vector<Operation> renames(std::uint64_t number) {
   return list.take();
 }
 
+/// Directories with something in them, and files, change places with others that have other parents.
+std::vector<Operation> exchanges(std::uint64_t number) {
+  Drawing list(number);
+  const auto parents = some_directories(list, 3);
+  std::vector<std::string> places;
+  for (const std::string& parent : parents) {
+    places.push_back(parent + "/sub");
+    list.mkdir(places.back());
+    list.new_file(places.back(), 1, 2);
+    places.push_back(list.new_file(parent, 1, 2));
+  }
+  list.sync();
+  for (int round = 0; round < 9; ++round) {
+    const std::string one = list.any_of(places);
+    list.rename(one, list.any_of(list.one_in(4) ? parents : places), Kind::rename_exchange);
+    if (list.one_in(3)) continue;  // and once more
+    const std::string file = list.any_file();
+    if (list.one_in(2)) list.write(file, 0, kStampBytes);
+    list.maybe_persist(file);
+  }
+  return list.take();
+}
+
 namespace {
 
 /// Everything in a directory goes elsewhere, and the directory goes, too.

@@ -22,6 +22,7 @@ std::vector<Operation> overwrites(std::uint64_t number);
 // families_of_names.cc
 std::vector<Operation> directories(std::uint64_t number);
 std::vector<Operation> renames(std::uint64_t number);
+std::vector<Operation> exchanges(std::uint64_t number);
 std::vector<Operation> moves(std::uint64_t number);
 std::vector<Operation> replacements(std::uint64_t number);
 std::vector<Operation> large_directories(std::uint64_t number);
