@@ -22,8 +22,8 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kNindir = 116, kInopb = 120, kNspf = 124, kOptim = 128, kNpsect = 132,
                       kInterleave = 136, kId = 144, kCsaddr = 152, kCssize = 156, kCgsize = 160, kNtrak = 164,
                       kNsect = 168, kSpc = 172, kNcyl = 176, kCpg = 180, kIpg = 184, kFpg = 188,
-                      kCstotal = 192, kFmod = 208, kClean = 209, kRonly = 210, kOldFlags = 211,
-                      kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kSblockloc = 1000,
+                      kCstotal = 192, kFmod = 208, kClean = kSuperblockCleanOffset, kRonly = 210,
+                      kOldFlags = 211, kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kSblockloc = 1000,
                       kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096,
                       kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328,
                       kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;

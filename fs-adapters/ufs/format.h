@@ -30,6 +30,7 @@ inline constexpr std::uint32_t kJournalAreaMagic = 0x314a4348;  // "HCJ1": the s
 inline constexpr std::uint32_t kSuperblockByte = 8192;          // SBLOCK_UFS1: where the first one lies
 inline constexpr std::uint32_t kSuperblockBytes = 8192;         // SBLOCKSIZE: what is kept free for each
 inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;     // sizeof(struct fs)
+inline constexpr std::uint32_t kSuperblockCleanOffset = 209;    // of fs_clean in it, in the first sector
 inline constexpr std::uint32_t kInodeBytes = 128;
 inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks

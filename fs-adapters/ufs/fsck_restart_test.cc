@@ -85,6 +85,30 @@ TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
   EXPECT_GT(cuts, 30U);
 }
 
+/// Where the superblock was, a flag is left that says "clean".
+TEST(FsckRestart, ASuperblockThatWasLostDoesNotSayCleanBeforeAllIsDone) {
+  TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
+  damage(damaged);
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  ASSERT_TRUE(damaged.store->read(kSuperblockByte / kSectorBytes, bytes));
+  constexpr std::size_t kMagicOffset = 1372;
+  store32(bytes, kMagicOffset, 0);
+  ASSERT_TRUE(damaged.store->write(kSuperblockByte / kSectorBytes, bytes));
+  ASSERT_EQ(load8(bytes, kSuperblockCleanOffset), 1);
+  const auto start = damaged.bytes();
+  Fsck fsck;
+  std::uint64_t cuts = 0;
+  for (bool finished = false; !finished && cuts < 1000; ++cuts) {
+    ASSERT_TRUE(damaged.store->write(0, start));
+    CutStore cut(*damaged.store, cuts);
+    finished = fsck.run(cut, {.repair = true}).has_value();
+    const auto left = fsck.check(*damaged.store);
+    ASSERT_TRUE(left) << left.error().message();
+    ASSERT_TRUE(!left->was_clean || left->nothing_found()) << "it says clean after a cut after " << cuts;
+  }
+  EXPECT_GT(cuts, 30U);
+}
+
 TEST(FsckRestart, WithoutLostFoundNothingIsThrownAway) {
   TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(tree);

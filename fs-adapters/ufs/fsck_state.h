@@ -111,6 +111,7 @@ struct Fsck::State {
   // Phase 0: fsck_superblock.cc
   bool find_superblock();
   bool superblock_at(std::uint64_t byte, bool replica);
+  void mend_superblock();
   void finish();
 
   // The journal: fsck_journal.cc

@@ -35,15 +35,25 @@ bool Fsck::State::find_superblock() {
     report.was_clean = superblock.clean;
     return true;
   }
-  constexpr std::uint64_t kStep = 4096;  // replicas begin at blocks
+  // Replicas begin at blocks: of 4 KiB or more, and only then of those that the lab makes.
   const std::uint64_t end = source->sectors() * model::kSectorBytes;
-  for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += kStep) {
-    if (!superblock_at(byte, true)) continue;
-    find(FindingKind::bad_superblock, 0, 0, 0,
-         fmt::format("the superblock is damaged; a replica at byte {} is not", byte));
-    return true;
-  }
+  for (const std::uint64_t step : {4096U, kSectorBytes})
+    for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += step) {
+      if (!superblock_at(byte, true)) continue;
+      find(FindingKind::bad_superblock, 0, 0, 0,
+           fmt::format("the superblock is damaged; a replica at byte {} is not", byte));
+      mend_superblock();
+      return true;
+    }
   return false;
+}
+
+/// Before anything else is written: a replay of the journal, too, changes what is there.
+void Fsck::State::mend_superblock() {
+  superblock.clean = false;  // a replica's flag is mkfs's
+  if (!repairing()) return;
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
+    failure = done.error();
 }
 
 /// Writes the totals, and the flag that all is well if it is, after all else has been written.
@@ -52,8 +62,7 @@ void Fsck::State::finish() {
   if (report.nothing_found() && superblock.clean && !superblock.modified) return;
   superblock.clean = !report.unrepaired, superblock.modified = false;
   superblock.written_at = std::max(superblock.written_at, options.time);
-  if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
-    failure = done.error();
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
 }
 
 }  // namespace headcrash::ufs

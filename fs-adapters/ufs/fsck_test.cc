@@ -319,6 +319,24 @@ TEST(Fsck, ReplicasAndGroupsAreMadeAnew) {
   EXPECT_NE(none.error().message().find("no UFS1 superblock"), std::string::npos);
 }
 
+TEST(Fsck, ReplicasOfShortBlocksAreFoundWhereverABlockBegins) {
+  const auto store = std::move(*media::MemoryStore::create(600));
+  const auto made = mkfs(*store, {.block_bytes = 512,
+                                  .fragment_bytes = 512,
+                                  .inodes_per_group = 32,
+                                  .group_bytes = 150 * 512,
+                                  .reserve_percent = 0});
+  ASSERT_TRUE(made) << made.error().message();
+  const Geometry geometry(*made);
+  ASSERT_NE(geometry.byte_of(geometry.replica(1)) % 4096, 0U);
+  const std::vector<std::byte> noise(kSuperblockBytes, std::byte{0x55});
+  ASSERT_TRUE(store->write(kSuperblockByte / kSectorBytes, noise));
+  ASSERT_TRUE(store->write(geometry.lba_of(geometry.replica(0)), noise));
+  const auto report = Fsck().run(*store, {.repair = true});
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_TRUE(report->has(bad_superblock)) << told(*report);
+}
+
 TEST(Fsck, RootAndLostFoundAreMadeAnew) {
   expect_repaired([](auto& w, auto&) { edit(w, kRootInode, [](Inode& i) { i = {}; }); },
                   {bad_root, leaked_inode, leaked_blocks}, {""});

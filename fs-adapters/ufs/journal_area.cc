@@ -9,6 +9,7 @@
 
 #include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/journal_replay.h"
+#include "fs-adapters/ufs/little_endian.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -72,6 +73,13 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   // The flag that all is well is in the first of the sectors, totals are in the others, too.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
+  if (like_byte != byte) {
+    // What is there may say that all is well as soon as the other sectors make a superblock of it.
+    std::array<std::byte, kSectorBytes> unclean = {};
+    std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
+    store8(unclean, kSuperblockCleanOffset, 0);
+    if (auto done = store.write(first, unclean); !done) return done;
+  }
   if (auto done = store.write(first + 1, sectors.subspan(kSectorBytes)); !done) return done;
   return store.write(first, sectors.first(kSectorBytes));
 }
