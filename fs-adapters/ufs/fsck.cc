@@ -159,6 +159,7 @@ void Fsck::State::round() {
 
 void Fsck::State::find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count,
                        std::string text, bool can_repair) {
+  if (quiet) return;
   report.worst = std::max(report.worst, weight_of(kind));
   if (repairing() && !can_repair) report.unrepaired = true;
   if (report.findings.size() >= options.findings_max) {

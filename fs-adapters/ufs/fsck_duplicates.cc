@@ -44,20 +44,18 @@ void Fsck::State::reclaim(InodeNumber number) {
   if (pointers_are_text(inode, geometry.inline_target_max())) return;
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
   std::uint32_t fragments = 0;
-  bool lost = false;
-  walk(inode, [&](const FilePointer& p) {
+  const bool changed = walk(inode, [&](const FilePointer& p) {
     if (p.block >= end || !data_run(p.at, p.fragments)) return Verdict::clear;
     if (map.taken(p.at, p.fragments)) {
       find(FindingKind::duplicate_block, number, p.at, p.fragments,
            fmt::format("inode {}: fragment {} belongs to another file, too", number, p.at));
-      lost = true;
       return Verdict::clear;
     }
     map.claim(p.at, p.fragments);
     fragments += p.fragments;
     return Verdict::follow;
   });
-  if (!lost) return;
+  if (!changed) return;
   inode.sectors = fragments * geometry.sectors_per_fragment();
   save(number, inode);
 }

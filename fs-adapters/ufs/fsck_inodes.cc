@@ -57,7 +57,19 @@ void Fsck::State::reset_map() {
   for (std::uint32_t i = 0; i < superblock.journal.fragments; ++i) map.claim(superblock.journal.at + i, 1);
 }
 
+/// Where somebody's pointer leads to a block of another file it may look like one full of pointers, all of
+/// them wrong. Whose it is is only known when all have been met; nothing is cleared in it before.
 void Fsck::State::check_inodes() {
+  holding_back = true, held_back = false;
+  check_all_inodes();
+  holding_back = false;
+  if (!held_back || duplicates || stopped()) return;
+  quiet = true;
+  check_all_inodes();
+  quiet = false;
+}
+
+void Fsck::State::check_all_inodes() {
   reset_map();
   type.assign(geometry.inodes(), 0);
   links.assign(geometry.inodes(), 0);

@@ -68,6 +68,10 @@ struct Fsck::State {
   bool again = false;        ///< a repair has changed what earlier phases had seen
   bool duplicates = false;   ///< phase 1 has met a block twice
 
+  // Phase 1 clears no pointer in a block as long as the block may be another file's.
+  bool holding_back = false, held_back = false;
+  bool quiet = false;  ///< what is met has been found before
+
   // What was found.
   BlockMap map;
   std::vector<std::uint8_t> type;  ///< of each inode, as entries have it; 0: not allocated
@@ -122,6 +126,7 @@ struct Fsck::State {
   // Phase 1: fsck_inodes.cc
   void reset_map();
   void check_inodes();
+  void check_all_inodes();
   void check_known_inodes();
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
@@ -213,7 +218,9 @@ bool Fsck::State::walk_one(std::uint32_t& pointer, std::uint32_t level, std::uin
     std::memcpy(bytes.data() + std::size_t{i} * 4, &next, 4);
     changed = true;
   }
-  if (changed && repairing()) write(pointer, bytes);
+  if (!changed || !repairing()) return false;
+  held_back |= holding_back;
+  if (!holding_back) write(pointer, bytes);
   return false;
 }
 

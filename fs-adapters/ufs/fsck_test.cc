@@ -292,6 +292,23 @@ TEST(Fsck, BlocksOfTwoFilesStayWithWhoChangedLast) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
+TEST(Fsck, WhatLooksLikePointersInABlockOfAnotherFileStays) {
+  TestTree tree;
+  ImageWriter writer(*tree.store);
+  ASSERT_LT(tree.small, tree.large) << "small is met first";
+  edit(writer, tree.large, [](Inode& i) { i.changed.seconds = 100; });
+  const FragmentAddress shared = writer.load(tree.large).direct[1];
+  const auto before = writer.read(shared, writer.geometry().block_bytes());
+  edit(writer, tree.small, [&](Inode& i) {
+    i.size_bytes = 14UL * writer.geometry().block_bytes();
+    i.indirect[0] = shared;
+  });
+  ASSERT_TRUE(Fsck().run(*tree.store, {.repair = true}));
+  EXPECT_EQ(writer.load(tree.small).indirect[0], 0U);
+  EXPECT_TRUE(writer.read(shared, before.size()) == before) << "text, none of whose words is an address";
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
+}
+
 TEST(Fsck, FilesThatShareTheirPointersAreReadOnce) {
   TestTree tree;
   ImageWriter writer(*tree.store);
