@@ -134,6 +134,9 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
+    // What found no room in a round that has to begin anew may find some now.
+    report.unrepaired = had_no_room = freed_later = false;
+    std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();
   }
   if (!stopped()) finish();
@@ -153,6 +156,7 @@ void Fsck::State::round() {
     if (again || stopped()) return;
     check_links();
   }
+  again |= freed_later;
   if (again || stopped()) return;
   check_maps();
 }

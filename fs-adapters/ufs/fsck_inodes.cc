@@ -219,6 +219,7 @@ void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t
 }
 
 void Fsck::State::free_inode(InodeNumber number) {
+  freed_later |= had_no_room;
   Inode inode = load(number);
   if (stopped()) return;
   if (!pointers_are_text(inode, geometry.inline_target_max()))

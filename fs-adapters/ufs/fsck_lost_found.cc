@@ -99,6 +99,7 @@ bool Fsck::State::make_lost_found() {
 bool Fsck::State::put_into_lost_found(InodeNumber number) {
   if (!repairing() || stopped()) return false;
   const auto no_room = [&](const char* why) {
+    had_no_room = true;
     find(FindingKind::no_room, number, 0, 0,
          fmt::format("inode {}: cannot be put into lost+found: {}; remove something and check again", number,
                      why),

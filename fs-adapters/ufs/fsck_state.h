@@ -72,6 +72,9 @@ struct Fsck::State {
   bool holding_back = false, held_back = false;
   bool quiet = false;  ///< what is met has been found before
 
+  // lost+found had no room, and then something was freed.
+  bool had_no_room = false, freed_later = false;
+
   // What was found.
   BlockMap map;
   std::vector<std::uint8_t> type;  ///< of each inode, as entries have it; 0: not allocated
