@@ -191,17 +191,19 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
     changed = true;
   }
   if (inode.is_directory()) {
-    note_directory(number, inode, first, next, changed);
+    note_directory(number, inode, first, next, doubted, changed);
   } else {
     ++report.files;
   }
   if (changed && type[number] != 0) save(number, inode);
 }
 
-/// A directory ends where a block is missing; the files named behind it come into lost+found.
+/// A directory ends where a block is missing; the files named behind it come into lost+found. Pointers in a
+/// block that another file had first have not been followed: where that is doubted the next round tells.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
-                                 bool& changed) {
-  if (until < geometry.blocks_of_size(inode.size_bytes) || inode.size_bytes == 0) {
+                                 bool doubted, bool& changed) {
+  const bool missing = until < geometry.blocks_of_size(inode.size_bytes) && (!doubted || until == 0);
+  if (missing || inode.size_bytes == 0) {
     find(FindingKind::directory_hole, number, 0, 0,
          fmt::format("directory {}: block {} is missing; it ends there", number, until));
     inode.size_bytes = until * geometry.block_bytes();

@@ -134,7 +134,7 @@ struct Fsck::State {
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
-                      bool& changed);
+                      bool doubted, bool& changed);
   void clear_inode(InodeNumber number, const Inode& inode);
   /// Frees the blocks of an inode that has passed phase 1, and the inode.
   void free_inode(InodeNumber number);
