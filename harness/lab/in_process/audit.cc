@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "fs-adapters/ufs/little_endian.h"
 
@@ -17,7 +18,9 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 // Of struct cg: its counts, and where its maps begin.
-constexpr std::size_t kSummaryField = 24, kInodeMapField = 92, kFragmentMapField = 96;
+constexpr std::size_t kSummaryField = 24, kRunsField = 52, kInodeMapField = 92, kFragmentMapField = 96;
+// Of struct fs: the totals, and what other systems read instead.
+constexpr std::size_t kTotalsField = 192, kTotals64Field = 1008;
 
 bool bit(std::span<const std::byte> map, std::uint32_t number) {
   return (std::to_integer<std::uint32_t>(map[number / 8]) >> (number % 8) & 1U) != 0;
@@ -25,7 +28,8 @@ bool bit(std::span<const std::byte> map, std::uint32_t number) {
 
 bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   if (inode.is_symlink()) return inode.size_bytes >= geometry.inline_target_max();
-  return inode.is_directory() || inode.is_regular();
+  const std::uint16_t type = inode.mode & ufs::kTypeMask;
+  return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
 /// Never used: most are.
@@ -156,21 +160,29 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     if (used && (inodes_[number].mode & ufs::kTypeMask) == ufs::kTypeDirectory) ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
+  std::array<std::uint32_t, 9> runs = {};  // of so many free fragments in blocks that are not wholly free
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
-    std::uint32_t free = 0;
+    std::uint32_t free = 0, run = 0;
+    std::array<std::uint32_t, 9> of_block = {};
     for (std::uint32_t i = f; i < f + width; ++i) {
       const FragmentAddress at = geometry.group_base(group) + i;
       const bool is_free = geometry.is_data(at) && !taken_[at];
       if (bit(fragment_map, i) != is_free)
         return fmt::format("the map calls fragment {} {}", at, is_free ? "used" : "free");
       free += is_free ? 1 : 0;
+      if (is_free) ++run;
+      if (run > 0 && (!is_free || i + 1 == f + width)) ++of_block.at(std::exchange(run, 0));
     }
     if (free == width) {
       ++counted.free_blocks;
     } else {
       counted.free_fragments += free;
+      for (std::size_t length = 1; length < runs.size(); ++length) runs.at(length) += of_block.at(length);
     }
   }
+  for (std::uint32_t length = 1; length < width; ++length)
+    if (ufs::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
+      return fmt::format("it has {} runs of {} free fragments, and says otherwise", runs.at(length), length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
     return "its own counts are not those of its maps";
   const auto summaries = disk_->bytes().subspan(geometry.byte_of(reader.superblock().summary_address));
@@ -184,6 +196,14 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
 }
 
 std::string Audit::contradiction_in(const StateDisk& disk) {
+  return contradiction_in(disk, Names::all);
+}
+
+std::string Audit::contradiction_in_counts(const StateDisk& disk) {
+  return contradiction_in(disk, Names::not_all);
+}
+
+std::string Audit::contradiction_in(const StateDisk& disk, Names names) {
   disk_ = &disk;
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader) return reader.error().message();
@@ -192,6 +212,7 @@ std::string Audit::contradiction_in(const StateDisk& disk) {
   taken_.assign(geometry.size_fragments(), false);
   inodes_.assign(geometry.inodes(), {});
   total_ = {};
+  files_ = 0;
   const auto in = [](std::string_view what, std::uint32_t number, const std::string& problem) {
     return problem.empty() ? problem : fmt::format("{} {}: {}", what, number, problem);
   };
@@ -202,12 +223,22 @@ std::string Audit::contradiction_in(const StateDisk& disk) {
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
     if (is_blank(disk, geometry, number)) continue;
     if (auto problem = in("inode", number, count_inode(*reader, number)); !problem.empty()) return problem;
+    const std::uint16_t mode = inodes_[number].mode;
+    if (mode != 0 && (mode & ufs::kTypeMask) != ufs::kTypeDirectory) ++files_;
   }
-  if (auto problem = count_names(*reader); !problem.empty()) return problem;
-  if (auto problem = compare_links(*reader); !problem.empty()) return problem;
+  if (names == Names::all) {
+    if (auto problem = count_names(*reader); !problem.empty()) return problem;
+    if (auto problem = compare_links(*reader); !problem.empty()) return problem;
+  }
   for (std::uint32_t group = 0; group < geometry.groups(); ++group)
     if (auto problem = in("group", group, compare_group(*reader, group)); !problem.empty()) return problem;
   if (superblock.total != total_) return "the superblock's totals are not the groups'";
+  const auto bytes = disk.bytes().subspan(ufs::kSuperblockByte, ufs::kSuperblockBytes);
+  for (std::size_t i = 0; i < 4; ++i)
+    if (ufs::load32(bytes, kTotalsField + 4 * i) != ufs::load64(bytes, kTotals64Field + 8 * i))
+      return "the superblock's totals for other systems are others";
+  if (names == Names::not_all)
+    return superblock.clean ? "the superblock says that it is clean" : std::string();
   return superblock.clean ? std::string() : "the superblock says that it is not clean";
 }
 

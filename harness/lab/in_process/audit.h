@@ -18,6 +18,13 @@ class Audit {
  public:
   /// The first contradiction, in words; empty: there is none.
   std::string contradiction_in(const StateDisk& disk);
+  /// The same where a repair had to leave something: it has to say "not clean", and files and directories may
+  /// be without a name.
+  std::string contradiction_in_counts(const StateDisk& disk);
+  /// Of the last image: how many are allocated.
+  std::uint32_t files() const { return files_; }
+  std::uint32_t directories() const { return total_.directories; }
+  const ufs::Summary& totals() const { return total_; }
 
  private:
   struct Counted {
@@ -25,6 +32,8 @@ class Audit {
     std::uint32_t links = 0;  ///< as the inode says
     std::uint32_t names = 0;  ///< "." and ".." as well
   };
+  enum class Names : std::uint8_t { all, not_all };
+  std::string contradiction_in(const StateDisk& disk, Names names);
   std::string count_inode(const ufs::ImageReader& reader, ufs::InodeNumber number);
   std::string count_pointer(const ufs::ImageReader& reader, ufs::FragmentAddress at, std::uint32_t level,
                             std::uint64_t& first_block, const ufs::Inode& inode, std::uint64_t& fragments);
@@ -37,6 +46,7 @@ class Audit {
   std::vector<bool> taken_;  ///< fragments that are data and somebody's
   std::vector<Counted> inodes_;
   ufs::Summary total_;
+  std::uint32_t files_ = 0;
 };
 
 }  // namespace headcrash::in_process

@@ -72,6 +72,31 @@ TEST_F(AuditOf, WhatIsOutOfStepIsFound) {
   EXPECT_NE(with(formatted, root + ufs::kInodeSectorsOffset, 1), "") << "sectors";
   EXPECT_NE(with(formatted, root + ufs::kInodeDirectOffset + 4, 7), "") << "a pointer behind the end";
   EXPECT_NE(with(formatted, root + ufs::kInodeModeOffset + 1, 0xc0), "") << "what the root is";
+  EXPECT_NE(with(formatted, ufs::kSuperblockByte + 1008, 1), "") << "the totals that other systems read";
+  EXPECT_NE(with(formatted, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset, 1), "") << "the flag";
+}
+
+TEST_F(AuditOf, RunsOfFreeFragmentsAreCountedWhereBlocksHaveSeveral) {
+  const FormattedDisk formatted = made("tiny");
+  const StateDisk shown(formatted.bytes);
+  const auto reader = ufs::ImageReader::open(shown);
+  ASSERT_TRUE(reader);
+  const std::uint64_t header = reader->geometry().byte_of(reader->geometry().header(1));
+  for (std::uint64_t length = 1; length < reader->geometry().fragments_per_block(); ++length)
+    EXPECT_NE(with(formatted, header + 52 + 4 * length, 1), "") << "runs of " << length;
+}
+
+TEST_F(AuditOf, WhoHadToLeaveSomethingDoesNotSayClean) {
+  const FormattedDisk formatted = made("deep");
+  StateDisk disk(formatted.bytes);
+  EXPECT_NE(audit_.contradiction_in_counts(disk), "") << "it says clean";
+  std::array<std::byte, model::kSectorBytes> sector;
+  ASSERT_TRUE(disk.read(ufs::kSuperblockByte / model::kSectorBytes, sector));
+  sector[ufs::kSuperblockCleanOffset] = std::byte{0};
+  ASSERT_TRUE(disk.write(ufs::kSuperblockByte / model::kSectorBytes, sector));
+  EXPECT_EQ(audit_.contradiction_in_counts(disk), "");
+  EXPECT_EQ(audit_.files(), 0U);
+  EXPECT_EQ(audit_.directories(), 2U) << "the root and lost+found";
 }
 
 }  // namespace
