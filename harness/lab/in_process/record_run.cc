@@ -121,16 +121,18 @@ class Run {
     recorder_.mark("end");
     executor_.sleep_until(executor_.now() + kDaemonsRest);
     if (recorder_.idle() && recorder_.failed_at().empty()) settle();
-    if (!options_.faults.empty()) unmount();
+    if (unmounts()) unmount();
     recorded_.to_event = recorder_.events();
-    if (!options_.faults.empty()) watch_the_rest();
+    if (unmounts()) watch_the_rest();
     // The power goes: nothing of what follows is seen.
     machine_.queue.trace(nullptr);
-    if (options_.faults.empty()) filesystem_->abandon();
+    if (!unmounts()) filesystem_->abandon();
     machine_.disk.power_cut();
     open_files_.reset();
     filesystem_.reset();
   }
+
+  bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
 
   void unmount() {
     recorded_.met.telling.push_back(recorder_.events());

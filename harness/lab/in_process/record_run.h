@@ -61,6 +61,7 @@ struct RunOptions {
   /// there are no pauses: much is owed at once.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
+  bool unmount = false;  ///< at the end; with faults it always is
 };
 
 enum class Unmount : std::uint8_t { none, failed, succeeded };
@@ -85,7 +86,7 @@ struct RecordedRun {
   std::map<std::uint64_t, ufs::Summary> settled;
   std::optional<std::string> failure;  ///< the file system broke its word before any cut
   std::size_t executed = 0;            ///< operations; of several users all
-  Unmount unmount = Unmount::none;     ///< at the end, with faults
+  Unmount unmount = Unmount::none;     ///< at the end
   MetFaults met;
 
   /// What the file system counted, for what the disk held at a cut at which it owed nothing.
