@@ -24,6 +24,10 @@ constexpr std::size_t kFailuresKept = 20;
 constexpr std::size_t kFailuresOfControls = 3;  // one would do
 constexpr std::uint64_t kStatesWithFaults = 150;
 constexpr std::uint64_t kSmallCacheOneIn = 3;
+/// Of a run whose last image is damaged: others look at the states before it. A control has to be caught.
+constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
+constexpr std::uint64_t kDamagedImages = 100;        // of one run
+constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // that people can read
 
 using SchemeTrial = SchemesPlan::Trial;
 
@@ -48,12 +52,17 @@ class SchemesRun {
     if (!disk) return pass_on(disk);
     auto run = run_options(trial, *workload, (*disk)->formatted);
     if (!run) return pass_on(run);
-    const in_process::ExplorationOptions how{
-        .budget = workload->faults ? std::min(campaign_.budget, kStatesWithFaults) : campaign_.budget,
-        .run = *std::move(run),
-        .failures_kept = failures_kept(trial),
-        .interrupted = options_.interrupted};
+    in_process::ExplorationOptions how{.budget = budget(trial, *workload),
+                                       .run = *std::move(run),
+                                       .failures_kept = failures_kept(trial),
+                                       .interrupted = options_.interrupted};
+    if (workload->damage)
+      how.damage = {.seed = hash_text(trial.key(), campaign_.seed) % kSeedsMost, .images = kDamagedImages};
     auto explored = (*disk)->bench.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
+    if (!explored && workload->damage)
+      return fail(fmt::format("{}/{}/{}: {}", kSchemesName, trial.scheme->name, trial.workload,
+                              explored.error().subject),
+                  explored.error().problem, explored.error().remedy);
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const process::Stopwatch again;
@@ -91,12 +100,20 @@ class SchemesRun {
     return trial.scheme->control ? kFailuresOfControls : kFailuresKept;
   }
 
+  std::uint64_t budget(const SchemeTrial& trial, const SchemesWorkload& workload) const {
+    std::uint64_t most = campaign_.budget;
+    if (workload.faults) most = kStatesWithFaults;
+    if (workload.damage) most = trial.scheme->control ? kStatesOfDamagedControls : kStatesWithDamage;
+    return std::min(campaign_.budget, most);
+  }
+
   /// In the elevator's order as it always was; each shuffled one has pauses of its own, too.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial, const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
     in_process::RunOptions run{
         .seed = workload.order == 0 ? campaign_.seed : hash_text(trial.workload, campaign_.seed),
-        .order = workload.order};
+        .order = workload.order,
+        .unmount = workload.damage.has_value()};
     if (!workload.faults) return run;
     auto faults = in_process::draw_faults(formatted, *workload.faults);
     if (!faults) return pass_on(faults);
@@ -142,9 +159,18 @@ class SchemesRun {
                                  .distinct_states = static_cast<std::int64_t>(part.found.distinct),
                                  .checked = static_cast<std::int64_t>(part.checked),
                                  .bound = bound_of(part)});
+    const auto damaged = static_cast<std::int64_t>(explored.damage.damaged + explored.damage.cut);
+    if (damaged > 0)
+      record.coverage.push_back({.strategy = "damage",
+                                 .space = 0x1p64,  // seeds
+                                 .generated = damaged,
+                                 .distinct_states = damaged,
+                                 .checked = damaged,
+                                 .bound = "drawn from a seed"});
     const auto checked = static_cast<std::int64_t>(explored.checked);
     record.steps.push_back({"record", 1, explored.record_ms});
     record.steps.push_back({"load", 1, explored.load_ms});
+    if (damaged > 0) record.steps.push_back({"damage", damaged, explored.damage_ms});
     if (!explored.failures.empty())
       record.steps.push_back({"confirm", static_cast<std::int64_t>(explored.failures.size()), confirm_ms_});
     for (std::size_t i = 0; i < in_process::kStepKinds; ++i)
@@ -173,6 +199,12 @@ class SchemesRun {
       worst_ = explored.verdicts.rbegin()->first;
       record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
                                    explored.clean, explored.checked, explored.forbidden, faults_.summary);
+      const in_process::DamageCounts& damage = explored.damage;
+      if (damage.damaged > 0)
+        record.summary += fmt::format(
+            "; {} damaged images and {} cuts in their repair are put right, {} of them as far as there is "
+            "room",
+            damage.damaged, damage.cut, damage.left);
     }
     record.verdict = crash::name(worst_);
   }

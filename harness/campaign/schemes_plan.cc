@@ -61,11 +61,18 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"histories", "tiny", 12},
     {"histories", "deep", 6},
     {"histories", "used", 6},
+    {"damage", "tiny", 12},
+    {"damage", "deep", 12},
     {"io-errors", "plain", 8, 1, false},
     {"io-errors", "tiny", 4, 1, false},
 });
 /// Number N is number N of these, with the faults of seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
+/// Number N is number N of one of these, and what that leaves is damaged.
+constexpr std::string_view kDamage = "damage/";
+constexpr auto kDamaged = std::to_array<std::string_view>(
+    {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs", "renames",
+     "fragments", "many-users", "truncation", "replacements"});
 
 std::string with_disk_and_order(std::string name, std::string_view disk, std::uint64_t order) {
   if (disk != in_process::kPlainDisk) name += fmt::format("@{}", disk);
@@ -185,6 +192,15 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
       return fail(whole, "has faults already", "give one of io-errors/7 and histories/7^7");
     workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
     workload.faults = *seed;
+  }
+  if (text.starts_with(kDamage)) {
+    std::string_view number = text;
+    const auto seed = take_number(number, '/', "number");
+    if (!seed) return pass_on(seed);
+    if (workload.faults)
+      return fail(whole, "has no unmount that has to succeed", "give one of damage/7 and histories/7^7");
+    workload.damage = *seed;
+    workload.name = fmt::format("{}/{}", kDamaged.at(**seed % kDamaged.size()), **seed);
   }
   if (!workload.disk.empty()) return workload;
   const auto family = std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);

@@ -10,6 +10,9 @@
 //   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7 (in_process/io_errors.h)
 //   ufs-schemes/chains/io-errors              a dozen of them; they are not part of the whole
 //   ufs-schemes/chains/io-errors/7            histories/7^7
+//   ufs-schemes/chains/damage/7               number 7 of some family, unmounted; then its image is damaged
+//   in
+//                                             many ways, and each time repaired (in_process/damage.h)
 //
 // WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the family
 // (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h); without the seed of
@@ -51,6 +54,7 @@ struct SchemesWorkload {
   std::string disk;
   std::uint64_t order = 0;
   std::optional<std::uint64_t> faults;  ///< their seed
+  std::optional<std::uint64_t> damage;  ///< the number, from which the seeds of the damage follow
 };
 /// Errors: an order or a seed that is no number, an unknown disk.
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text);

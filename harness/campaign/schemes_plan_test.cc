@@ -1,6 +1,7 @@
 // Names of the campaign, and its trials by number.
 #include "harness/campaign/schemes_plan.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -92,6 +93,28 @@ TEST(SchemesPlan, WorkloadsWithIoErrors) {
   const SchemesPlan plan = plan_of("ufs-schemes/chains/io-errors");
   EXPECT_EQ(plan.size(), 12U);
   EXPECT_EQ(plan_of("ufs-schemes/chains/io-errors/7").at(0).key(), "ufs-chains/io-errors/7");
+}
+
+TEST(SchemesPlan, WorkloadsWhoseLastImageIsDamaged) {
+  EXPECT_FALSE(parse_schemes_workload("reuse/3@tiny~2")->damage);
+  const auto number = parse_schemes_workload("damage/14@deep~2");
+  ASSERT_TRUE(number) << number.error().message();
+  EXPECT_EQ(number->damage, 14U);
+  EXPECT_FALSE(number->faults);
+  EXPECT_EQ(number->disk, "deep");
+  EXPECT_EQ(number->order, 2U);
+  EXPECT_EQ(parse_schemes_workload("damage/3")->disk, "tiny");
+  EXPECT_FALSE(parse_schemes_workload("damage/x"));
+  EXPECT_FALSE(parse_schemes_workload("damage/7^7"));
+  std::set<std::string> families;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const std::string name = parse_schemes_workload(fmt::format("damage/{}", i))->name;
+    families.insert(name.substr(0, name.find('/')));
+    EXPECT_TRUE(workload::family_member(name.substr(0, name.find('/')), i)) << name;
+  }
+  EXPECT_EQ(families.size(), 12U) << "each a family of its own";
+  EXPECT_EQ(plan_of("ufs-schemes/chains/damage").size(), 24U);
+  EXPECT_EQ(plan_of("ufs-schemes/chains/damage/7").at(0).key(), "ufs-chains/damage/7");
 }
 
 TEST(SchemesPlan, ShardsShareTheTrials) {

@@ -184,8 +184,28 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
     coverage.found = std::move(one);
     result.coverage.push_back(std::move(coverage));
   }
+  if (options.damage) {
+    watch.lap();
+    if (auto done = damage(options, result); !done) return pass_on(done);
+    result.damage_ms = watch.lap();
+  }
   result.wall_ms = all.ms();
   return result;
+}
+
+/// Of what the disk held after the unmount. Where that was no success, or left something to find, a state has
+/// told it.
+Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
+  if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
+  disk_.show({.event = result.run.to_event});
+  const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
+  auto trials = DamageTrials::create(sound, fsck_, audit_);
+  if (!trials) return pass_on(trials);
+  for (std::uint64_t i = 0; i < options.damage->images; ++i) {
+    if (options.interrupted != nullptr && *options.interrupted) return {};
+    if (auto done = trials->run(options.damage->seed + i, result.damage); !done) return pass_on(done);
+  }
+  return {};
 }
 
 Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,

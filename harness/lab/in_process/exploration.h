@@ -9,18 +9,26 @@
 // held is checked first, whatever the strategies say: no residue may be there. Of a run with faults the same
 // is done where the medium tells most, and then cuts from the first failure on are looked at. What fsck has
 // put right is audited (audit.h), of large disks when the plain way is gone, and a contradiction ends the
-// exploration, too. One Bench for each thread: it has the one flat image, and everything on it is of this
-// thread.
+// exploration, too. With ExplorationOptions::damage the run ends with an unmount, and what that leaves is
+// damaged, repaired and compared (damage_trials.h): again, a repair that is wrong ends it. One Bench for each
+// thread: it has the one flat image, and everything on it is of this thread.
 
 #include <atomic>
 #include <functional>
 
 #include "harness/lab/in_process/audit.h"
 #include "harness/lab/in_process/check_state.h"
+#include "harness/lab/in_process/damage_trials.h"
 #include "harness/lab/in_process/record_run.h"
 #include "plugin/states/explorer.h"
 
 namespace headcrash::in_process {
+
+/// Images that are made of the one that an unmount leaves.
+struct DamageOptions {
+  std::uint64_t seed = 1;  ///< of the first one; each next one has the next
+  std::uint64_t images = 12;
+};
 
 struct ExplorationOptions {
   std::vector<states::Strategy> strategies{states::Strategy::lose_all, states::Strategy::prefix,
@@ -32,6 +40,7 @@ struct ExplorationOptions {
   std::size_t failures_kept = 20;    ///< with all that is known; more are counted
   std::uint64_t verify_one_in =
       20;  ///< states that keep the rules and are checked the plain way, too; 1: all
+  std::optional<DamageOptions> damage = {};  ///< then RunOptions::unmount has to be set
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -65,8 +74,9 @@ struct ExplorationResult {
   std::map<ufs::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
   std::map<crash::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
+  DamageCounts damage;
   StepTimes step_ms = {};
-  double record_ms = 0, load_ms = 0, wall_ms = 0;
+  double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;
 };
 
 class Bench {
@@ -88,6 +98,8 @@ class Bench {
                               const std::filesystem::path& recording, const std::string& state);
 
  private:
+  Result<void> damage(const ExplorationOptions& options, ExplorationResult& result);
+
   const FormattedDisk& formatted_;
   StateDisk disk_;
   ufs::Fsck fsck_;
