@@ -254,9 +254,9 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!plan) return pass_on(plan);
   auto database = db::Database::open(options.database, db::Database::Access::read_write);
   if (!database) return pass_on(database);
-  // Three: with families, disks, orders and faults.
+  // Four: with families, disks, orders, faults and damage.
   const std::string configuration =
-      fmt::format("{} three {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme,
+      fmt::format("{} four {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
   const auto run = open_run(*database, {.kind = "campaign",
                                         .name = std::string(kSchemesName),

@@ -312,6 +312,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign ufs-schemes --db ufs.db\n"
       "  headcrash campaign ufs-schemes/chains,soft-updates/reuse --stop-at-first --db ufs.db\n"
       "  headcrash campaign ufs-schemes/soft-updates/io-errors --db ufs.db\n"
+      "  headcrash campaign ufs-schemes/soft-updates/damage --db ufs.db\n"
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
       "  headcrash campaign io-errors/ext4/journal --db errors.db\n\n"
       "Exit code 1: a file system lost what it promises to keep, or a control did not lose what it must; of "

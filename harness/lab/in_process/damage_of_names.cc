@@ -376,8 +376,15 @@ bool put_emptied(Damaging& image) {
 }
 
 bool put_hole(Damaging& image) {
-  const InodeNumber number = take_directory(image);
-  if (number == 0 || number == ufs::kRootInode) return false;
+  // Behind the hole of a longer one there are blocks to give back.
+  InodeNumber number = 0;
+  for (const std::size_t least : {2U, 1U})
+    if (number == 0)
+      number = image.take_inode([&](InodeNumber n) {
+        return n != ufs::kRootInode && image.survey().inode(n).is_directory() &&
+               image.survey().runs_of(n).size() >= least;
+      });
+  if (number == 0) return false;
   const auto runs = image.survey().runs_of(number);
   const std::size_t run = runs[image.below(3) == 0 ? 0 : image.below(runs.size())];
   image.change_pointer(image.survey().runs()[run], 0);

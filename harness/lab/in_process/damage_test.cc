@@ -262,6 +262,15 @@ TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
          flag(0)(store, report);
        })},
       {"no-room", "says that it is clean", and_then(flag(1))},
+      {"file-without-name", "although there is room", and_then([&](auto& store, auto& report) {
+         const auto names = ufs::ImageReader::open(store)->list(number_of(store, "lost+found"));
+         if (!names || names->empty()) return;
+         change_sector(store, byte_of_block(store, "lost+found"), [&](auto sector, auto) {
+           ufs::remove_entry(sector, ufs::find_entry(sector, names->front().name)->offset);
+         });
+         report.unrepaired = true;
+         flag(0)(store, report);
+       })},
   };
   for (const Broken& broken : all)
     EXPECT_NE(said_of(broken).find(broken.told), std::string::npos)
