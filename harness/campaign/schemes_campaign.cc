@@ -256,8 +256,8 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!database) return pass_on(database);
   // Four: with families, disks, orders, faults and damage.
   const std::string configuration =
-      fmt::format("{} four {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme,
-                  campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
+      fmt::format("{} four {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme, campaign.workload,
+                  campaign.seq2_workloads, campaign.seed, campaign.budget);
   const auto run = open_run(*database, {.kind = "campaign",
                                         .name = std::string(kSchemesName),
                                         .configuration = configuration,

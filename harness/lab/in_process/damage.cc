@@ -17,7 +17,7 @@ namespace {
 using ufs::FragmentAddress;
 using ufs::Inode;
 using ufs::InodeNumber;
-using ufs::kSectorBytes;
+using model::kSectorBytes;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
 constexpr std::uint64_t kStaysCleanOneIn = 4;  // images; the others say that they were not unmounted

@@ -12,12 +12,12 @@
 namespace headcrash::in_process {
 namespace {
 
-using ufs::kSectorBytes;
+using model::kSectorBytes;
 using ufs::kSuperblockByte;
 using ufs::kSuperblockBytes;
 
-constexpr std::size_t kFragmentsOfGroupField = 188, kSizeField = 36, kInodesOfGroupField = 184;  // struct fs
-constexpr std::size_t kTotalsField = 192, kMagicField = 1372, kBlockField = 48;
+constexpr std::size_t kFsFragmentsOfGroup = 188, kFsSize = 36, kFsInodesOfGroup = 184;  // struct fs
+constexpr std::size_t kFsTotals = 192, kFsMagic = 1372, kFsBlockBytes = 48;
 
 std::uint32_t some_group(Damaging& image) {
   const auto group = static_cast<std::uint32_t>(image.below(image.geometry().groups()));
@@ -75,11 +75,11 @@ bool put_counts_of_group(Damaging& image) {
   });
 }
 bool put_runs_of_group(Damaging& image) {
-  constexpr std::size_t kRunsField = 52;
+  constexpr std::size_t kGroupRuns = 52;
   const std::uint32_t group = some_group(image);
   const ufs::Geometry& geometry = image.geometry();
   if (geometry.fragments_per_block() < 2) return false;
-  const std::size_t field = kRunsField + 4 * (1 + image.below(geometry.fragments_per_block() - 1));
+  const std::size_t field = kGroupRuns + 4 * (1 + image.below(geometry.fragments_per_block() - 1));
   image.change(geometry.lba_of(geometry.header(group)), 1, [&](std::span<std::byte> header) {
     ufs::store32(header, field, ufs::load32(header, field) ^ 1U << image.below(20));
   });
@@ -95,7 +95,7 @@ bool put_summaries(Damaging& image) {
 }
 bool put_totals(Damaging& image) {
   image.change(kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
-    bytes[kTotalsField + image.below(4) * 4 + image.below(4)] ^= std::byte{0x42};
+    bytes[kFsTotals + image.below(4) * 4 + image.below(4)] ^= std::byte{0x42};
   });
   return true;
 }
@@ -129,8 +129,8 @@ bool put_header_of_another(Damaging& image) {
 void spoil_superblock(Damaging& image, std::uint64_t byte) {
   const std::uint64_t how = image.below(4);
   image.change(byte / kSectorBytes, kSuperblockBytes / kSectorBytes, [&](std::span<std::byte> bytes) {
-    if (how == 0) ufs::store32(bytes, kMagicField, 0);
-    if (how == 1) ufs::store32(bytes, kBlockField, 3000);
+    if (how == 0) ufs::store32(bytes, kFsMagic, 0);
+    if (how == 1) ufs::store32(bytes, kFsBlockBytes, 3000);
     if (how == 2) std::ranges::fill(bytes.first(ufs::kSuperblockUsedBytes), std::byte{0});
     if (how == 3) image.fill_with_noise(bytes.first(ufs::kSuperblockUsedBytes));
   });
@@ -168,12 +168,12 @@ bool put_stray_superblock(Damaging& image) {
                [&](std::span<std::byte> bytes) { std::copy_n(bytes.begin(), copy.size(), copy.begin()); });
   const std::uint64_t how = image.below(3);
   const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
-  if (how == 0) ufs::store32(copy, kTotalsField, 77);
+  if (how == 0) ufs::store32(copy, kFsTotals, 77);
   if (how == 1)  // inodes of half as many a group are other inodes
-    ufs::store32(copy, kInodesOfGroupField, geometry.inodes_per_group() / 2);
+    ufs::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
   if (how == 2) {
-    ufs::store32(copy, kSizeField, half * geometry.fragments_per_block());
-    ufs::store32(copy, kFragmentsOfGroupField, half * geometry.fragments_per_block());
+    ufs::store32(copy, kFsSize, half * geometry.fragments_per_block());
+    ufs::store32(copy, kFsFragmentsOfGroup, half * geometry.fragments_per_block());
     ufs::store32(copy, 44, 1);  // fs_ncg
   }
   spoil_superblock(image, kSuperblockByte);
