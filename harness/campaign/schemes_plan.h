@@ -10,8 +10,7 @@
 //   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7 (in_process/io_errors.h)
 //   ufs-schemes/chains/io-errors              a dozen of them; they are not part of the whole
 //   ufs-schemes/chains/io-errors/7            histories/7^7
-//   ufs-schemes/chains/damage/7               number 7 of some family, unmounted; then its image is damaged
-//   in
+//   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; then its image is damaged in
 //                                             many ways, and each time repaired (in_process/damage.h)
 //
 // WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the family
