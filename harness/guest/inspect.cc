@@ -71,6 +71,12 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   return {};
 }
 
+/// What a file system says of a disk that makes no sense: EUCLEAN and EBADMSG are Linux's "corrupted" and
+/// "bad checksum".
+bool is_damage(Errno error) {
+  return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
+}
+
 /// Mounts, dumps and unmounts once; times and refusals go into `answer`.
 tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches batches, json& answer) {
   process::Stopwatch clock;
@@ -98,9 +104,17 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches 
   answer["dump_ms"] = clock.lap();
   const auto unmounted = unmount_file_system(look.target);
   answer["unmount_ms"] = clock.lap();
-  if (!entries) return refuse_look("the tree of " + look.source, entries.error());
-  answer["entries"] = *entries;
+  if (!entries && !is_damage(entries.error()))
+    return refuse_look("the tree of " + look.source, entries.error());
   if (!unmounted) return refuse_look("unmount " + look.source, unmounted.error());
+  if (entries) {
+    answer["entries"] = *entries;
+    return seen;
+  }
+  answer["mounted"] = false;
+  answer["error"] = "it mounts, and its root directory cannot be read: " +
+                    std::error_code(entries.error().value, std::generic_category()).message();
+  answer["errno"] = entries.error().value;
   return seen;
 }
 
