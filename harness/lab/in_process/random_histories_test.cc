@@ -1,10 +1,12 @@
 // Everything the operation language can say, drawn from seeds, under schemes that keep their rules: no
 // operation fails, all crash states are what they may be, and what is there after the last sync is what a
 // file system without a flaw would show (the oracle then permits nothing else). By default each scheme has a
-// seed; the lab's disks, orders, and one or three users take turns. HEADCRASH_HISTORIES=600 in the
-// environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
+// seed; disk, order, size of the cache, and one or three users are drawn from it. HEADCRASH_HISTORIES=600 in
+// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 #include "harness/lab/in_process/benches.h"
 #include "harness/workload/random_operations.h"
@@ -22,24 +24,26 @@ std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
   return schemes;
 }
 
-/// Odd seeds have a small cache, every fifth has three users.
+/// Whatever goes with a seed is drawn: seeds and schemes take turns, and nothing may go with one scheme only.
 void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, std::uint64_t seed,
                            const std::filesystem::path& recording) {
-  const std::string& disk = lab_disks()[seed % lab_disks().size()].name;
+  std::mt19937_64 draw(seed);
+  const std::string& disk = lab_disks()[draw() % lab_disks().size()].name;
+  const std::uint64_t order = draw() % 8;
+  const bool small_cache = draw() % 2 == 0, users = draw() % 4 == 0;
   SCOPED_TRACE(
       fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})", seed, scheme.name, disk));
   const auto bench = benches.get(disk, scheme);
   ASSERT_TRUE(bench) << bench.error().message();
   const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
-  const auto operations =
-      workload::random_operations({.seed = seed,
-                                   .rounds = 80,
-                                   .largest_blocks = largest,
-                                   .threads = static_cast<std::uint8_t>(seed % 5 == 0 ? 3 : 1)});
+  const auto operations = workload::random_operations({.seed = seed,
+                                                       .rounds = 80,
+                                                       .largest_blocks = largest,
+                                                       .threads = static_cast<std::uint8_t>(users ? 3 : 1)});
   const auto result = (*bench)->bench.explore(
       scheme, operations,
       {.budget = kStates,
-       .run = {.seed = seed, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 512U << 10, .order = seed % 4}},
+       .run = {.seed = seed, .cache_bytes = small_cache ? 512U << 10 : 4U << 20, .order = order}},
       recording);
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_FALSE(result->run.failure) << *result->run.failure;
