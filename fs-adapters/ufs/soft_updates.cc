@@ -115,8 +115,18 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory, s
 
 // --- block de-allocation
 
+/// Their writes make no pointer good any more, be it in the inode or in an indirect block.
+void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end) {
+  auto at = blocks_.lower_bound(Volume::block_of(inode, first));
+  while (at != blocks_.end() && at->first.object == inode && at->first.block < end) {
+    at->second.allocation.reset();
+    at = at->second.empty() ? blocks_.erase(at) : std::next(at);
+  }
+}
+
 void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first, std::int64_t end,
                                      std::vector<Extent>& frees) {
+  cancel_blocks(inode.number, first, end);
   const auto notes = inodes_.find(inode.number);
   if (notes == inodes_.end()) return;
   std::erase_if(notes->second.allocations, [&](AllocDirect& one) {
@@ -128,9 +138,6 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   });
   std::erase_if(notes->second.sizes,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
-  const auto from = blocks_.lower_bound(Volume::block_of(inode.number, first));
-  for (auto at = from; at != blocks_.end() && at->first.object == inode.number && at->first.block < end; ++at)
-    at->second.allocation.reset();
 }
 
 /// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them to be
@@ -147,6 +154,7 @@ void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
     for (const FreeBlocks& freed : notes.frees)
       extents.insert(extents.end(), freed.extents.begin(), freed.extents.end());
     notes.frees.clear();
+    if (notes.empty()) blocks_.erase(found);
   }
 }
 
@@ -164,6 +172,7 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
   FreeBlocks freed{.extents = removal.extents};
   cancel_indirect(freed.extents);
   if (holder) {
+    cancel_blocks(number, removal.first_block, removal.end_block);
     BlockNotes& notes = blocks_[holder.key()];
     if (notes.indirect) {
       IndirectNotes& indirect = *notes.indirect;
@@ -311,7 +320,7 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
 
 /// A directory that goes has blocks that will never be written: who waits for them waits for its inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
-  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at) {
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
     BlockNotes& notes = at->second;
     for (Remove& remove : notes.removes) file.removals.push_back(std::move(remove.removal));
     notes.removes.clear();
@@ -321,6 +330,7 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
       forget_add(id);
     }
     notes.allocation.reset();
+    at = notes.empty() ? blocks_.erase(at) : std::next(at);
   }
 }
 

@@ -198,6 +198,7 @@ class SoftUpdates : public Scheme {
   void note_made();
   void allocate_direct(const BlockAllocation& allocation);
   void allocate_indirect(const BlockAllocation& allocation);
+  void cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end);
   void cancel_allocations(const CoreInode& inode, std::int64_t first, std::int64_t end,
                           std::vector<Extent>& frees);
   void cancel_indirect(std::vector<Extent>& extents);

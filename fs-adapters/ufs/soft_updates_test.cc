@@ -236,6 +236,25 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsThereBeforeTheOldOneGoes) {
   });
 }
 
+/// Blocks that go before they were ever written: of a file, of a directory, and behind an indirect block that
+/// goes or stays.
+TEST_P(SoftUpdatesRules, OfWhatIsCancelledNothingIsLeft) {
+  m_.as_user([&] {
+    for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
+    EXPECT_TRUE(fs().sync());
+    EXPECT_FALSE(volume().scheme->reclaim());
+    bench::put_file(fs(), "a", std::string(20 * 4096, 'a'));
+    const auto a = fs().open("a", {}), b = fs().open("b", {}), c = fs().open("c", {});
+    for (const auto& file : {b, c}) EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(4096)));
+    EXPECT_TRUE(fs().mkdir("d", 0755));
+    EXPECT_TRUE(fs().truncate(*a, 0) && fs().truncate(*b, 0) && fs().truncate(*c, 13 * 4096));
+    EXPECT_TRUE(fs().rmdir("d"));
+    EXPECT_TRUE(fs().sync());
+    EXPECT_FALSE(volume().scheme->reclaim()) << "nothing is put off";
+    end();
+  });
+}
+
 TEST_P(SoftUpdatesRules, WhatWasAddedAndRemovedUnseenCostsNoWrite) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().sync());
