@@ -236,6 +236,31 @@ TEST(PendingNames, EndWithAnFsyncAndWithASync) {
   m.unmount();
 }
 
+/// What somebody notes while an fsync writes is not among what it has written.
+TEST(PendingNames, NewerThanWhatHasArrivedStay) {
+  Mounted m(bench::setup_named("conventional"), nobody_writes_behind());
+  m.mount();
+  m.as_user([&] {
+    PendingNames& names = m.file_system->volume().names;
+    constexpr InodeNumber kFile = 1 << 20, kOther = kFile + 1, kOld = kFile + 2, kNew = kFile + 3;
+    names.note(kFile, kOld, 0);
+    names.note(kFile, kOld, 1);
+    names.note(kOther, kOld, 0);
+    const std::uint64_t noted = names.noted();
+    names.note(kFile, kNew, 0);
+    names.note(kFile, kOld, 1);  // put there again
+    names.arrived(kFile, noted);
+    std::vector<InodeNumber> left;
+    for (const PendingName& name : names.of(kFile)) left.push_back(name.directory);
+    EXPECT_EQ(left, (std::vector<InodeNumber>{kOld, kNew}));
+    EXPECT_EQ(names.of(kOther).size(), 1U) << "another inode's";
+    names.arrived(kFile, names.noted());
+    EXPECT_TRUE(names.of(kFile).empty());
+    names.forget(kOther);
+  });
+  m.unmount();
+}
+
 /// When there are many, those go that have arrived with all that leads to them, and no others.
 TEST(PendingNames, AreLookedThroughWhenThereAreMany) {
   Mounted m(bench::setup_named("conventional"), nobody_writes_behind());
