@@ -167,6 +167,33 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockShowsNoPointerBeforeItsBlock) {
   });
 }
 
+/// What is sent in place of an indirect block, since another block has not been written.
+TEST_P(SoftUpdatesRules, R2AnIndirectBlockThatIsUndoneShowsNoPointerThatIsReset) {
+  if (!m_.setup.mount.options.allocation_initialization) return;
+  m_.as_user([&] {
+    constexpr std::uint64_t kBlock = 4096;
+    bench::put_file(fs(), "a", std::string(14 * kBlock, 'a'));
+    EXPECT_TRUE(fs().sync());
+    const InodeNumber number = number_of("a");
+    const FragmentAddress indirect = inode_on_disk(number).indirect[0];
+    const auto file = fs().open("a", {});
+    EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(kBlock, std::byte{'b'})));
+    EXPECT_TRUE(fs().fallocate(*file, FallocateMode::punch_hole, 12 * kBlock, kBlock));
+    const std::uint64_t free = volume().allocator.free_fragments();
+    const std::uint64_t undone = counters().undone_indirects;
+    write(Volume::place(indirect));
+    EXPECT_EQ(counters().undone_indirects, undone + 1);
+    m_.syncer.do_work(os::Syncer::Extent::everything);
+    EXPECT_EQ(volume().allocator.free_fragments(), free + 4) << "the hole's block is anybody's";
+    const auto pointers = disk().blocks(inode_on_disk(number), 15);
+    ASSERT_TRUE(pointers);
+    EXPECT_EQ((*pointers)[12], 0U);
+    EXPECT_NE((*pointers)[13], 0U);
+    EXPECT_EQ((*pointers)[14], 0U) << "not written yet";
+    end();
+  });
+}
+
 TEST_P(SoftUpdatesRules, R2AnInodeStaysUntilItsEntryIsGone) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
