@@ -167,6 +167,31 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockShowsNoPointerBeforeItsBlock) {
   });
 }
 
+/// The first part of what a file has got is not on the disk yet, a later one is.
+TEST_P(SoftUpdatesRules, R3BehindASizeThatIsUndoneThereAreNoPointersThatAreGoodNeither) {
+  if (!m_.setup.mount.options.allocation_initialization) return;
+  m_.as_user([&] {
+    bench::put_file(fs(), "a", std::string(1000, 'a'));
+    EXPECT_TRUE(fs().sync());
+    const InodeNumber number = number_of("a");
+    const auto file = fs().open("a", {});
+    EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(19000, std::byte{'b'})));
+    write(Volume::block_of(number, 3));
+    write_inodes_of(number);
+    const Inode undone = inode_on_disk(number);
+    EXPECT_EQ(undone.size_bytes, 1000U);
+    EXPECT_EQ(undone.direct[3], 0U);
+    expect_no(FindingKind::bad_sectors);
+    write(Volume::block_of(number, 0));
+    write_inodes_of(number);
+    EXPECT_EQ(inode_on_disk(number).size_bytes, 4096U) << "as far as the next block that is missing";
+    EXPECT_EQ(inode_on_disk(number).direct[3], 0U);
+    EXPECT_TRUE(fs().fsync(*file));
+    EXPECT_NE(inode_on_disk(number).direct[3], 0U);
+    end();
+  });
+}
+
 /// What is sent in place of an indirect block, since another block has not been written.
 TEST_P(SoftUpdatesRules, R2AnIndirectBlockThatIsUndoneShowsNoPointerThatIsReset) {
   if (!m_.setup.mount.options.allocation_initialization) return;
