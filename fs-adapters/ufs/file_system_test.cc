@@ -215,6 +215,33 @@ TEST_P(EveryScheme, NoSpaceLeavesWhatWas) {
   bench::expect_clean(*m.store);
 }
 
+/// While a place is looked for that has room, others need the buffers.
+TEST_P(EveryScheme, AFragmentThatMovesKeepsWhatItHolds) {
+  Mounted m(GetParam());
+  m.mount();
+  bool done = false;
+  os::Account account{.name = "bob"};
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "a", std::string(1000, 'a'));
+    bench::put_file(fs, "b", std::string(1000, 'b'));  // behind it
+    EXPECT_TRUE(fs.sync());
+    const auto file = fs.open("a", {});
+    m.executor.spawn(os::Executor::Kind::user, account, [&] {
+      while (!done) {
+        m.executor.sleep_until(m.executor.now() + model::kMillisecondNs / 10);
+        m.cache.drop_clean();
+      }
+    });
+    m.executor.sleep_until(m.executor.now() + model::kMillisecondNs);
+    EXPECT_TRUE(fs.append(*file, std::vector<std::byte>(3000, std::byte{'c'})));
+    EXPECT_EQ(bench::get_file(fs, "a"), std::string(1000, 'a') + std::string(3000, 'c'));
+    done = true;
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
 TEST_P(EveryScheme, APowerCutUnwindsAllFibers) {
   Mounted m(GetParam());
   m.mount();
