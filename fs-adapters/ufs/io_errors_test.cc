@@ -294,6 +294,25 @@ TEST_P(IoErrors, ZeroesThatAreNotWrittenStopIt) {
   });
 }
 
+/// The inode is written with the new pointer when the data have failed already: it has had to be read first.
+TEST_P(IoErrors, APointerDoesNotLeadToMovedDataThatHaveFailed) {
+  if (GetParam().control) GTEST_SKIP() << "keeps no rule";
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    bench::put_file(fs, "a", std::string(1000, 'a'));
+    bench::put_file(fs, "b", std::string(1000, 'b'));  // behind it
+    EXPECT_TRUE(fs.sync());
+    const auto file = fs.open("a", {});
+    ASSERT_TRUE(file);
+    const Geometry& geometry = volume().geometry;
+    m_.cache.drop_clean();
+    m_.machine.faulty_disk.add({.sectors = {geometry.lba_of(geometry.data_start(0))}});
+    (void)fs.append(*file, std::vector<std::byte>(3000, std::byte{'c'}));
+    m_.queue.drain();
+    EXPECT_EQ(text_of(*as_after_a_cut(m_), "a"), std::string(100, 'a'));
+  });
+}
+
 /// The inode's block cannot be read when the last user leaves: it stays changed, in core.
 TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   m_.as_user([&] {
