@@ -433,6 +433,46 @@ TEST_P(SoftUpdatesRules, ADirectoryThatIsReplacedAfterAFailedWriteCountsUntilIts
   });
 }
 
+/// Their parent's inode goes to the disk with an fsync of what lies beside them, while the rename waits.
+TEST_P(SoftUpdatesRules, TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCountsItUntilItsNameIsGone) {
+  os::Account account{.name = "bob"};
+  m_.as_user([&] {
+    EXPECT_TRUE(fs().mkdir("b", 0755) && fs().sync() && fs().mkdir("a", 0755));
+    bench::put_file(fs(), "c", "text");
+    bench::put_file(fs(), "b/f", "text");
+    const auto file = fs().open("c", {});
+    write(Volume::block_of(number_of("a"), 0));
+    write_inodes_of(number_of("a"));
+    fail_next_write_of(lba_of_root(), os::DiskFault::Leaves::everything);
+    write_root();
+    EXPECT_TRUE(shows("a") && shows("b"));
+    os::HeldBuffer held = m_.cache.cached(Volume::block_of(number_of("b"), 0));
+    ASSERT_TRUE(held.dirty());
+    bool renamed = false;
+    m_.executor.spawn(os::Executor::Kind::user, account, [&] {
+      EXPECT_TRUE(fs().rename("b", "a", RenameMode::replace));
+      renamed = true;
+    });
+    m_.executor.sleep_until(m_.executor.now() + model::kSecondNs);
+    EXPECT_FALSE(renamed);
+    const auto image = bench::copy_of(*m_.store);
+    m_.log.keep = true;
+    EXPECT_TRUE(fs().fsync(*file));
+    m_.cache.release(std::move(held));
+    while (!renamed) m_.executor.sleep_until(m_.executor.now() + model::kMillisecondNs);
+    m_.log.keep = false;
+    for (const auto& one : m_.log.log) {
+      ASSERT_TRUE(image->write(one.lba, one.bytes));
+      Fsck fsck;
+      const auto seen = fsck.check(*image);
+      ASSERT_TRUE(seen);
+      for (const Finding& finding : seen->findings)
+        EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+    }
+    end();
+  });
+}
+
 /// The place of an entry that is removed, and that the disk may show, is taken by one that is removed before
 /// it was ever written.
 TEST_P(SoftUpdatesRules, WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotOwedForEver) {
