@@ -288,6 +288,40 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsThereBeforeTheOldOneGoes) {
   });
 }
 
+/// The new name is in a block that its directory has just got, and that somebody else writes while the rename
+/// waits for the file.
+TEST_P(SoftUpdatesRules, R1ANameInABlockThatNothingLeadsToIsNotThere) {
+  os::Account account{.name = "bob"};
+  m_.as_user([&] {
+    const auto long_name = [](char of) { return "d/" + std::string(250, of); };  // it fills a chunk
+    EXPECT_TRUE(fs().mkdir("d", 0755));
+    bench::put_file(fs(), long_name('1'), "");
+    bench::put_file(fs(), long_name('2'), "");
+    EXPECT_TRUE(fs().sync());
+    bench::put_file(fs(), "a", "text");
+    const InodeNumber a = number_of("a"), d = number_of("d");
+    write_inodes_of(a);
+    write_root();
+    os::HeldBuffer data = m_.cache.cached(Volume::block_of(a, 0));
+    ASSERT_TRUE(data.dirty());
+    bool renamed = false;
+    m_.executor.spawn(os::Executor::Kind::user, account, [&] {
+      EXPECT_TRUE(fs().rename("a", long_name('n'), RenameMode::replace));
+      renamed = true;
+    });
+    m_.executor.sleep_until(m_.executor.now() + model::kSecondNs);
+    EXPECT_FALSE(renamed);
+    write(volume().inodes.block_key(a));
+    write(Volume::block_of(d, 0));
+    m_.cache.release(std::move(data));
+    while (!renamed) m_.executor.sleep_until(m_.executor.now() + model::kMillisecondNs);
+    write_root();
+    EXPECT_FALSE(shows("a"));
+    EXPECT_TRUE(shows(long_name('n')));
+    end();
+  });
+}
+
 /// Blocks that go before they were ever written: of a file, of a directory, and behind an indirect block that
 /// goes or stays.
 TEST_P(SoftUpdatesRules, OfWhatIsCancelledNothingIsLeft) {
