@@ -87,9 +87,10 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   if (!*table) return {};
   if (const auto known = (*table)->only(
           {"expected", "reason", "fsync-keeps-name", "fsync-keeps-links", "fsync-keeps-exchanged-name",
-           "fsync-keeps-renamed-parents", "fsync-keeps-moved-path", "fsync-keeps-new-name", "replace-keeps-content",
-           "renamed-file-survives", "names", "names-are-atomic", "exposes-stale-data", "allocation-size",
-           "sync-waits", "keeps-times", "keeps-allocation", "own-names", "passing-names"});
+           "fsync-keeps-renamed-parents", "fsync-keeps-moved-path", "fsync-keeps-new-name",
+           "replace-keeps-content", "renamed-file-survives", "names", "names-are-atomic",
+           "exposes-stale-data", "allocation-size", "sync-waits", "keeps-times", "keeps-allocation",
+           "own-names", "passing-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
