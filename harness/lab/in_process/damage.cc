@@ -14,10 +14,10 @@
 namespace headcrash::in_process {
 namespace {
 
+using model::kSectorBytes;
 using ufs::FragmentAddress;
 using ufs::Inode;
 using ufs::InodeNumber;
-using model::kSectorBytes;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
 constexpr std::uint64_t kStaysCleanOneIn = 4;  // images; the others say that they were not unmounted
