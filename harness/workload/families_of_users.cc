@@ -31,7 +31,7 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
-  const std::string tail(number / 2 % 2 == 0 ? 0 : 150, 'x');
+  const std::string tail(number / 2 % 2 == 0 ? 0 : 240, 'x');  // fills a chunk of a directory
   for (std::uint64_t user = 0; user < users; ++user) {
     const std::string home = fmt::format("u{}", user);
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
@@ -41,7 +41,7 @@ std::vector<Operation> paths(std::uint64_t number) {
           list.new_file({}, 1, 3);  // its inode lies in another block than its directory's
       list.rename(file, directory + "/" + file);
     }
-    for (int i = 0; i < 3; ++i) list.create(list.fresh(home) + tail);
+    for (int i = 0; i < 5; ++i) list.create(list.fresh(home) + tail);
   }
   list.sync();
   meet(list, users);
