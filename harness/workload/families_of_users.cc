@@ -39,7 +39,7 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
       const std::string file =
           list.new_file({}, 1, 3);  // its inode lies in another block than its directory's
-      list.rename(file, directory + "/" + file);
+      list.rename(file, fmt::format("{}/{}", directory, file));
     }
     for (int i = 0; i < 5; ++i) list.create(list.fresh(home) + tail);
   }

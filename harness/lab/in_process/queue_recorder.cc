@@ -19,6 +19,7 @@ void QueueRecorder::issued(os::RequestId id, const os::BlockRequest& request, co
 }
 
 void QueueRecorder::completed(const os::DiskTrace& request) {
+  answered_.wake_all();
   rules_.completed(request.id, events());
   --under_way_;
   const bool failed = request.status != model::Status::ok;

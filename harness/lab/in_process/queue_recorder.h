@@ -33,6 +33,8 @@ class QueueRecorder final : public os::DiskTracer {
   void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) override;
   void completed(const os::DiskTrace& request) override;
   void mark(std::string text);
+  /// Wakes whoever waits for the next answer of the disk.
+  os::WaitQueue& answered() { return answered_; }
 
   std::uint64_t events() const { return events_.size(); }
   bool idle() const { return under_way_ == 0; }
@@ -61,6 +63,7 @@ class QueueRecorder final : public os::DiskTracer {
   std::map<os::RequestId, std::size_t> writes_under_way_;  ///< their SUBMIT events
   std::vector<std::uint64_t> failed_at_;
   std::size_t under_way_ = 0;
+  os::WaitQueue answered_{executor_};
 };
 
 }  // namespace headcrash::in_process

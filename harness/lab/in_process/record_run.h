@@ -58,7 +58,8 @@ struct RunOptions {
   std::uint64_t cache_bytes = 4 << 20;
   /// 0: the elevator, 10 ms a request; else the seed of a shuffled order. With an odd one several users have
   /// a slow processor and meet in the middle of their operations; else it takes no time. With 3, 7, 11 ...
-  /// there are no pauses: much is owed at once.
+  /// there are no pauses: much is owed at once. With 2, 6, 10 ... memory is short: what is clean leaves the
+  /// cache whenever the disk has answered.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
   bool unmount = false;  ///< at the end; with faults it always is
