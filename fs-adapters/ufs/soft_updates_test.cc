@@ -210,8 +210,10 @@ TEST_P(SoftUpdatesRules, R2AnIndirectBlockThatIsUndoneShowsNoPointerThatIsReset)
     EXPECT_EQ(counters().undone_indirects, undone + 1);
     m_.syncer.do_work(os::Syncer::Extent::everything);
     EXPECT_EQ(volume().allocator.free_fragments(), free + 4) << "the hole's block is anybody's";
-    const auto pointers = disk().blocks(inode_on_disk(number), 15);
-    ASSERT_TRUE(pointers);
+    Inode as_long_as_now = inode_on_disk(number);
+    as_long_as_now.size_bytes = 15 * kBlock;
+    const auto pointers = disk().blocks(as_long_as_now, 15);
+    ASSERT_TRUE(pointers && pointers->size() == 15);
     EXPECT_EQ((*pointers)[12], 0U);
     EXPECT_NE((*pointers)[13], 0U);
     EXPECT_EQ((*pointers)[14], 0U) << "not written yet";
