@@ -30,6 +30,7 @@ inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
 inline constexpr std::uint32_t kEntryFixedBytes = 8;  // before the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
 inline constexpr std::size_t kEntryInodeOffset = 0;   ///< of d_ino in an entry's bytes, for undoing
+inline constexpr std::size_t kEntryTypeOffset = 6;    ///< of d_type
 
 /// What an entry with such a name needs (DIRSIZ): the name, a zero, up to a multiple of 4.
 constexpr std::uint32_t entry_bytes(std::size_t name_bytes) {

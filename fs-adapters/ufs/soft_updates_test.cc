@@ -53,6 +53,17 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
              return one.kind == FindingKind::block_marked_free && one.block == at;
            });
   }
+  /// What the machine's log holds, one write after the other on an image of before it.
+  void expect_permitted_after_each_write(media::MemoryStore& image) {
+    for (const auto& one : m_.log.log) {
+      ASSERT_TRUE(image.write(one.lba, one.bytes));
+      Fsck fsck;
+      const auto seen = fsck.check(image);
+      ASSERT_TRUE(seen);
+      for (const Finding& finding : seen->findings)
+        EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+    }
+  }
   /// Of all kinds that the scheme may leave, without the one that would hide a wrong undo.
   void expect_no(FindingKind kind) {
     Fsck fsck;
@@ -457,14 +468,7 @@ TEST_P(SoftUpdatesRules, ADirectoryThatIsReplacedAfterAFailedWriteCountsUntilIts
     EXPECT_TRUE(fs().rename("b", "a", RenameMode::replace));
     EXPECT_TRUE(fs().sync());
     m_.log.keep = false;
-    for (const auto& one : m_.log.log) {
-      ASSERT_TRUE(image->write(one.lba, one.bytes));
-      Fsck fsck;
-      const auto seen = fsck.check(*image);
-      ASSERT_TRUE(seen);
-      for (const Finding& finding : seen->findings)
-        EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
-    }
+    expect_permitted_after_each_write(*image);
     end();
   });
 }
@@ -497,14 +501,7 @@ TEST_P(SoftUpdatesRules, TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCou
     m_.cache.release(std::move(held));
     while (!renamed) m_.executor.sleep_until(m_.executor.now() + model::kMillisecondNs);
     m_.log.keep = false;
-    for (const auto& one : m_.log.log) {
-      ASSERT_TRUE(image->write(one.lba, one.bytes));
-      Fsck fsck;
-      const auto seen = fsck.check(*image);
-      ASSERT_TRUE(seen);
-      for (const Finding& finding : seen->findings)
-        EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
-    }
+    expect_permitted_after_each_write(*image);
     end();
   });
 }

@@ -10,8 +10,6 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kEntryTypeOffset = 6;  // d_type
-
 template <typename Note>
 void carry(Note& note, std::uint64_t number) {
   if (note.carried == 0) note.carried = number;

@@ -47,6 +47,7 @@ class Drawing {
     return add({.kind = kind, .path = from, .target = to});
   }
   void sync() { add({.kind = Operation::Kind::sync}); }
+  void join() { add({.kind = Operation::Kind::join}); }
   /// About every second time nothing; else sync, or fsync of this file or of any other.
   void maybe_persist(const std::string& path) {
     const auto dice = below(8);

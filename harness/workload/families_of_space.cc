@@ -236,7 +236,7 @@ std::vector<Operation> holes(std::uint64_t number) {
   }
   list.mkdir("others");
   leave_little_room(list, 8, 24);
-  list.add({.kind = Kind::join});
+  list.join();
   for (int round = 0; round < 16; ++round) {
     const std::uint64_t user = list.below(kUsers);
     const auto thread = static_cast<std::uint8_t>(user);
@@ -261,9 +261,9 @@ std::vector<Operation> holes(std::uint64_t number) {
       list.add({.kind = Kind::write, .path = made, .length = list.blocks(2, 10), .thread = thread});
       list.add({.kind = Kind::fsync, .path = made, .thread = thread});
     }
-    if (round % 8 == 7) list.add({.kind = Kind::join});
+    if (round % 8 == 7) list.join();
   }
-  list.add({.kind = Kind::join});
+  list.join();
   return list.take();
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Kind = Operation::Kind;
 
 void meet(Drawing& list, std::uint64_t users) {
-  if (users > 1) list.add({.kind = Kind::join});
+  if (users > 1) list.join();
 }
 
 /// What is in the directory, and in those below it.
@@ -81,7 +81,7 @@ std::vector<Operation> syncs(std::uint64_t number) {
     const std::uint64_t files = 1 + list.below(4);
     for (std::uint64_t i = 0; i < files; ++i) list.new_file(list.any_of(homes), 1, 12);
     if (const std::string file = list.any_file(); list.one_in(3)) list.unlink(file);
-    meet(list, kUsers);
+    list.join();
     const std::uint64_t first = list.below(kUsers);
     for (std::uint64_t i = 0; i < kUsers; ++i) {
       const std::uint64_t user = (first + i) % kUsers;
@@ -90,7 +90,7 @@ std::vector<Operation> syncs(std::uint64_t number) {
         list.add({.kind = Kind::create, .path = list.fresh(homes[user]), .thread = thread});
       list.add({.kind = Kind::sync, .thread = thread});
     }
-    meet(list, kUsers);
+    list.join();
   }
   return list.take();
 }

@@ -160,10 +160,9 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     if (used && (inodes_[number].mode & ufs::kTypeMask) == ufs::kTypeDirectory) ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
-  std::array<std::uint32_t, 9> runs = {};  // of so many free fragments in blocks that are not wholly free
+  std::array<std::uint32_t, 9> runs = {};  // of so many free fragments; whole blocks do not count
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
     std::uint32_t free = 0, run = 0;
-    std::array<std::uint32_t, 9> of_block = {};
     for (std::uint32_t i = f; i < f + width; ++i) {
       const FragmentAddress at = geometry.group_base(group) + i;
       const bool is_free = geometry.is_data(at) && !taken_[at];
@@ -171,13 +170,12 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
         return fmt::format("the map calls fragment {} {}", at, is_free ? "used" : "free");
       free += is_free ? 1 : 0;
       if (is_free) ++run;
-      if (run > 0 && (!is_free || i + 1 == f + width)) ++of_block.at(std::exchange(run, 0));
+      if (run > 0 && (!is_free || i + 1 == f + width)) ++runs.at(std::exchange(run, 0));
     }
     if (free == width) {
       ++counted.free_blocks;
     } else {
       counted.free_fragments += free;
-      for (std::size_t length = 1; length < runs.size(); ++length) runs.at(length) += of_block.at(length);
     }
   }
   for (std::uint32_t length = 1; length < width; ++length)

@@ -21,7 +21,7 @@ using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
 constexpr std::uint64_t kStaysCleanOneIn = 4;  // images; the others say that they were not unmounted
-constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + 209;  // fs_clean
+constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
 constexpr std::uint32_t kClaimStepsMost = 20000;  // pointers of one file, however they are wound up
 
 void mark(std::vector<bool>& flags, std::uint64_t first, std::uint64_t count) {
@@ -258,6 +258,10 @@ void Damaging::remove_name(const PlacedName& name) {
     // Others may have made its neighbours move.
     if (const auto entry = ufs::find_entry(chunk, name.name)) ufs::remove_entry(chunk, entry->offset);
   });
+  lose_name(name);
+}
+
+void Damaging::lose_name(const PlacedName& name) {
   for (const std::size_t i : survey_.names_in(name.directory))
     if (survey_.names()[i].name == name.name) permitted_.name_goes[i] = true;
 }
@@ -266,11 +270,14 @@ void Damaging::fill_with_noise(std::span<std::byte> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(random_.next());
 }
 
+void Damaging::lose_bytes(const OwnedRun& run) {
+  mark(permitted_.other_bytes, geometry().lba_of(run.at),
+       std::uint64_t{run.fragments} * geometry().sectors_per_fragment());
+}
+
 void Damaging::lose_inode(InodeNumber number) {
   permitted_.inode_goes[number] = true;
-  for (const std::size_t run : survey_.runs_of(number))
-    mark(permitted_.other_bytes, geometry().lba_of(survey_.runs()[run].at),
-         std::uint64_t{survey_.runs()[run].fragments} * geometry().sectors_per_fragment());
+  for (const std::size_t run : survey_.runs_of(number)) lose_bytes(survey_.runs()[run]);
   lose_names(number, 0);
 }
 
@@ -289,8 +296,7 @@ void Damaging::lose_run(std::size_t number) {
         run.level <= lost.level && run.block >= lost.block && (directory || run.block < lost.block + reach);
     const bool behind = directory && run.block + geometry().blocks_below(run.level) > lost.block;
     if (!below && !behind) continue;
-    mark(permitted_.other_bytes, geometry().lba_of(run.at),
-         std::uint64_t{run.fragments} * geometry().sectors_per_fragment());
+    lose_bytes(run);
     if (!run.holder) permitted_.other_pointers[lost.owner] |= static_cast<std::uint16_t>(1U << run.slot);
   }
   if (lost.holder) {

@@ -27,6 +27,8 @@
 
 namespace headcrash::in_process {
 
+inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< of Permitted::other_pointers
+
 /// What a repair may lose, by numbers of the survey. All else must still be there.
 struct Permitted {
   explicit Permitted(const ImageSurvey& survey)
@@ -124,6 +126,7 @@ class Damaging {
   void fill_with_noise(std::span<std::byte> bytes);
 
   // What may be lost.
+  void lose_name(const PlacedName& name);
   void lose_inode(ufs::InodeNumber number);
   void lose_names(ufs::InodeNumber directory, std::uint64_t from_byte);
   /// What a pointer leads to, and of a directory all that lies behind.
@@ -132,6 +135,7 @@ class Damaging {
   void contend(ufs::InodeNumber number);
 
  private:
+  void lose_bytes(const OwnedRun& run);
   bool prefers(ufs::InodeNumber kept, ufs::InodeNumber other, const ufs::Inode& now) const;
   void claim(ufs::InodeNumber number, const ufs::Inode& now, ufs::FragmentAddress at, std::uint32_t level,
              std::uint64_t block, std::uint32_t& steps);

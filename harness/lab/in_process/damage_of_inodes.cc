@@ -14,7 +14,6 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint16_t kNoType = 0170000;
-constexpr std::uint16_t kAllPointers = 0x7fff;
 
 void say_inode(Damaging& image, InodeNumber number) {
   image.say(fmt::format("inode {}", number));

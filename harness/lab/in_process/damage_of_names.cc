@@ -15,7 +15,7 @@ namespace {
 using ufs::InodeNumber;
 using ufs::kChunkBytes;
 
-constexpr std::size_t kLengthField = 4, kTypeField = 6, kNameField = 8;  // of an entry
+constexpr std::size_t kLengthField = 4;  // of an entry
 
 void say_name(Damaging& image, const PlacedName& name) {
   image.say(fmt::format("\"{}\" in {} of inode {}", name.name, name.directory, name.inode));
@@ -37,10 +37,6 @@ void change_entry(Damaging& image, const PlacedName& name,
   image.change_chunk(name, [&](std::span<std::byte> chunk) {
     if (const auto entry = ufs::find_entry(chunk, name.name)) change(chunk, entry->offset);
   });
-}
-void let_go(Damaging& image, const PlacedName& name) {
-  for (const std::size_t i : image.survey().names_in(name.directory))
-    if (image.survey().names()[i].name == name.name) image.may().name_goes[i] = true;
 }
 
 bool remove(Damaging& image, const std::function<bool(const PlacedName&)>& suits) {
@@ -73,7 +69,7 @@ bool lead_name(Damaging& image, InodeNumber to) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   change_entry(image, *name, [&](auto chunk, auto offset) { ufs::set_entry_inode(chunk, offset, to); });
-  let_go(image, *name);
+  image.lose_name(*name);
   say_name(image, *name);
   image.say(fmt::format("leads to {}", to));
   return true;
@@ -99,7 +95,7 @@ bool put_name_of_another(Damaging& image) {
   });
   if (to == 0) return false;
   change_entry(image, *name, [&](auto chunk, auto offset) { ufs::set_entry_inode(chunk, offset, to); });
-  let_go(image, *name);
+  image.lose_name(*name);
   image.may().name_comes[{name->directory, name->name}] = to;
   say_name(image, *name);
   image.say(fmt::format("leads to {}", to));
@@ -113,7 +109,7 @@ bool put_name_of_wrong_type(Damaging& image) {
   const auto wrong = static_cast<std::uint8_t>(1 + image.below(15));
   if (wrong == right) return false;
   change_entry(image, *name,
-               [&](auto chunk, auto offset) { ufs::store8(chunk, offset + kTypeField, wrong); });
+               [&](auto chunk, auto offset) { ufs::store8(chunk, offset + ufs::kEntryTypeOffset, wrong); });
   say_name(image, *name);
   return true;
 }
@@ -123,9 +119,9 @@ bool put_byte_into_name(Damaging& image, char byte) {
   if (!name) return false;
   const std::size_t at = image.below(name->name.size());
   change_entry(image, *name, [&](auto chunk, auto offset) {
-    ufs::store8(chunk, offset + kNameField + at, static_cast<std::uint8_t>(byte));
+    ufs::store8(chunk, offset + ufs::kEntryFixedBytes + at, static_cast<std::uint8_t>(byte));
   });
-  let_go(image, *name);
+  image.lose_name(*name);
   say_name(image, *name);
   return true;
 }
@@ -140,7 +136,7 @@ bool put_name_without_end(Damaging& image) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   change_entry(image, *name, [&](auto chunk, auto offset) {
-    ufs::store8(chunk, offset + kNameField + name->name.size(), 'x');
+    ufs::store8(chunk, offset + ufs::kEntryFixedBytes + name->name.size(), 'x');
   });
   say_name(image, *name);
   return true;
@@ -294,7 +290,7 @@ bool put_missing_dots(Damaging& image) {
   image.change_chunk(some_chunk(image, number, true), [&](auto chunk) {
     const std::uint32_t offset = how % 2 == 0 ? 0 : ufs::find_entry(chunk, "..")->offset;
     if (how < 2) {
-      ufs::store8(chunk, offset + kNameField, 'x');
+      ufs::store8(chunk, offset + ufs::kEntryFixedBytes, 'x');
     } else {
       ufs::set_entry_inode(chunk, offset, 0);
     }
@@ -415,7 +411,7 @@ bool put_full_lost_found(Damaging& image) {
   if (shorter) {
     image.change_inode(number, [](ufs::Inode& inode) { inode.size_bytes = kChunkBytes; });
     image.may().other_size[number] = true;
-    image.may().other_pointers[number] = 0x7fff;
+    image.may().other_pointers[number] = kAllPointers;
   }
   const auto type = ufs::entry_type(ufs::kTypeRegular);
   std::size_t names = 0;

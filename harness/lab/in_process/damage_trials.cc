@@ -68,20 +68,25 @@ Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs:
 }
 
 Result<void> DamageTrials::run(std::uint64_t seed, DamageCounts& counts) {
-  disk_->show_base();
-  std::vector<Write> damage;
-  Log log(*disk_, &damage);
-  Damaging damaging(*survey_, log, seed);
-  damaging.draw();
-  return examine(damaging, damage, seed, counts);
+  const auto draw = [](Damaging& damaging) {
+    damaging.draw();
+    return true;
+  };
+  const auto done = run(draw, seed, counts);
+  return done ? Result<void>() : pass_on(done);
 }
 
 Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed, DamageCounts& counts) {
+  return run([&](Damaging& damaging) { return damaging.add(kind); }, seed, counts);
+}
+
+Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
+                               DamageCounts& counts) {
   disk_->show_base();
   std::vector<Write> damage;
   Log log(*disk_, &damage);
   Damaging damaging(*survey_, log, seed);
-  if (!damaging.add(kind)) return false;
+  if (!put(damaging)) return false;
   if (auto examined = examine(damaging, damage, seed, counts); !examined) return pass_on(examined);
   return true;
 }

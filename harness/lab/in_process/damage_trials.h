@@ -52,6 +52,7 @@ class DamageTrials {
   /// The writes of one repair reach the disk and are kept. One that does not end is ended.
   class Log;
   DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit);
+  Result<bool> run(const std::function<bool(Damaging&)>& put, std::uint64_t seed, DamageCounts& counts);
   Result<void> examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,
                        DamageCounts& counts);
   Result<void> look(const std::string& subject);

@@ -20,6 +20,8 @@ Result<ImageSurvey> ImageSurvey::of(const StateDisk& disk) {
   survey.geometry_ = reader->geometry();
   const ufs::Geometry& geometry = survey.geometry_;
   survey.inodes_.resize(geometry.inodes());
+  for (auto* const lists : {&survey.runs_of_, &survey.names_in_, &survey.names_of_})
+    lists->resize(geometry.inodes());
   survey.run_at_.assign(geometry.size_fragments(), 0);
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
     const auto inode = reader->inode(number);
@@ -50,6 +52,7 @@ void ImageSurvey::walk(const StateDisk& disk, OwnedRun run) {
                                  : geometry_.fragments_per_block();
   const std::size_t number = runs_.size();
   runs_.push_back(run);
+  runs_of_[run.owner].push_back(number);
   for (FragmentAddress f = run.at; f < run.at + run.fragments; ++f)
     run_at_.at(f) = static_cast<std::uint32_t>(number + 1);
   if (run.level == 0) return;
@@ -65,50 +68,33 @@ void ImageSurvey::walk(const StateDisk& disk, OwnedRun run) {
 }
 
 Result<void> ImageSurvey::read_names(const StateDisk& disk, InodeNumber directory) {
-  for (const OwnedRun& run : runs_) {
-    if (run.owner != directory || run.level != 0) continue;
+  for (const std::size_t number : runs_of(directory)) {
+    const OwnedRun& run = runs_[number];
+    if (run.level != 0) continue;
     const std::uint64_t start = run.block * geometry_.block_bytes();
     const std::uint64_t left = inodes_[directory].size_bytes - start;
     const auto bytes = disk.bytes().subspan(geometry_.byte_of(run.at),
                                             std::min<std::uint64_t>(left, geometry_.block_bytes()));
     ufs::DirectoryCursor cursor(bytes);
-    while (const auto entry = cursor.next())
-      if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
-        names_.push_back({.directory = directory,
-                          .inode = entry->inode,
-                          .name = std::string(entry->name),
-                          .byte = start + entry->offset,
-                          .at = run.at,
-                          .offset = entry->offset});
+    while (const auto entry = cursor.next()) {
+      if (entry->inode == 0 || entry->is_dot() || entry->is_dot_dot()) continue;
+      names_in_[directory].push_back(names_.size());
+      names_of_.at(entry->inode).push_back(names_.size());
+      names_.push_back({.directory = directory,
+                        .inode = entry->inode,
+                        .name = std::string(entry->name),
+                        .byte = start + entry->offset,
+                        .at = run.at,
+                        .offset = entry->offset});
+    }
     if (cursor.damage()) return fail(fmt::format("directory {}", directory), "makes no sense");
   }
   return {};
 }
 
-std::vector<std::size_t> ImageSurvey::runs_of(InodeNumber number) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < runs_.size(); ++i)
-    if (runs_[i].owner == number) found.push_back(i);
-  return found;
-}
-
 std::optional<std::size_t> ImageSurvey::run_at(FragmentAddress at) const {
   if (at >= run_at_.size() || run_at_[at] == 0) return {};
   return run_at_[at] - 1;
-}
-
-std::vector<std::size_t> ImageSurvey::names_in(InodeNumber directory) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (names_[i].directory == directory) found.push_back(i);
-  return found;
-}
-
-std::vector<std::size_t> ImageSurvey::names_of(InodeNumber number) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (names_[i].inode == number) found.push_back(i);
-  return found;
 }
 
 bool ImageSurvey::is_free(FragmentAddress at) const {

@@ -47,11 +47,11 @@ class ImageSurvey {
   const std::vector<OwnedRun>& runs() const { return runs_; }
   const std::vector<PlacedName>& names() const { return names_; }
   /// Numbers in runs(), a run of pointers before what they lead to.
-  std::vector<std::size_t> runs_of(ufs::InodeNumber number) const;
+  const std::vector<std::size_t>& runs_of(ufs::InodeNumber number) const { return runs_of_[number]; }
   std::optional<std::size_t> run_at(ufs::FragmentAddress at) const;
   /// Numbers in names().
-  std::vector<std::size_t> names_in(ufs::InodeNumber directory) const;
-  std::vector<std::size_t> names_of(ufs::InodeNumber number) const;
+  const std::vector<std::size_t>& names_in(ufs::InodeNumber directory) const { return names_in_[directory]; }
+  const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const { return names_of_[number]; }
   /// Data, and nobody's.
   bool is_free(ufs::FragmentAddress at) const;
 
@@ -66,6 +66,7 @@ class ImageSurvey {
   std::vector<OwnedRun> runs_;
   std::vector<std::uint32_t> run_at_;  ///< by fragment, 1 + number in runs_; 0: none
   std::vector<PlacedName> names_;
+  std::vector<std::vector<std::size_t>> runs_of_, names_in_, names_of_;  ///< by inode
 };
 
 }  // namespace headcrash::in_process

@@ -96,7 +96,6 @@ class Run {
     if (options_.order % 4 == 2)
       executor_.spawn(os::Executor::Kind::daemon, account_, [this] { take_memory(); });
     executor_.run();
-    run_ended_ = true;
     recorder_.answered().wake_all();
     executor_.halt();
     if (error_) return tl::unexpected<Error>(*error_);
@@ -140,7 +139,8 @@ class Run {
 
   /// Others need it: a step of an operation does not find again what the one before it has read.
   void take_memory() {
-    for (recorder_.answered().wait(); !run_ended_; recorder_.answered().wait()) machine_.cache.drop_clean();
+    for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
+      machine_.cache.drop_clean();
   }
 
   void unmount() {
@@ -280,7 +280,6 @@ class Run {
   std::size_t arrived_ = 0;       ///< at joins, over all users
   std::size_t resting_ = 0;       ///< users that wait for another one, or have ended
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
-  bool run_ended_ = false;
   bool skipped_ = false;  ///< or done in part: some operation that was not
   os::WaitQueue changed_{executor_};
   std::optional<Error> error_;

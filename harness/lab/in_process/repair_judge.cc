@@ -25,15 +25,7 @@ std::vector<std::byte> lasting(ufs::Superblock superblock) {
 }  // namespace
 
 RepairJudge::RepairJudge(const ImageSurvey& survey, const StateDisk& sound, ufs::Fsck& fsck, Audit& audit)
-    : survey_(survey),
-      fsck_(fsck),
-      audit_(audit),
-      digests_(sound.digests().begin(), sound.digests().end()),
-      runs_of_(survey.geometry().inodes()),
-      names_in_(survey.geometry().inodes()) {
-  for (std::size_t i = 0; i < survey.runs().size(); ++i) runs_of_[survey.runs()[i].owner].push_back(i);
-  for (std::size_t i = 0; i < survey.names().size(); ++i) names_in_[survey.names()[i].directory].push_back(i);
-}
+    : survey_(survey), fsck_(fsck), audit_(audit), digests_(sound.digests().begin(), sound.digests().end()) {}
 
 std::string RepairJudge::wrong_with(const StateDisk& disk, const ufs::FsckReport& report,
                                     const Permitted& permitted) {
@@ -150,7 +142,7 @@ std::string RepairJudge::compare_inode(const StateDisk& disk, InodeNumber number
   }
   if (before.is_directory()) return {};  // its names are compared
   const ufs::Geometry& geometry = survey_.geometry();
-  for (const std::size_t i : runs_of_[number]) {
+  for (const std::size_t i : survey_.runs_of(number)) {
     const OwnedRun& run = survey_.runs()[i];
     const std::uint64_t first = geometry.lba_of(run.at);
     for (std::uint64_t s = first; s < first + std::uint64_t{run.fragments} * geometry.sectors_per_fragment();
@@ -170,7 +162,7 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
   for (const ufs::NamedInode& entry : *names) now.emplace(entry.name, entry.inode);
   if (now.size() != names->size() && !permitted.other_names[directory]) return "has a name twice";
   std::map<std::string_view, InodeNumber> before;
-  for (const std::size_t i : names_in_[directory]) {
+  for (const std::size_t i : survey_.names_in(directory)) {
     const PlacedName& name = survey_.names()[i];
     before.emplace(name.name, name.inode);
     if (!kept || permitted.name_goes[i]) continue;

@@ -45,9 +45,8 @@ class RepairJudge {
   const ImageSurvey& survey_;
   ufs::Fsck& fsck_;
   Audit& audit_;
-  std::vector<std::uint64_t> digests_;                        ///< of the sound image, by sector
-  std::vector<std::vector<std::size_t>> runs_of_, names_in_;  ///< by inode
-  ufs::InodeNumber lost_found_ = 0;                           ///< of the image that is judged
+  std::vector<std::uint64_t> digests_;  ///< of the sound image, by sector
+  ufs::InodeNumber lost_found_ = 0;     ///< of the image that is judged
 };
 
 }  // namespace headcrash::in_process
