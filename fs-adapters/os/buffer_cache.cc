@@ -42,7 +42,7 @@ bool HeldBuffer::dirty() const {
 }
 
 RequestId HeldBuffer::being_written() const {
-  return cache_->state_->disk.pending(buffer_->last_write) ? buffer_->last_write : 0;
+  return cache_->being_written(buffer_->key);
 }
 
 BufferCache::State::~State() {

@@ -70,7 +70,7 @@ class HeldBuffer {
   Content content() const;
   std::span<std::byte> bytes() const;
   bool dirty() const;
-  /// The last request that wrote it and is still pending; 0: none.
+  /// As BufferCache::being_written().
   RequestId being_written() const;
 
  private:

@@ -152,6 +152,10 @@ TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
     EXPECT_EQ(w.cache.being_written(key), second);
     EXPECT_TRUE(w.cache.unwritten(key));
     EXPECT_FALSE(w.cache.unwritten({0, 2}));
+    HeldBuffer again = w.cache.get(key, Content::metadata, 10, 512);
+    EXPECT_EQ(again.being_written(), second) << "of the block, not of this buffer";
+    w.cache.release(std::move(again));
+    EXPECT_EQ(w.cache.being_written(key), second);
     w.queue.wait_for(second);
     EXPECT_FALSE(w.cache.unwritten(key));
     EXPECT_EQ(w.medium.word(10), 2U);

@@ -272,8 +272,10 @@ model::Status BufferCache::write(HeldBuffer buffer, const Ordering& ordering) {
 
 RequestId BufferCache::being_written(const BufferKey& key) const {
   const State& s = *state_;
-  if (const Buffer* buffer = state_->find(key))
+  const Buffer* buffer = state_->find(key);
+  if (buffer != nullptr && buffer->last_write != 0)
     return s.disk.pending(buffer->last_write) ? buffer->last_write : 0;
+  // It may have been dropped, and read or made again, while a copy travels.
   RequestId newest = 0;
   for (const State::Transfer* t = s.transfers.first(); t != nullptr; t = State::TransferList::after(*t))
     if (!t->is_read && t->key == key) newest = t->id;

@@ -38,7 +38,8 @@ VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& ino
 VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode, std::uint64_t size_bytes);
 /// Resets all pointers, size and mode in core, forgets all buffers; says what there was.
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
-/// The indirect blocks of a file that are in memory and dirty or on their way, lowest first: for fsync.
+/// The indirect blocks of a file that are dirty or being written, lowest first: for fsync. The cache may have
+/// dropped one of which a copy is being written.
 std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
 
 }  // namespace headcrash::ufs

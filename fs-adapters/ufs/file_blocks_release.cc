@@ -164,8 +164,9 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
           below.push_back(child);
     for (const FragmentAddress child : below) add_unwritten(volume, child, levels - 1, found);
   }
-  const os::HeldBuffer buffer = volume.cache.cached(Volume::place(at));
-  if (buffer && (buffer.dirty() || buffer.being_written() != 0)) found.push_back(buffer.key());
+  const os::BufferKey key = Volume::place(at);
+  volume.cache.release(volume.cache.cached(key));  // who changes it now has done so
+  if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // fsync of a file keeps the file's name, too, wherever it has been put and whatever has happened since: to
-// the file's inode in core, to the folders that lead to it, to the blocks with which they have grown, and
-// when somebody else is just doing the same.
+// the file's inode in core, to the folders that lead to it, to the blocks with which they have grown, to the
+// file's own indirect block, and when somebody else is just doing the same.
 
 #include <array>
 
@@ -25,13 +25,13 @@ bench::MountedOptions nobody_writes_behind() {
 }
 
 /// What is in the file, or why it cannot be had.
-std::string text_in(const model::SectorStore& image, const std::string& path) {
+std::string text_in(const model::SectorStore& image, const std::string& path, std::uint64_t offset = 0) {
   const auto reader = ImageReader::open(image);
   if (!reader) return reader.error().message();
   const auto inode = reader->lookup(path);
   if (!inode) return inode.error().message();
   std::string text(100, '?');
-  const auto got = reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  const auto got = reader->read(*inode, offset, std::as_writable_bytes(std::span(text.data(), text.size())));
   if (!got) return got.error().message();
   text.resize(*got);
   return text;
@@ -163,6 +163,41 @@ TEST_P(FsyncNames, BehindADirectorysIndirectBlock) {
     keep_image();
   });
   expect_kept(m_, *image_, path(kInTwelveBlocks + 9), "kept");
+  end();
+}
+
+/// The syncer has sent the block, and the cache has dropped it: with -CB a copy of it is being written.
+TEST_P(FsyncNames, BehindAnIndirectBlockThatIsBeingWritten) {
+  constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
+  const std::string text = "kept";
+  m_.as_user([&] {
+    Vfs& fs = *m_.file_system;
+    Volume& volume = m_.file_system->volume();
+    const auto file = fs.open("f", {.create = true});
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(fs.fsync(*file));
+    ASSERT_TRUE(fs.pwrite(*file, kBehindTwelveBlocks, std::as_bytes(std::span(text))));
+    const auto number = static_cast<InodeNumber>(fs.stat("f")->inode);
+    Operation none;
+    const auto inode = volume.inodes.get(number, &none);
+    ASSERT_TRUE(inode);
+    EXPECT_TRUE(m_.cache.flush_object(number) == model::Status::ok);
+    if (!replays(m_)) {
+      EXPECT_TRUE(volume.inodes.write_delayed(**inode));
+      EXPECT_TRUE(volume.write_if_dirty(volume.inodes.block_key(number)));
+    }
+    m_.cache.write_behind(Volume::place((*inode)->disk.indirect[0]));
+    m_.cache.drop_clean();
+    EXPECT_TRUE(fs.fsync(*file));
+    keep_image();
+    EXPECT_TRUE(fs.close(*file));
+  });
+  if (!replays(m_)) {
+    EXPECT_EQ(text_in(*image_, "f", kBehindTwelveBlocks), text);
+  }
+  Fsck fsck;
+  EXPECT_TRUE(fsck.run(*image_, {.repair = true}));
+  EXPECT_EQ(text_in(*image_, "f", kBehindTwelveBlocks), text);
   end();
 }
 

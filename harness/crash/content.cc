@@ -27,6 +27,9 @@ constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others ar
 struct Held {
   bool zero = true;
   std::uint32_t version = 0, bytes = kStampBytes;
+
+  /// The first byte of a stamp is zero (stamp.h).
+  bool reads_as_zeroes() const { return zero || bytes <= 1; }
 };
 
 struct Permitted {
@@ -234,7 +237,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
       terms.exposes_stale_data && (allocated || (terms.stale_anywhere_in_flight && changing));
   switch (run.kind) {
     case ContentRun::Kind::zero:
-      if (permitted.any([](const Held& held) { return held.zero; })) return std::nullopt;
+      if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); })) return std::nullopt;
       return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
     case ContentRun::Kind::stamp: {
       const std::string found = fmt::format("version {} of file {}", run.version, run.file);

@@ -1,6 +1,7 @@
 // The oracle against hand-made trees, and against every prefix and corruption of a generated workload.
 #include "harness/crash/oracle.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,6 +53,11 @@ using Kinds = std::vector<Verdict>;
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
+  for (const auto& [size, found] : {std::pair{1, Kinds{}}, {9, Kinds{Verdict::lost_synced_data}}}) {
+    const std::vector<std::string> cut{"create a", "write a 0 512 1 1", fmt::format("truncate a {}", size),
+                                       "truncate a 1024", "sync"};
+    EXPECT_EQ(kinds(cut, 4, {file_with("a", {zero(0, 2)})}), found) << size << " bytes are left of a stamp";
+  }
 }
 
 const std::vector<std::string> kOverwrite{

@@ -67,7 +67,7 @@ bool Permitted::conclude_rings(const ImageSurvey& survey) {
     std::vector<std::size_t> path;
     InodeNumber at = name.first;
     while (at != top && at != ufs::kRootInode) {
-      const auto names = survey.names_of(at);
+      const auto& names = survey.names_of(at);
       if (names.empty()) break;
       path.push_back(names.front());
       at = survey.names()[names.front()].directory;

@@ -51,7 +51,8 @@ void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, s
   EXPECT_EQ(result->clean, result->checked);
   for (const ExploredState& failure : result->failures)
     ADD_FAILURE() << failure.state << " " << crash::name(failure.outcome.judgement.verdict) << ": "
-                  << failure.outcome.judgement.summary;
+                  << failure.outcome.judgement.summary << "; the last operation that was reported: "
+                  << (failure.outcome.persisted ? fmt::to_string(*failure.outcome.persisted) : "none");
 }
 
 TEST(RandomHistories, ComeOutAsTheyMust) {
