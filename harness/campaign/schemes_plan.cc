@@ -57,6 +57,7 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"paths", "deep", 8},
     {"holes", "deep", 6},
     {"syncs", "tiny", 6, 2},
+    {"fsyncs", "deep", 8, 2},
     {"many-users", "tiny", 8, 2},
     {"histories", "tiny", 12},
     {"histories", "deep", 6},

@@ -61,6 +61,7 @@ const std::vector<Made>& all_families() {
       {{"paths", "directories are renamed, and what is below them is synced at once"}, paths},
       {{"holes", "holes behind indirect blocks are filled and made, and others take what was freed"}, holes},
       {{"syncs", "three users call sync at once"}, syncs},
+      {{"fsyncs", "two users fsync files with indirect blocks, while a third one calls sync"}, fsyncs},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"histories", "everything the language can say, in small"}, histories}};
   return kAll;

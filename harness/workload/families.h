@@ -27,9 +27,11 @@
 //   appends        files that stay open grow by less than a block, and are synced
 //   paths          directories are renamed, by one user or by three, and what is below them is synced at once
 //   holes          in files with indirect blocks holes are filled and made, and other users take what was
-//   freed syncs          three users call sync at once, each with little to write many-users     three users
-//   at once (random_operations.h), who meet every few operations histories      everything that the language
-//   can say (random_operations.h), in small
+//                  freed
+//   syncs          three users call sync at once, each with little to write
+//   fsyncs         two users change files with indirect blocks and fsync them, while a third one calls sync
+//   many-users     three users at once (random_operations.h), who meet every few operations
+//   histories      everything that the language can say (random_operations.h), in small
 
 #include <cstdint>
 #include <optional>

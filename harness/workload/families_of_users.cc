@@ -95,6 +95,37 @@ std::vector<Operation> syncs(std::uint64_t number) {
   return list.take();
 }
 
+/// Two users change a file each, beyond its direct pointers (blocks of 512 bytes), and fsync it, while a
+/// third one calls sync: what an fsync promises may have been sent by somebody else.
+std::vector<Operation> fsyncs(std::uint64_t number) {
+  constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
+  constexpr std::uint64_t kBlocks = 40;
+  Drawing list(number);
+  std::vector<std::string> files;
+  for (std::uint8_t user = 0; user < kUsers; ++user) files.push_back(list.new_file({}, 1, kBlocks));
+  list.sync();
+  list.join();
+  for (int round = 0; round < 6; ++round) {
+    for (std::uint8_t user = kWhoSyncs + 1; user < kUsers; ++user) {
+      const std::string& file = files[user];
+      const std::uint64_t at = list.below(kBlocks) * kStampBytes;
+      const auto dice = list.below(3);
+      if (dice == 0) list.add({.kind = Kind::truncate, .path = file, .length = at, .thread = user});
+      if (dice == 1)
+        list.add(
+            {.kind = Kind::punch, .path = file, .offset = at, .length = list.blocks(1, 8), .thread = user});
+      list.add(
+          {.kind = Kind::write, .path = file, .offset = at, .length = list.blocks(1, 6), .thread = user});
+    }
+    list.add({.kind = Kind::sync, .thread = kWhoSyncs});
+    for (std::uint8_t user = kWhoSyncs + 1; user < kUsers; ++user)
+      list.add({.kind = Kind::fsync, .path = files[user], .thread = user});
+    if (list.one_in(2)) list.join();
+  }
+  list.join();
+  return list.take();
+}
+
 /// Files that keep their names stay open, grow within their last fragments, and are synced.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);

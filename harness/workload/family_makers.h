@@ -33,6 +33,7 @@ std::vector<Operation> crowded(std::uint64_t number);
 // families_of_users.cc
 std::vector<Operation> paths(std::uint64_t number);
 std::vector<Operation> syncs(std::uint64_t number);
+std::vector<Operation> fsyncs(std::uint64_t number);
 std::vector<Operation> appends(std::uint64_t number);
 
 }  // namespace headcrash::workload
