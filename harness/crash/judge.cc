@@ -168,10 +168,12 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
 
 /// An exchange that has not come to its end on the disk: what stood at its target.
 void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed) {
-  const auto& covers = history_.objects[directory].attribute_covers;
-  const auto whole_since = [&](std::size_t operation) {  // the directory has been written since
-    return std::any_of(covers.begin(), covers.end(), [&](const Cover& cover) {
-      return cover.operation > operation && horizon_.knows(cover.operation);
+  const auto& written = history_.objects[directory].attribute_covers;
+  // The directory has been written since, and not only as far as another thread knows.
+  const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
+    return std::ranges::any_of(slot.covers, [&](const Cover& cover) {
+      return cover.operation > exchange && horizon_.knows(cover.operation) &&
+             std::ranges::find(written, cover.operation, &Cover::operation) != written.end();
     });
   };
   PermittedName allowed;
@@ -179,7 +181,7 @@ void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed)
   for (const auto& [name, slot] : history_.objects[directory].entries) {
     for (const Binding& binding : slot.bindings) {
       if (!binding.had_third_name || !horizon_.may_have_run(binding.operation)) continue;
-      if (whole_since(binding.operation)) continue;
+      if (gone(slot, binding.operation)) continue;
       allowed.bindings.push_back(binding);
       exchanged = &slot;
     }

@@ -115,6 +115,18 @@ TEST(OrderedNames, AnExchangeGivesAThirdName) {
       << "no exchange is in flight";
 }
 
+TEST(OrderedNames, ASyncOfAnotherThreadDoesNotWaitForAnExchange) {
+  const adapters::Promises promises = ordered_promises();
+  const auto with_sync_of = [](const char* sync) {
+    return Case{{"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2", "sync", "join",
+                 "rename-exchange a b", sync, "join", "create c"},
+                7};
+  };
+  const Tree cut{file("a", 1, 1, 1, 3, 2), file("b", 1, 1, 1, 3, 2), file(".exchanged-4", 1, 2, 2, 4)};
+  EXPECT_EQ(with_sync_of("@1 sync").judge(cut, promises), kClean);
+  EXPECT_NE(with_sync_of("sync").judge(cut, promises), kClean);
+}
+
 TEST(OrderedNames, FsckTakesTheThirdNameOfAFileThatHasOtherLinks) {
   const Case exchanged =
       then_nothing({"create a", "create b", "write b 0 512 2 2", "link b l", "sync", "rename-exchange a b"});
