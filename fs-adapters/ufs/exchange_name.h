@@ -1,7 +1,8 @@
 #pragma once
 // The third name of an exchange (rename.cc): it stands for what was at the target while neither of the two
 // names can, and a power cut may leave it on the disk. It tells whose it is, so that fsck takes it away when
-// the file or directory has another name, and nobody else's name is ever mistaken for it.
+// the file or directory has another name, and nobody else's name is ever mistaken for it. A name of a file in
+// a directory that nothing leads to is none: the directory may have been removed before.
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name counts
 // for the inode it names, and tells a directory's parent. A directory can have only one name: of two, the one
 // that its own ".." confirms stays (a move from one directory to another that a power cut ended in the
-// middle). The third name of an exchange (exchange_name.h) goes when there is any other one.
+// middle). The third name of an exchange (exchange_name.h) goes when there is another one that stands.
 
 #include <fmt/core.h>
 
@@ -25,15 +25,51 @@ void Fsck::State::check_names() {
   end_exchanges();
 }
 
+/// The root leads to it, and not by lost+found: what is or will be there may have been removed.
+bool Fsck::State::stands(InodeNumber number) {
+  for (std::size_t steps = 0; steps < directories.size(); ++steps) {
+    if (number == kRootInode) return true;
+    const CheckedDirectory* const at = directory(number);
+    if (at == nullptr || at->parent == 0 || number == lost_found) return false;
+    number = at->parent;
+  }
+  return false;  // a ring
+}
+
+/// How many names each inode has in directories that stand, of those that have a third name.
+std::map<InodeNumber, std::uint32_t> Fsck::State::standing_names() {
+  std::map<InodeNumber, std::uint32_t> count;
+  for (const ExchangeName& third : exchange_names)
+    if (!third.told) count[third.inode] = 0;
+  if (count.empty()) return count;
+  for (const CheckedDirectory& d : directories) {
+    if (stopped() || !stands(d.inode)) continue;
+    for (std::uint32_t b = 0; b < d.blocks; ++b) {
+      block.resize(geometry.block_bytes());
+      const auto held = std::span(block).first(directory_block_bytes(d, b));
+      if (!read(directory_blocks[d.first_block + b], held)) return count;
+      DirectoryCursor cursor(held);
+      while (const auto entry = cursor.next())
+        if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
+    }
+  }
+  return count;
+}
+
 /// Only now, since the names may lie in the very chunk that was being looked at.
 void Fsck::State::end_exchanges() {
+  std::map<InodeNumber, std::uint32_t> standing = standing_names();
   for (const ExchangeName& third : exchange_names) {
-    if (stopped() || (!third.told && names[third.inode] < 2)) continue;
-    if (!third.told)
+    if (stopped()) return;
+    if (!third.told) {
+      const std::uint32_t itself = stands(directories[third.directory].inode) ? 1 : 0;
+      if (standing[third.inode] <= itself) continue;
+      standing[third.inode] -= itself;
       find(FindingKind::interrupted_exchange, third.inode, 0, 1,
            fmt::format(
                "inode {}: has a name of an exchange that did not end, and another one; the former goes",
                third.inode));
+    }
     remove_name(third.block, third.offset);
     --names[third.inode];
     --directories[third.directory].entries;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -157,6 +158,8 @@ struct Fsck::State {
   bool mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
   bool check_dots(CheckedDirectory& directory);
   EntryFate check_entry(std::size_t index, const Entry& entry, FragmentAddress at);
+  bool stands(InodeNumber number);
+  std::map<InodeNumber, std::uint32_t> standing_names();
   void end_exchanges();
   bool keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at);
   void remove_name(FragmentAddress at, std::uint32_t offset);

@@ -219,6 +219,23 @@ TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
 }
 
+TEST(Fsck, TheThirdNameOfAnExchangeStaysBesideOneInADirectoryThatIsLost) {
+  TestTree tree;
+  ImageWriter writer(*tree.store);
+  writer.enter(tree.deep, "old", tree.small, kTypeRegular);
+  edit_block(writer, writer.load(tree.docs).direct[0], [](auto b) {
+    remove_entry(b, offset_of(b, "small"));
+    remove_entry(b, offset_of(b, "deep"));
+  });
+  const std::string third = exchange_name(tree.small, 0);
+  writer.link(kRootInode, third, tree.small);
+  const auto report = Fsck().run(*tree.store, {.repair = true});
+  EXPECT_TRUE(report->has(unreferenced_directory)) << told(*report);
+  EXPECT_FALSE(report->has(interrupted_exchange)) << told(*report);
+  EXPECT_EQ(std::ranges::count(paths(*tree.store), third), 1);
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+}
+
 TEST(Fsck, DirectoriesBelowThemselves) {
   TestTree tree;
   ImageWriter writer(*tree.store);
