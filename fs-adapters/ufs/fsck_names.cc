@@ -49,8 +49,10 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::standing_names() {
       const auto held = std::span(block).first(directory_block_bytes(d, b));
       if (!read(directory_blocks[d.first_block + b], held)) return count;
       DirectoryCursor cursor(held);
-      while (const auto entry = cursor.next())
+      while (const auto entry = cursor.next()) {
+        if (entry->is_dot() || entry->is_dot_dot()) continue;  // which may name anybody yet
         if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
+      }
     }
   }
   return count;

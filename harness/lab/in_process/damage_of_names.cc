@@ -201,6 +201,27 @@ bool put_third_name_of_exchange(Damaging& image) {
   return put_name_of_exchange(image, false);
 }
 
+/// The other name is in a directory that has lost its own: it is none.
+bool put_third_name_beside_lost_one(Damaging& image) {
+  if (image.is_taken(ufs::kRootInode)) return false;
+  const auto name = image.take_name([&](const PlacedName& one) {
+    return of_files(image)(one) && one.directory != ufs::kRootInode && !image.is_taken(one.directory) &&
+           image.survey().names_of(one.inode).size() == 1 &&
+           image.survey().names_of(one.directory).size() == 1;
+  });
+  if (!name) return false;
+  const std::string third = ufs::exchange_name(name->inode, 0);
+  if (!image.add_name(ufs::kRootInode, third, name->inode,
+                      ufs::entry_type(image.survey().inode(name->inode).mode)))
+    return false;
+  image.take(ufs::kRootInode);
+  image.take(name->directory);
+  image.may().name_stays.emplace(ufs::kRootInode, third);
+  image.remove_name(image.survey().names()[image.survey().names_of(name->directory).front()]);
+  say_name(image, *name);
+  return true;
+}
+
 InodeNumber take_directory(Damaging& image) {
   return image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_directory(); });
 }
@@ -458,6 +479,7 @@ std::span<const DamageKind> damage_of_names() {
       {"name-of-root", directory_second_name, put_name_of_root},
       {"uncounted-name", links_too_low, put_uncounted_name},
       {"third-name-of-exchange", interrupted_exchange, put_third_name_of_exchange},
+      {"third-name-beside-a-lost-one", unreferenced_directory, put_third_name_beside_lost_one},
       {"only-name-of-exchange", {}, put_only_name_of_exchange},
       {"noise-for-names", {}, put_noise_for_names},
       {"zeroes-for-names", bad_chunk, put_zeroes_for_names},

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/exchange_name.h"
+
 namespace headcrash::in_process {
 namespace {
 
@@ -171,12 +173,15 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
     if (found->second != name.inode)
       return fmt::format("its name \"{}\" leads to inode {}, not {}", name.name, found->second, name.inode);
   }
-  if (kept && !permitted.other_size[directory])
-    for (auto at = permitted.name_stays.lower_bound({directory, {}});
-         at != permitted.name_stays.end() && at->first == directory; ++at)
-      if (const auto found = now.find(at->second);
-          found == now.end() || found->second != permitted.name_comes.at(*at))
-        return fmt::format("its name \"{}\", which the damage gave, is gone", at->second);
+  const bool stay = kept && !permitted.other_size[directory];
+  const bool others_come = std::ranges::find(permitted.other_names, true) != permitted.other_names.end();
+  for (auto at = permitted.name_stays.lower_bound({directory, {}});
+       stay && at != permitted.name_stays.end() && at->first == directory; ++at) {
+    const InodeNumber inode = permitted.name_comes.at(*at);
+    if (others_come && ufs::is_exchange_name(at->second, inode)) continue;  // it has perhaps another one now
+    if (const auto found = now.find(at->second); found == now.end() || found->second != inode)
+      return fmt::format("its name \"{}\", which the damage gave, is gone", at->second);
+  }
   if (permitted.other_names[directory]) return {};
   for (const auto& [name, inode] : now) {
     const auto found = before.find(name);
