@@ -41,7 +41,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
     }
     for (const InodeNumber number : survey.allocated()) {
       if (inode_goes[number] || number == ufs::kRootInode) continue;
-      const auto names = survey.names_of(number);
+      const auto& names = survey.names_of(number);
       if (!std::ranges::all_of(names, gone)) continue;
       const Inode& inode = survey.inode(number);
       const bool empty = inode.is_directory() ? std::ranges::all_of(survey.names_in(number), gone)
@@ -60,7 +60,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
 bool Permitted::conclude_rings(const ImageSurvey& survey) {
   bool changed = false;
   for (const auto& [name, top] : name_comes) {
-    const auto of_top = survey.names_of(top);
+    const auto& of_top = survey.names_of(top);
     if (!survey.inode(top).is_directory() || top == ufs::kRootInode ||
         !std::ranges::all_of(of_top, [this](std::size_t n) { return name_goes[n]; }))
       continue;
