@@ -54,6 +54,25 @@ bool touches(const Operation& operation, std::uint64_t block) {
          operation.offset + operation.length > block * kStampBytes;
 }
 
+bool is_fallocate(const Operation& operation) {
+  return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
+}
+
+/// The blocks that have room after an operation on a file of `size` bytes.
+void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
+  const std::uint64_t end = operation.offset + operation.length;
+  if (is_fallocate(operation) || workload::is_write(operation.kind))
+    for (std::uint64_t block = operation.offset / kStampBytes; block * kStampBytes < end; ++block)
+      room.insert(block);
+  const bool cuts = operation.kind == Kind::truncate;
+  std::erase_if(room, [&](std::uint64_t block) {
+    const std::uint64_t start = block * kStampBytes;
+    if (cuts) return start >= std::min(operation.length, size);
+    return changes_blocks(operation) && !workload::is_write(operation.kind) && start >= operation.offset &&
+           start + kStampBytes <= end;
+  });
+}
+
 ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
   ContentRun run{.first_block = block, .blocks = 1};
   const workload::BlockContent content = workload::read_stamp(bytes);
@@ -364,6 +383,20 @@ std::vector<std::byte> LooseFileSystem::block_after(FileId file, std::uint64_t b
   return bytes;
 }
 
+/// Of what a file holds beyond its size, too.
+std::uint64_t LooseFileSystem::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  std::set<std::uint64_t> room;
+  std::uint64_t size = 0;
+  for (const std::size_t index : files_.at(file).operations) {
+    const Operation& operation = operations_[index];
+    if (index > cut.reached) break;
+    if ((until && index <= *until) || by_chance(random, 60)) apply_to_room(operation, size, room);
+    size = resized(operation, size);
+  }
+  return room.size() * kStampBytes;
+}
+
 void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& random,
                               ObservedObject& object) const {
   const Content& content = files_.at(file);
@@ -384,12 +417,11 @@ void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& rand
     if (operation.kind == Kind::chmod) object.mode = operation.mode;
     if (operation.kind == Kind::chown) object.user = operation.user, object.group = operation.group;
     if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
-    const bool modifies = changes_blocks(operation) || operation.kind == Kind::allocate ||
-                          operation.kind == Kind::allocate_keep;
-    if (modifies) object.modified_seconds = 0;
+    if (changes_blocks(operation) || is_fallocate(operation)) object.modified_seconds = 0;
   }
   if (content.type != FileType::regular) return;
   object.size_bytes = size_after(file, cut, random);
+  object.allocated_bytes = allocated_after(file, cut, random);
   for (std::uint64_t block = 0; block * kStampBytes < object.size_bytes; ++block) {
     std::vector<std::byte> bytes = block_after(file, block, cut, random);
     bytes.resize(std::min<std::uint64_t>(kStampBytes, object.size_bytes - block * kStampBytes));
@@ -492,6 +524,20 @@ bool LooseFileSystem::attributes_are_pinned(FileId file, const Cut& cut) const {
         !operation.attribute.empty() || operation.kind == Kind::chmod || operation.kind == Kind::chown;
     return sets && index > *until && index <= cut.reached;
   });
+}
+
+std::uint64_t LooseFileSystem::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  std::set<std::uint64_t> room;
+  std::uint64_t size = 0;
+  for (const std::size_t index : files_.at(file).operations) {
+    const Operation& operation = operations_[index];
+    if (!until || index > cut.reached) break;
+    const bool gives = is_fallocate(operation) || workload::is_write(operation.kind);
+    if (gives ? is_fallocate(operation) && index <= *until : true) apply_to_room(operation, size, room);
+    size = resized(operation, size);
+  }
+  return room.size() * kStampBytes;
 }
 
 }  // namespace headcrash::crash

@@ -51,6 +51,8 @@ class LooseFileSystem {
   bool data_is_pinned(FileId file, const Cut& cut) const;
   /// Extended attributes, mode and owner.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
+  /// What fallocate has made room for, was made persistent, and cannot have been given back since.
+  std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
 
  private:
   struct NameOperation {
@@ -108,6 +110,7 @@ class LooseFileSystem {
   std::uint64_t size_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
+  std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
   void fill_in(FileId file, const Cut& cut, std::mt19937_64& random, ObservedObject& object) const;
 
   std::vector<workload::Operation> operations_;

@@ -47,8 +47,9 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
 }
 
 struct Laboratory {
-  Laboratory(std::uint64_t seed, const adapters::Promises& promises)
-      : operations(quiet_and_busy(seed)),
+  Laboratory(std::uint64_t seed, const adapters::Promises& of)
+      : promises(of),
+        operations(quiet_and_busy(seed)),
         files(operations, promises),
         oracle(Oracle::follow(operations, {.promises = promises}).value()),
         repeated(oracle),
@@ -74,6 +75,7 @@ struct Laboratory {
     return findings;
   }
 
+  adapters::Promises promises;
   std::vector<Operation> operations;
   LooseFileSystem files;
   Oracle oracle;
@@ -96,8 +98,8 @@ std::string shown(const Laboratory& lab, const LooseFileSystem::Cut& cut, const 
 
 const std::vector<adapters::Promises> kKindsOfFileSystem{
     {},
-    {.fsync_keeps_name = true},
-    {.fsync_keeps_name = true, .fsync_keeps_links = true},
+    {.fsync_keeps_name = true, .keeps_allocation = true},
+    {.fsync_keeps_name = true, .fsync_keeps_links = true, .keeps_allocation = true},
     {.fsync_keeps_name = true, .fsync_keeps_moved_path = true},
     {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}},
     {.fsync_keeps_name = true,
@@ -320,6 +322,19 @@ bool change_owner(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) 
   return change_fact(&ObservedObject::user, lab, cut, tree);
 }
 
+bool give_room_back(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+  if (!lab.promises.keeps_allocation) return false;
+  for (const auto& pinned : lab.files.pinned_names(cut)) {
+    ObservedObject* object = find(tree, pinned.path);
+    if (!pinned.file || object == nullptr || object->type != FileType::regular) continue;
+    const std::uint64_t least = lab.files.bytes_that_stay_allocated(*pinned.file, cut);
+    if (least == 0) continue;
+    object->allocated_bytes = least - 512;
+    return true;
+  }
+  return false;
+}
+
 bool retarget_symlink(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
   ObservedObject* link = pinned_file(lab, cut, tree, FileType::symlink, false);
   if (link == nullptr) return false;
@@ -383,7 +398,8 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedDamage{"LinkCount", miscount_links}, NamedDamage{"SplitLinks", split_links},
                     NamedDamage{"Attribute", lose_attribute}, NamedDamage{"Symlink", retarget_symlink},
                     NamedDamage{"Mode", change_mode}, NamedDamage{"Owner", change_owner},
-                    NamedDamage{"Type", change_type}, NamedDamage{"Invented", invent_name}),
+                    NamedDamage{"Allocation", give_room_back}, NamedDamage{"Type", change_type},
+                    NamedDamage{"Invented", invent_name}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
