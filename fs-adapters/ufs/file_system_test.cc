@@ -242,6 +242,108 @@ TEST_P(EveryScheme, AFragmentThatMovesKeepsWhatItHolds) {
   bench::expect_clean(*m.store);
 }
 
+/// Several users, of whom each is begun when the one before has come to a lock that is taken, or ended.
+class Users {
+ public:
+  explicit Users(Mounted& m) : m_(m) {}
+  void begin(std::function<void()> body) {
+    accounts_.push_back(std::make_unique<os::Account>());
+    m_.executor.spawn(os::Executor::Kind::user, *accounts_.back(), std::move(body));
+    m_.executor.run_until(m_.executor.now() + model::kSecondNs);
+  }
+  /// Who has the inode's lock until `until` is set.
+  void begin_holding(InodeNumber number, const bool& until) {
+    begin([this, number, &until] {
+      Operation none;
+      const auto inode = m_.file_system->volume().inodes.get(number, &none);
+      ASSERT_TRUE(inode);
+      const InodeLock lock(**inode);
+      while (!until) m_.executor.sleep_until(m_.executor.now() + model::kMillisecondNs);
+    });
+  }
+
+ private:
+  Mounted& m_;
+  std::vector<std::unique_ptr<os::Account>> accounts_;
+};
+
+TEST_P(EveryScheme, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
+  Mounted m(GetParam());
+  m.mount();
+  InodeNumber directory = 0;
+  m.as_user([&] {
+    EXPECT_TRUE(m.file_system->mkdir("d", 0755));
+    bench::put_file(*m.file_system, "f", "text");
+    directory = static_cast<InodeNumber>(m.file_system->stat("d")->inode);
+  });
+  Users users(m);
+  bool go = false;
+  VfsResult<void> linked, removed = refuse(EBUSY);
+  users.begin_holding(directory, go);
+  users.begin([&] { linked = m.file_system->link("f", "d/new"); });
+  users.begin([&] { removed = m.file_system->unlink("f"); });
+  const bool at_once = removed.has_value();
+  EXPECT_TRUE(at_once || GetParam().mount.scheme == SchemeKind::journal) << "which lets nobody in meanwhile";
+  go = true;
+  m.executor.run();
+  EXPECT_TRUE(removed);
+  EXPECT_EQ(linked ? 0 : linked.error().value, at_once ? ENOENT : 0);
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+TEST_P(EveryScheme, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) {
+  Mounted m(GetParam());
+  m.mount();
+  InodeNumber directory = 0;
+  m.as_user([&] {
+    EXPECT_TRUE(m.file_system->mkdir("d", 0755));
+    bench::put_file(*m.file_system, "f", "text");
+    directory = static_cast<InodeNumber>(m.file_system->stat("d")->inode);
+  });
+  Users users(m);
+  bool go = false, go_on = false;
+  VfsResult<void> renamed, removed = refuse(EBUSY);
+  users.begin_holding(directory, go);
+  users.begin([&] { renamed = m.file_system->rename("f", "d/new", RenameMode::replace); });  // looks d up
+  users.begin_holding(directory, go_on);
+  go = true;
+  m.executor.run_until(m.executor.now() + model::kSecondNs);  // asks who is above d
+  users.begin([&] { removed = m.file_system->rmdir("d"); });  // has the root
+  go_on = true;
+  m.executor.run();
+  if (GetParam().mount.scheme == SchemeKind::journal) {  // it lets nobody in meanwhile
+    EXPECT_TRUE(renamed);
+    EXPECT_EQ(removed ? 0 : removed.error().value, ENOTEMPTY);
+  } else {
+    EXPECT_TRUE(removed);
+    EXPECT_EQ(renamed ? 0 : renamed.error().value, ENOENT);
+  }
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+TEST_P(EveryScheme, WhatThereIsNoRoomForLeavesTheFileAsItWas) {
+  Mounted m(GetParam(), {.device_bytes = 2 << 20});
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "f", std::string(1000, 'f'));
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    const auto before = fs.stat("f");
+    const std::uint64_t too_much = 4 << 20;
+    EXPECT_EQ(fs.fallocate(*file, FallocateMode::allocate, 0, too_much).error().value, ENOSPC);
+    EXPECT_EQ(fs.pwrite(*file, 0, std::vector<std::byte>(too_much)).error().value, ENOSPC);
+    const auto after = fs.stat("f");
+    EXPECT_EQ(after->size_bytes, before->size_bytes);
+    EXPECT_EQ(after->allocated_bytes, before->allocated_bytes);
+    EXPECT_TRUE(fs.close(*file));
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
 TEST_P(EveryScheme, APowerCutUnwindsAllFibers) {
   Mounted m(GetParam());
   m.mount();

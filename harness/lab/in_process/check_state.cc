@@ -92,11 +92,11 @@ void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts
                                   StateOutcome& outcome) const {
   crash::Recovery recovery;
   std::string forbidden;
-  const bool unmounted_clean = facts.unmount != Unmount::none && first.was_clean;
+  const bool says_clean = first.was_clean;
   for (const ufs::Finding& finding : first.findings) {
     const bool is_stale = ufs::weight_of(finding.kind) == ufs::Weight::stale;
     const bool is_fine = facts.settled ? is_stale : permitted(*scheme_, finding.kind);
-    if (is_fine && !unmounted_clean) continue;
+    if (is_fine && !says_clean) continue;
     recovery.check_found_damage = true;
     if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
   }
@@ -114,7 +114,7 @@ void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts
   } else if (recovery.check_found_damage && outcome.findings.empty()) {
     outcome.judgement.summary =
         fmt::format("fsck found what {} may not leave{} ({}); first: {}", scheme_->name,
-                    unmounted_clean ? " when it has been unmounted and says clean"
+                    says_clean      ? " when it says that it is clean"
                     : facts.settled ? " when everything has been written"
                                     : "",
                     counts(outcome.found), forbidden);

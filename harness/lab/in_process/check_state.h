@@ -7,8 +7,9 @@
 //
 // A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
 // `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
-// where the run had settled (record_run.h), and where the file system has been unmounted and says that it is
-// clean. Where the run had settled, the disk has free what the file system itself counted as free.
+// where the run had settled (record_run.h), and where the file system says that it is clean: who believes
+// that runs no fsck. Where the run had settled, the disk has free what the file system itself counted as
+// free.
 //
 // There are two ways through it. The plain one looks at everything: three times the whole image, the whole
 // tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
