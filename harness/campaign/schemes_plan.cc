@@ -32,6 +32,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"nearly-full", "tiny", 16},
     {"nearly-full", "deep", 16},
     {"crumbs", "tiny", 10},
+    {"no-room", "tiny", 4},
+    {"no-room", "deep", 2},
     {"full-users", "tiny", 6, 2},
     {"full-users", "deep", 6, 2},
     {"truncation", "tiny", 12},

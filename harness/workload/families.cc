@@ -40,6 +40,7 @@ const std::vector<Made>& all_families() {
       {{"reuse", "files go and others take their blocks and inodes at once"}, reuse},
       {{"nearly-full", "every block that is taken has just been given back"}, nearly_full},
       {{"crumbs", "what has just been given back goes to files of one fragment each"}, crumbs},
+      {{"no-room", "more is asked for than a full disk has: what is refused has not been done"}, no_room},
       {{"full-users", "three users at once with little room: one takes what another one gives back"},
        full_users},
       {{"truncation", "files are cut, punched and grown again while others write"}, truncation},

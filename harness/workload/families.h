@@ -7,6 +7,7 @@
 //   nearly-full    files, their ends, holes and directories go on a disk without a free block, and others
 //                  take their place: what is used again is what has just been freed
 //   crumbs         the same, and what is given back goes to files of one fragment each
+//   no-room        more is asked for than a full disk has: what is refused has not been done
 //   full-users     three users at once on a disk with little room: one takes what another one gives back
 //   truncation     files are cut, punched and grown again, while others write
 //   indirect       writes and cuts on both sides of where single, double and triple indirect blocks begin

@@ -195,6 +195,38 @@ std::vector<Operation> crumbs(std::uint64_t number) {
   return list.take();
 }
 
+/// More is asked for than there is: what is refused has not been done.
+std::vector<Operation> no_room(std::uint64_t number) {
+  FullDisk disk(number);
+  Drawing& list = disk.list;
+  const auto long_name = [&] { return list.fresh(list.any_of(disk.directories)) + std::string(200, 'n'); };
+  for (int round = 0; round < 8 && disk.forget_the_removed(); ++round) {
+    const std::string file = list.any_of(disk.files);
+    const std::uint64_t size = list.size(file), end = (size + kStampBytes - 1) / kStampBytes * kStampBytes;
+    if (list.one_in(2)) list.truncate(list.any_of(disk.files), list.below(4) * kStampBytes);
+    switch (list.below(6)) {
+      case 0:
+      case 1:
+        list.add({.kind = Kind::allocate, .path = file, .offset = end, .length = list.blocks(40, 200)});
+        break;
+      case 2:
+        list.append(file, list.blocks(40, 120));
+        break;
+      case 3:
+        list.mkdir(long_name());
+        break;
+      case 4:
+        list.add({.kind = Kind::symlink, .path = long_name(), .target = "target"});
+        break;
+      default:
+        for (int i = 0; i < 12; ++i) list.add({.kind = Kind::link, .path = file, .target = long_name()});
+        break;
+    }
+    list.maybe_persist(file);
+  }
+  return list.take();
+}
+
 /// Three users on a disk with little room: what one of them gives back another one takes.
 std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);

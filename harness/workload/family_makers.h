@@ -12,6 +12,7 @@ namespace headcrash::workload {
 std::vector<Operation> reuse(std::uint64_t number);
 std::vector<Operation> nearly_full(std::uint64_t number);
 std::vector<Operation> crumbs(std::uint64_t number);
+std::vector<Operation> no_room(std::uint64_t number);
 std::vector<Operation> full_users(std::uint64_t number);
 std::vector<Operation> holes(std::uint64_t number);
 std::vector<Operation> truncation(std::uint64_t number);
