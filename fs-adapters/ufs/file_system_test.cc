@@ -242,76 +242,72 @@ TEST_P(EveryScheme, AFragmentThatMovesKeepsWhatItHolds) {
   bench::expect_clean(*m.store);
 }
 
-/// Several users, of whom each is begun when the one before has come to a lock that is taken, or ended.
-class Users {
- public:
-  explicit Users(Mounted& m) : m_(m) {}
+/// A directory d, a file f, and several users, of whom each is begun when the one before has come to a lock
+/// that is taken, or ended.
+class SeveralUsers : public testing::TestWithParam<Setup> {
+ protected:
+  SeveralUsers() : m_(GetParam()) {
+    m_.mount();
+    m_.as_user([&] {
+      EXPECT_TRUE(m_.file_system->mkdir("d", 0755));
+      bench::put_file(*m_.file_system, "f", "text");
+      directory_ = static_cast<InodeNumber>(m_.file_system->stat("d")->inode);
+    });
+  }
   void begin(std::function<void()> body) {
     accounts_.push_back(std::make_unique<os::Account>());
     m_.executor.spawn(os::Executor::Kind::user, *accounts_.back(), std::move(body));
     m_.executor.run_until(m_.executor.now() + model::kSecondNs);
   }
-  /// Who has the inode's lock until `until` is set.
-  void begin_holding(InodeNumber number, const bool& until) {
-    begin([this, number, &until] {
+  /// Who has d's lock until `until` is set.
+  void begin_holding_d(const bool& until) {
+    begin([this, &until] {
       Operation none;
-      const auto inode = m_.file_system->volume().inodes.get(number, &none);
+      const auto inode = m_.file_system->volume().inodes.get(directory_, &none);
       ASSERT_TRUE(inode);
       const InodeLock lock(**inode);
       while (!until) m_.executor.sleep_until(m_.executor.now() + model::kMillisecondNs);
     });
   }
+  void end() {
+    m_.unmount();
+    bench::expect_clean(*m_.store);
+  }
+
+  Mounted m_;
 
  private:
-  Mounted& m_;
+  InodeNumber directory_ = 0;
   std::vector<std::unique_ptr<os::Account>> accounts_;
 };
+INSTANTIATE_TEST_SUITE_P(Ufs, SeveralUsers, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(EveryScheme, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
-  Mounted m(GetParam());
-  m.mount();
-  InodeNumber directory = 0;
-  m.as_user([&] {
-    EXPECT_TRUE(m.file_system->mkdir("d", 0755));
-    bench::put_file(*m.file_system, "f", "text");
-    directory = static_cast<InodeNumber>(m.file_system->stat("d")->inode);
-  });
-  Users users(m);
+TEST_P(SeveralUsers, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
   bool go = false;
   VfsResult<void> linked, removed = refuse(EBUSY);
-  users.begin_holding(directory, go);
-  users.begin([&] { linked = m.file_system->link("f", "d/new"); });
-  users.begin([&] { removed = m.file_system->unlink("f"); });
+  begin_holding_d(go);
+  begin([&] { linked = m_.file_system->link("f", "d/new"); });
+  begin([&] { removed = m_.file_system->unlink("f"); });
   const bool at_once = removed.has_value();
   EXPECT_TRUE(at_once || GetParam().mount.scheme == SchemeKind::journal) << "which lets nobody in meanwhile";
   go = true;
-  m.executor.run();
+  m_.executor.run();
   EXPECT_TRUE(removed);
   EXPECT_EQ(linked ? 0 : linked.error().value, at_once ? ENOENT : 0);
-  m.unmount();
-  bench::expect_clean(*m.store);
+  end();
 }
 
-TEST_P(EveryScheme, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) {
-  Mounted m(GetParam());
-  m.mount();
-  InodeNumber directory = 0;
-  m.as_user([&] {
-    EXPECT_TRUE(m.file_system->mkdir("d", 0755));
-    bench::put_file(*m.file_system, "f", "text");
-    directory = static_cast<InodeNumber>(m.file_system->stat("d")->inode);
-  });
-  Users users(m);
+TEST_P(SeveralUsers, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) {
   bool go = false, go_on = false;
   VfsResult<void> renamed, removed = refuse(EBUSY);
-  users.begin_holding(directory, go);
-  users.begin([&] { renamed = m.file_system->rename("f", "d/new", RenameMode::replace); });  // looks d up
-  users.begin_holding(directory, go_on);
+  begin_holding_d(go);
+  begin([&] { renamed = m_.file_system->rename("f", "d/new", RenameMode::replace); });  // looks d up
+  begin_holding_d(go_on);
   go = true;
-  m.executor.run_until(m.executor.now() + model::kSecondNs);  // asks who is above d
-  users.begin([&] { removed = m.file_system->rmdir("d"); });  // has the root
+  m_.executor.run_until(m_.executor.now() + model::kSecondNs);  // asks who is above d
+  begin([&] { removed = m_.file_system->rmdir("d"); });         // has the root
   go_on = true;
-  m.executor.run();
+  m_.executor.run();
   if (GetParam().mount.scheme == SchemeKind::journal) {  // it lets nobody in meanwhile
     EXPECT_TRUE(renamed);
     EXPECT_EQ(removed ? 0 : removed.error().value, ENOTEMPTY);
@@ -319,8 +315,7 @@ TEST_P(EveryScheme, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) {
     EXPECT_TRUE(removed);
     EXPECT_EQ(renamed ? 0 : renamed.error().value, ENOENT);
   }
-  m.unmount();
-  bench::expect_clean(*m.store);
+  end();
 }
 
 TEST_P(EveryScheme, WhatThereIsNoRoomForLeavesTheFileAsItWas) {

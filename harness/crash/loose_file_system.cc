@@ -383,18 +383,23 @@ std::vector<std::byte> LooseFileSystem::block_after(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// Of what a file holds beyond its size, too.
-std::uint64_t LooseFileSystem::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
-  const auto until = covered_until(file, std::nullopt, cut, false);
+std::uint64_t LooseFileSystem::allocated_by(FileId file, const Cut& cut,
+                                            const std::function<bool(std::size_t)>& counts) const {
   std::set<std::uint64_t> room;
   std::uint64_t size = 0;
   for (const std::size_t index : files_.at(file).operations) {
     const Operation& operation = operations_[index];
     if (index > cut.reached) break;
-    if ((until && index <= *until) || by_chance(random, 60)) apply_to_room(operation, size, room);
+    if (counts(index)) apply_to_room(operation, size, room);
     size = resized(operation, size);
   }
   return room.size() * kStampBytes;
+}
+
+std::uint64_t LooseFileSystem::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  return allocated_by(file, cut,
+                      [&](std::size_t index) { return (until && index <= *until) || by_chance(random, 60); });
 }
 
 void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& random,
@@ -528,16 +533,12 @@ bool LooseFileSystem::attributes_are_pinned(FileId file, const Cut& cut) const {
 
 std::uint64_t LooseFileSystem::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
-  std::set<std::uint64_t> room;
-  std::uint64_t size = 0;
-  for (const std::size_t index : files_.at(file).operations) {
+  if (!until) return 0;
+  // What takes away counts even where it need not have arrived, what gives only where it has.
+  return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];
-    if (!until || index > cut.reached) break;
-    const bool gives = is_fallocate(operation) || workload::is_write(operation.kind);
-    if (gives ? is_fallocate(operation) && index <= *until : true) apply_to_room(operation, size, room);
-    size = resized(operation, size);
-  }
-  return room.size() * kStampBytes;
+    return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);
+  });
 }
 
 }  // namespace headcrash::crash

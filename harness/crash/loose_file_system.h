@@ -10,6 +10,7 @@
 // one before it; what has no name then is in lost+found, and a directory with two has lost one.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -110,6 +111,9 @@ class LooseFileSystem {
   std::uint64_t size_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
+  /// What the file has room for, beyond its size too, after those of its operations (by index) that count.
+  std::uint64_t allocated_by(FileId file, const Cut& cut,
+                             const std::function<bool(std::size_t)>& counts) const;
   std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
   void fill_in(FileId file, const Cut& cut, std::mt19937_64& random, ObservedObject& object) const;
 

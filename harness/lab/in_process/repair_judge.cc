@@ -155,6 +155,24 @@ std::string RepairJudge::compare_inode(const StateDisk& disk, InodeNumber number
   return {};
 }
 
+std::string RepairJudge::compare_given_names(InodeNumber directory,
+                                             const std::map<std::string_view, InodeNumber>& now,
+                                             const Permitted& permitted) {
+  const auto others_come = [&] {
+    return std::ranges::find(permitted.other_names, true) != permitted.other_names.end();
+  };
+  for (auto at = permitted.name_stays.lower_bound({directory, {}});
+       at != permitted.name_stays.end() && at->first == directory; ++at) {
+    const InodeNumber inode = permitted.name_comes.at(*at);
+    const auto found = now.find(at->second);
+    if (found != now.end() && found->second == inode) continue;
+    if (ufs::is_exchange_name(at->second, inode) && others_come())
+      continue;  // it has perhaps another one now
+    return fmt::format("its name \"{}\", which the damage gave, is gone", at->second);
+  }
+  return {};
+}
+
 std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumber directory,
                                        const Permitted& permitted) const {
   const auto names = reader.list(directory);
@@ -173,14 +191,8 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
     if (found->second != name.inode)
       return fmt::format("its name \"{}\" leads to inode {}, not {}", name.name, found->second, name.inode);
   }
-  const bool stay = kept && !permitted.other_size[directory];
-  const bool others_come = std::ranges::find(permitted.other_names, true) != permitted.other_names.end();
-  for (auto at = permitted.name_stays.lower_bound({directory, {}});
-       stay && at != permitted.name_stays.end() && at->first == directory; ++at) {
-    const InodeNumber inode = permitted.name_comes.at(*at);
-    if (others_come && ufs::is_exchange_name(at->second, inode)) continue;  // it has perhaps another one now
-    if (const auto found = now.find(at->second); found == now.end() || found->second != inode)
-      return fmt::format("its name \"{}\", which the damage gave, is gone", at->second);
+  if (kept && !permitted.other_size[directory]) {
+    if (auto problem = compare_given_names(directory, now, permitted); !problem.empty()) return problem;
   }
   if (permitted.other_names[directory]) return {};
   for (const auto& [name, inode] : now) {

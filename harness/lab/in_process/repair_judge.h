@@ -39,6 +39,9 @@ class RepairJudge {
                              const Permitted& permitted) const;
   std::string compare_inode(const StateDisk& disk, ufs::InodeNumber number, const ufs::Inode& now,
                             const Permitted& permitted) const;
+  static std::string compare_given_names(ufs::InodeNumber directory,
+                                         const std::map<std::string_view, ufs::InodeNumber>& now,
+                                         const Permitted& permitted);
   std::string compare_names(const ufs::ImageReader& reader, ufs::InodeNumber directory,
                             const Permitted& permitted) const;
 
