@@ -17,6 +17,9 @@ using bench::LoggedStore;
 using bench::Mounted;
 using bench::Setup;
 
+constexpr const char* kLink = "q/link";
+const std::string kLongTarget(1200, 't');
+
 /// One of everything that changes structures, in a shape that makes fragments move and blocks change hands.
 void change_things(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
@@ -61,6 +64,8 @@ void change_things(Mounted& m, std::size_t& synced_at) {
   EXPECT_TRUE(fs.rmdir("q/deep"));
   EXPECT_TRUE(fs.unlink("big"));
   settle(8);
+  EXPECT_TRUE(fs.symlink(kLongTarget, kLink));
+  settle(2);
 }
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -128,6 +133,17 @@ std::string problem_of_synced(const model::SectorStore& image) {
   return text == std::string(7'500, 'd') ? "" : "other contents, of " + std::to_string(*got) + " bytes";
 }
 
+/// Whoever sees the link sees where it leads.
+std::string problem_of_link(const model::SectorStore& image) {
+  const auto reader = ImageReader::open(image);
+  if (!reader) return reader.error().message();
+  const auto inode = reader->lookup(kLink);
+  if (!inode) return {};
+  const auto target = reader->readlink(*inode);
+  if (!target) return target.error().message();
+  return *target == kLongTarget ? std::string() : "leads to '" + target->substr(0, 20) + "'";
+}
+
 class CrashStates {
  public:
   CrashStates(const Setup& setup, media::MemoryStore& image)
@@ -164,11 +180,17 @@ class CrashStates {
     for (const Finding& finding : found->findings)
       if (replayed || !permitted(setup_, finding.kind))
         damaged(std::string(name_of(finding.kind)), where + " " + finding.text);
-    const bool replays = setup_.mount.scheme == SchemeKind::journal && synced;
+    if (!replayed) look_at_link(image_, where);
+    const bool replays = replayed && synced;
     if (report_.states % 20 == 0 || replays) repair(where);
     if (synced)
       if (const std::string problem = problem_of_synced(replays ? *scratch_ : image_); !problem.empty())
         damaged("synced file", where + " " + problem);
+  }
+
+  void look_at_link(const model::SectorStore& image, const std::string& where) {
+    if (const std::string problem = problem_of_link(image); !problem.empty())
+      damaged("symbolic link", where + " " + problem);
   }
 
   void repair(const std::string& where) {
@@ -179,6 +201,7 @@ class CrashStates {
     const auto again = fsck_.check(*scratch_);
     if (!again || !again->nothing_found())
       damaged("repair", where + " " + (again ? bench::findings_of(*again) : again.error().message()));
+    look_at_link(*scratch_, where + ", repaired,");
   }
 
   Setup setup_;

@@ -53,7 +53,7 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
   const std::uint32_t fragments = volume.geometry.fragments_of(to);
   return volume.scheme->block_allocated(operation,
                                         {.inode = directory,
-                                         .kind = BlockKind::directory,
+                                         .kind = BlockKind::metadata,
                                          .block = block,
                                          .at = *at,
                                          .fragments = fragments,

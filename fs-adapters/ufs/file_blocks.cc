@@ -14,19 +14,17 @@ namespace headcrash::ufs {
 namespace {
 
 os::Content content_of(const CoreInode& inode) {
-  return inode.disk.is_directory() ? os::Content::metadata : os::Content::data;
+  return inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data;
 }
 
 BlockKind kind_of(const CoreInode& inode) {
-  return inode.disk.is_directory() ? BlockKind::directory : BlockKind::data;
+  return inode.disk.holds_metadata() ? BlockKind::metadata : BlockKind::data;
 }
 
 /// What a new pointer's block holds before anybody has written into it.
 void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
-  if (!inode.disk.is_directory()) return;
-  format_chunks(bytes);
-  if (inode.made_in != 0) format_directory(bytes.first(kChunkBytes), inode.number, inode.made_in);
+  if (inode.disk.is_directory()) format_chunks(bytes);
 }
 
 bool inside(const Volume& volume, FragmentAddress at) {
@@ -62,18 +60,21 @@ FragmentAddress before(CoreInode& inode, const PointerPlace& place) {
 
 /// A whole block for a pointer that leads nowhere yet. The pointer is set; its holder stays held, changed.
 VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, CoreInode& inode,
-                                         PointerPlace& place, BlockKind kind, std::int64_t block,
+                                         PointerPlace& place, BlockKind kind, const BlockWanted& wanted,
                                          std::uint32_t fragments) {
+  const std::int64_t block = wanted.block;
   auto at = volume.allocator.allocate(inode, block, before(inode, place), fragments);
   if (!at) return pass_on_errno(at);
   const bool indirect = kind == BlockKind::indirect;
   const os::BufferKey key = indirect ? Volume::place(*at) : Volume::block_of(inode.number, block);
   os::HeldBuffer buffer = volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode),
                                            volume.lba(*at), volume.bytes(fragments));
-  if (indirect)
+  if (indirect) {
     std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
-  else
+  } else {
     clear(inode, buffer.bytes());
+    std::ranges::copy(wanted.first_contents, buffer.bytes().begin());
+  }
   auto initialised = volume.scheme->block_allocated(operation,
                                                     {.inode = inode,
                                                      .kind = kind,
@@ -182,7 +183,7 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   const FragmentAddress at = inode.disk.direct[block];
   if (at == 0) {
     PointerPlace place{.index = block};
-    return allocate_block(volume, operation, inode, place, kind_of(inode), block, want);
+    return allocate_block(volume, operation, inode, place, kind_of(inode), wanted, want);
   }
   if (!inside(volume, at)) return refuse(EIO);
   const std::uint32_t have = geometry.fragments_of_block(inode.disk.size_bytes, block);
@@ -244,7 +245,7 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     const bool absent = at == 0;
     os::HeldBuffer next;
     if (absent) {
-      auto made = allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted.block,
+      auto made = allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted,
                                  geometry.fragments_per_block());
       if (!made) return made;
       next = std::move(*made);
@@ -265,8 +266,8 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     place.holder = {};
     return existing_block(volume, inode, wanted, at, geometry.fragments_per_block());
   }
-  auto made = allocate_block(volume, operation, inode, place, kind_of(inode), wanted.block,
-                             geometry.fragments_per_block());
+  auto made =
+      allocate_block(volume, operation, inode, place, kind_of(inode), wanted, geometry.fragments_per_block());
   if (!made) return made;
   volume.cache.write_delayed(std::move(place.holder));
   return made;

@@ -25,6 +25,8 @@ struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< of the block, from its start, that the file will reach to
   bool overwritten = false;  ///< all that it holds now: it need not be read
+  /// A new one begins with these, in what the scheme sees; empty chunks follow in a directory, else zeroes.
+  std::span<const std::byte> first_contents = {};
 };
 /// The block for writing: allocated if it was a hole, grown if it was too short. The inode's size is left
 /// to the caller, but for a last block of fragments that is now followed by others: it becomes whole.

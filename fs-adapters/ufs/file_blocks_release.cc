@@ -146,8 +146,9 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   extents.push_back({*at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
   // Shorter from now on: it must not be written over what others may get.
-  auto shorter = volume.cache.read(key, inode.disk.is_directory() ? os::Content::metadata : os::Content::data,
-                                   volume.lba(*at), volume.bytes(want));
+  auto shorter =
+      volume.cache.read(key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data,
+                        volume.lba(*at), volume.bytes(want));
   if (!shorter) return refuse(EIO);
   volume.cache.write_delayed(std::move(*shorter));
   return {};

@@ -132,7 +132,9 @@ class FileSystem : public Vfs {
   // names.cc
   VfsResult<InodeHandle> make_node(Operation& operation, CoreInode& directory, std::string_view name,
                                    std::uint16_t mode, std::string_view target);
-  VfsResult<void> fill_directory(Operation& operation, CoreInode& inode, InodeNumber parent);
+  /// Of a directory or symbolic link that is being made.
+  VfsResult<void> fill_first_block(Operation& operation, CoreInode& inode,
+                                   std::span<const std::byte> contents, std::uint32_t size_bytes);
   VfsResult<void> remove(std::string_view path, bool directory);
 
   // rename.cc

@@ -146,6 +146,8 @@ struct Inode {
   bool is_directory() const { return (mode & kTypeMask) == kTypeDirectory; }
   bool is_regular() const { return (mode & kTypeMask) == kTypeRegular; }
   bool is_symlink() const { return (mode & kTypeMask) == kTypeSymlink; }
+  /// What its blocks hold is in order on the disk before a name leads there.
+  bool holds_metadata() const { return is_directory() || is_symlink(); }
 };
 
 /// kInodeBytes each.

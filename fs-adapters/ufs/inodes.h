@@ -41,7 +41,6 @@ struct CoreInode {
   std::uint32_t references = 0;
   bool loaded = false;
   bool changed = false;             ///< differs from the copy in its block
-  InodeNumber made_in = 0;          ///< a directory that is just being made: its parent
   std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
   std::uint64_t entry_changes = 1;  ///< a directory: counts them
   MissedName missed;

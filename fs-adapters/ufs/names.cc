@@ -1,5 +1,6 @@
 // The mounted file system (file_system.h): names that come and go.
 
+#include <array>
 #include <cerrno>
 
 #include "fs-adapters/ufs/file_blocks.h"
@@ -7,13 +8,12 @@
 
 namespace headcrash::ufs {
 
-VfsResult<void> FileSystem::fill_directory(Operation& operation, CoreInode& inode, InodeNumber parent) {
-  const std::uint32_t bytes = volume_->geometry.fragment_bytes();
-  inode.made_in = parent;  // the block's first contents are "." and ".."
-  const auto block = block_for_writing(*volume_, operation, inode, {.block = 0, .bytes = bytes});
-  inode.made_in = 0;
+VfsResult<void> FileSystem::fill_first_block(Operation& operation, CoreInode& inode,
+                                             std::span<const std::byte> contents, std::uint32_t size_bytes) {
+  const auto block =
+      block_for_writing(*volume_, operation, inode, {.bytes = size_bytes, .first_contents = contents});
   if (!block) return pass_on_errno(block);
-  inode.disk.size_bytes = bytes;
+  inode.disk.size_bytes = size_bytes;
   return {};
 }
 
@@ -37,12 +37,15 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   volume_->inodes.mark_changed(inode);
   VfsResult<void> filled;
   if (is_directory) {
-    filled = fill_directory(operation, inode, directory.number);
+    std::array<std::byte, kChunkBytes> names{};
+    format_directory(names, inode.number, directory.number);
+    filled = fill_first_block(operation, inode, names, volume_->geometry.fragment_bytes());
   } else if (!target.empty() && target.size() < volume_->super.inline_target_max) {
     inode.disk.size_bytes = target.size();
     set_inline_target(inode.disk, target);
   } else if (!target.empty()) {
-    filled = write_bytes(operation, inode, 0, std::as_bytes(std::span(target)));
+    filled = fill_first_block(operation, inode, std::as_bytes(std::span(target)),
+                              static_cast<std::uint32_t>(target.size()));
   }
   if (!filled) {
     inode.disk.links = 0;  // its last user, which is this one, removes it

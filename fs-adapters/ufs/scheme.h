@@ -86,7 +86,8 @@ struct Operation {
   bool sync_failed = false;       ///< what it changed is there, and not all of it on the disk
 };
 
-enum class BlockKind : std::uint8_t { data, directory, indirect };
+/// `metadata`: a directory's, or the target of a symbolic link.
+enum class BlockKind : std::uint8_t { data, metadata, indirect };
 
 /// (1) `inode`'s block `block` will be at `at`. What the new pointer replaces: nothing (`old_at` 0), the same
 /// place with fewer fragments (a fragment grew), or another place (it had to move).
@@ -191,7 +192,7 @@ struct JournalOptions {
 };
 
 struct SchemeOptions {
-  bool allocation_initialization = false;  ///< of data blocks; those of directories and indirects always are
+  bool allocation_initialization = false;  ///< of data blocks; all others always are
   LastWrite last_write = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
@@ -216,8 +217,8 @@ class Scheme : public os::WriteHooks {
   virtual VfsResult<void> end(Operation&) { return {}; }
 
   /// Takes the block with its first contents and gives it back, held. The pointer is not yet set. The first
-  /// contents of directories and indirect blocks are the scheme's to write; what is put into a file's block
-  /// next makes it dirty anyway.
+  /// contents of a block that is not data are the scheme's to write; what is put into a file's block next
+  /// makes it dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
   /// A directory's inode has a new pointer and size: entries in the new block come after it (R1), and it

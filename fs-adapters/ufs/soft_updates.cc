@@ -280,7 +280,8 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
   }
   const bool makes_directory = addition.raises_directory;
   add.waits_for = makes_directory ? 2 : 1;
-  inodes_[addition.target.number].adds.push_back({.add = id, .whole = makes_directory});
+  const bool whole = makes_directory || addition.target.disk.is_symlink();
+  inodes_[addition.target.number].adds.push_back({.add = id, .whole = whole});
   if (makes_directory) inodes_[addition.directory.number].adds.push_back({.add = id});
   ++adds_of_[add.inode];
   adds_.emplace(id, std::move(add));

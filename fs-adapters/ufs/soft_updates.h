@@ -21,10 +21,11 @@
 // Undoing an allocation takes the file's size back to what it was before, with all pointers behind it, and
 // its count of sectors; of blocks that an indirect block leads to size and count stay (fsck's business), but
 // for a directory, which must have no hole: its size waits until they have been written as they are.
-// Fragments that move give up their old place when the new pointer is on the disk. A new directory's entry
-// waits for its whole inode, its first block included, and for its parent's count. An entry that was taken
-// over by a rename is undone to the inode that it named. An entry that is removed before it was on the disk
-// vanishes together with what it waited for; an inode that was never on the disk is freed at once.
+// Fragments that move give up their old place when the new pointer is on the disk. A symbolic link's
+// entry waits for its whole inode, its target included; a new directory's, too, and for its parent's count.
+// An entry that was taken over by a rename is undone to the inode that it named. An entry that is removed
+// before it was on the disk vanishes together with what it waited for; an inode that was never on the disk is
+// freed at once.
 //
 // R1 for renames: the new name is written, synchronously, before the old one is removed (settle_name):
 // undoing a removal could need room in a chunk that others have taken meanwhile. The paper's appendix does

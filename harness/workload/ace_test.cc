@@ -123,5 +123,20 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
       << "all but join, open, close, whiteouts, and chmod, chown and touch, which wait to be asked for";
 }
 
+TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {
+  constexpr std::uint32_t kLongest = 400;
+  std::size_t longest = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<Operation> list = random_operations({.seed = seed, .longest_target = kLongest});
+    for (Operation& operation : list) {
+      if (operation.kind != Operation::Kind::symlink) continue;
+      longest = std::max(longest, operation.target.size());
+      operation.target = operation.target.substr(0, operation.target.find("tt"));
+    }
+    EXPECT_EQ(list, random_operations({.seed = seed}));
+  }
+  EXPECT_GT(longest, kLongest / 2);
+}
+
 }  // namespace
 }  // namespace headcrash::workload

@@ -23,7 +23,12 @@ std::vector<Operation> many_users(std::uint64_t number) {
 }
 
 std::vector<Operation> histories(std::uint64_t number) {
-  RandomOptions options{.seed = number, .rounds = 55, .directories = 2, .names = 3, .largest_blocks = 24};
+  RandomOptions options{.seed = number,
+                        .rounds = 55,
+                        .directories = 2,
+                        .names = 3,
+                        .largest_blocks = 24,
+                        .longest_target = 400};
   for (const Kind kind : {Kind::chmod, Kind::chown, Kind::touch})
     options.weights.at(static_cast<std::size_t>(kind)) = 2;
   return random_operations(options);

@@ -216,7 +216,8 @@ std::vector<Operation> no_room(std::uint64_t number) {
         list.mkdir(long_name());
         break;
       case 4:
-        list.add({.kind = Kind::symlink, .path = long_name(), .target = "target"});
+        list.add(
+            {.kind = Kind::symlink, .path = long_name(), .target = std::string(list.below(450) + 1, 't')});
         break;
       default:
         for (int i = 0; i < 12; ++i) list.add({.kind = Kind::link, .path = file, .target = long_name()});

@@ -62,6 +62,14 @@ class Dice {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
+  /// A symbolic link's, nobody else's. Its number gives its length: with a draw, lists would be others.
+  std::string target() {
+    const std::uint32_t number = next_text_++;
+    std::string text = fmt::format("somewhere/{}", number);
+    if (options_.longest_target != 0 && number % 2 == 1)
+      text.resize(text.size() + number * 0x9E3779B1U % options_.longest_target, 't');
+    return text;
+  }
   std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
   /// True for what lies in the thread's own set: a component of the path begins with its name.
   bool is_own(const std::string& path) const {
@@ -162,7 +170,7 @@ class Dice {
         break;
       case Kind::symlink:
         operation.path = name();
-        operation.target = fmt::format("somewhere/{}", next_text_++);
+        operation.target = target();
         break;
       case Kind::unlink:
         operation.path = below(4) == 0 ? name() : file();
