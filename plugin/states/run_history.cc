@@ -35,6 +35,11 @@ struct DeviceChange {
   Change change;
 };
 
+Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
+  if (!image) return pass_on(image);
+  return std::make_shared<const StateImage>(std::move(*image));
+}
+
 }  // namespace
 
 struct RunHistory::State {
@@ -53,12 +58,14 @@ struct RunHistory::State {
 
   std::mutex mutex;  ///< guards what is made when it is first needed
   std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
+  std::map<std::pair<std::string, model::DeviceId>, std::shared_ptr<const StateImage>> shared_images;
   RecentMap<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes{
       kStretchesKept};
 
   Result<void> read_events(record::RecordingReader& reader);
-  Result<void> open_base(std::vector<fs::path>& chain);
-  std::optional<std::string> no_base_of(const RunHistory& below, const CrashState& state, std::size_t device);
+  Result<void> open_base(std::shared_ptr<const RunHistory> known_base, std::vector<fs::path>& chain);
+  std::optional<std::string> no_base_of(const RunHistory& below, const CrashState& state, std::size_t device,
+                                        bool shared);
 
   std::string device_name(model::DeviceId device) const { return header.devices[device].name; }
   tl::unexpected<Error> no_media(const char* what) const;
@@ -140,7 +147,7 @@ void RunHistory::State::find_disks() {
 
 /// Why a device cannot stand on the base; nothing, and bases[device], when it can.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below, const CrashState& state,
-                                                         std::size_t device) {
+                                                         std::size_t device, bool shared) {
   const auto& found = below.header().devices;
   std::vector<std::size_t> media;
   std::optional<std::size_t> match;
@@ -156,13 +163,15 @@ std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below
   if (found[*match].sectors != header.devices[device].sectors)
     return fmt::format("whose {} has {} sectors, but here {} has {}", found[*match].name,
                        found[*match].sectors, header.devices[device].name, header.devices[device].sectors);
-  auto image = below.image(state, static_cast<model::DeviceId>(*match));
+  const auto number = static_cast<model::DeviceId>(*match);
+  const auto image = shared ? below.shared_image(state, number) : own_copy(below.image(state, number));
   if (!image) return fmt::format("which does not give that state: {}", image.error().problem);
-  bases[device] = std::make_shared<const StateImage>(std::move(*image));
+  bases[device] = *image;
   return std::nullopt;
 }
 
-Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
+Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> known_base,
+                                          std::vector<fs::path>& chain) {
   bases.resize(header.devices.size());
   if (!header.base) {
     for (std::size_t device = 0; device < bases.size(); ++device)
@@ -184,27 +193,33 @@ Result<void> RunHistory::State::open_base(std::vector<fs::path>& chain) {
   if (chain.size() == kBasesMax) return unusable(fmt::format("the {}th of a chain", kBasesMax));
   const auto state = parse_crash_state(header.base->state);
   if (!state) return unusable("which is no name of a state: " + state.error().problem);
-  chain.push_back(canonical);
-  const auto below = load(below_path, chain);
-  chain.pop_back();
+  const bool known = known_base && fs::weakly_canonical(known_base->path(), none) == canonical;
+  Result<std::shared_ptr<const RunHistory>> below = std::move(known_base);
+  if (!known) {
+    chain.push_back(canonical);
+    below = load(below_path, nullptr, chain);
+    chain.pop_back();
+  }
   if (!below) return unusable("which cannot be used: " + below.error().problem);
   if (header.base->fingerprint && state->event <= (*below)->events() &&
       *header.base->fingerprint != (*below)->fingerprint(state->event))
     return unusable("which is another recording than the one that it was made on");
   for (std::size_t device = 0; device < header.devices.size(); ++device) {
     if (!header.devices[device].medium) continue;
-    if (const auto why = no_base_of(**below, *state, device)) return unusable(*why);
+    if (const auto why = no_base_of(**below, *state, device, known)) return unusable(*why);
   }
   return {};
 }
 
-Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording) {
+Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording,
+                                                           std::shared_ptr<const RunHistory> known_base) {
   std::error_code none;
   std::vector<fs::path> chain = {fs::weakly_canonical(recording, none)};
-  return load(recording, chain);
+  return load(recording, std::move(known_base), chain);
 }
 
 Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording,
+                                                           std::shared_ptr<const RunHistory> known_base,
                                                            std::vector<fs::path>& chain) {
   auto reader = record::RecordingReader::open(recording);
   if (!reader) return pass_on(reader);
@@ -212,12 +227,28 @@ Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recor
   state->path = recording;
   state->header = reader->header();
   if (auto read = state->read_events(*reader); !read) return pass_on(read);
-  if (auto opened = state->open_base(chain); !opened) return pass_on(opened);
+  if (auto opened = state->open_base(std::move(known_base), chain); !opened) return pass_on(opened);
   state->bytes = std::make_shared<const record::RecordingBytes>(std::move(*reader));
   return std::shared_ptr<const RunHistory>(new RunHistory(std::move(state)));
 }
 
 // --- Images ---
+
+Result<std::shared_ptr<const StateImage>> RunHistory::shared_image(const CrashState& state,
+                                                                   model::DeviceId device) const {
+  const std::pair key(format(state), device);
+  {
+    const std::scoped_lock lock(state_->mutex);
+    if (const auto found = state_->shared_images.find(key); found != state_->shared_images.end())
+      return found->second;
+  }
+  auto made = image(state, device);
+  if (!made) return pass_on(made);
+  if (const auto known = made->know_digests(); !known) return pass_on(known);
+  const std::scoped_lock lock(state_->mutex);
+  return state_->shared_images.emplace(key, std::make_shared<const StateImage>(std::move(*made)))
+      .first->second;
+}
 
 tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
   return fail(

@@ -60,7 +60,12 @@ class RunHistory {
   /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot
   /// be read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
   /// incomplete tail is told by complaint() and left out.
-  static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording);
+  static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
+    return load(recording, nullptr);
+  }
+  /// For many recordings on one base: if it is `known_base` that this one is based on, it is not read again.
+  static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording,
+                                                        std::shared_ptr<const RunHistory> known_base);
 
   const std::filesystem::path& path() const;
   const record::RecordingHeader& header() const;
@@ -116,7 +121,11 @@ class RunHistory {
   explicit RunHistory(std::unique_ptr<State> state);
   /// `chain`: the recordings that stand on this one.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording,
+                                                        std::shared_ptr<const RunHistory> known_base,
                                                         std::vector<std::filesystem::path>& chain);
+  /// The same for all who ask for it, with its digests known.
+  Result<std::shared_ptr<const StateImage>> shared_image(const CrashState& state,
+                                                         model::DeviceId device) const;
   std::unique_ptr<State> state_;
 };
 

@@ -278,6 +278,7 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
   const model::TemporaryFolder folder;
   Bytes before;
   std::optional<record::RecordingHeader::Base> base;
+  std::shared_ptr<const RunHistory> below;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string name = std::to_string(seed);
     RandomRunOptions options;
@@ -287,6 +288,12 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
     const RandomRun reference(folder / name, seed, options);
     const auto run = load(folder / name);
     ASSERT_TRUE(run);
+    const auto same = RunHistory::load(folder / name, below);
+    ASSERT_TRUE(same);
+    if (below) {
+      EXPECT_NE(run->base_image(0), RunHistory::load(folder / name).value()->base_image(0));
+      EXPECT_EQ((*same)->base_image(0), RunHistory::load(folder / name, below).value()->base_image(0));
+    }
     model::Random random(seed);
     CrashState state;
     for (int i = 0; i < 30; ++i) {
@@ -306,7 +313,15 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
                     covered.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes));
       });
       ASSERT_EQ(covered, bytes);
+      // Who knows the base already reads the same.
+      const auto known = (*same)->image(state, 0);
+      ASSERT_TRUE(known);
+      EXPECT_EQ(all_of(*known), bytes);
+      const std::uint64_t from = random.below(image->sectors());
+      EXPECT_EQ(*known->digest(), *image->digest());
+      EXPECT_EQ(*known->digest(from, image->sectors() - from), *image->digest(from, image->sectors() - from));
     }
+    below = run;
     before = reference.image(state);
     base = {name, format(state)};
   }

@@ -125,6 +125,7 @@ Result<std::uint64_t> StateImage::digest_of(const Part& part, std::span<std::byt
 }
 
 Result<std::uint64_t> StateImage::digest(std::uint64_t lba, std::uint64_t sectors) const {
+  if (digests_) return (*digests_)[lba + sectors] - (*digests_)[lba];
   std::uint64_t sum = 0;
   std::vector<std::byte> buffer(std::min(sectors, kBufferSectors) * kSectorBytes);
   std::optional<Error> error;
@@ -139,6 +140,18 @@ Result<std::uint64_t> StateImage::digest(std::uint64_t lba, std::uint64_t sector
   });
   if (error) return tl::unexpected<Error>(*error);
   return sum;
+}
+
+Result<void> StateImage::know_digests() {
+  if (digests_) return {};
+  auto digests = std::make_shared<std::vector<std::uint64_t>>(sectors() + 1);
+  for (std::uint64_t lba = 0; lba < sectors(); ++lba) {
+    const auto one = digest(lba, 1);
+    if (!one) return pass_on(one);
+    (*digests)[lba + 1] = (*digests)[lba] + *one;
+  }
+  digests_ = std::move(digests);
+  return {};
 }
 
 StateImage used_image(std::uint64_t sectors) {

@@ -117,6 +117,33 @@ TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
   EXPECT_EQ(*store.digest(), *good->digest());
 }
 
+TEST(StateImage, DigestsThatAreKnownEndWithAChange) {
+  const model::TemporaryFolder folder;
+  {
+    auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
+    ASSERT_TRUE(writer);
+    const Bytes data(2 * model::kSectorBytes, std::byte{5});
+    (*writer)->media_written(0, 0, {1, 4, 2, model::MediaWrite::Outcome::written, data});
+    (*writer)->media_written(0, 0, {1, 5, 1, model::MediaWrite::Outcome::unreadable, {}});
+  }
+  const auto run = RunHistory::load(folder / "r");
+  ASSERT_TRUE(run);
+  const auto image = (*run)->image({.base = CrashState::Base::physical, .event = 2}, 0);
+  ASSERT_TRUE(image);
+  StateImage known = *image;
+  ASSERT_TRUE(known.know_digests());
+  for (std::uint64_t lba = 0; lba < 16; ++lba)
+    EXPECT_EQ(*known.digest(lba, 16 - lba), *image->digest(lba, 16 - lba)) << lba;
+  StateImage other = known;
+  other.assign(4, 2, {});
+  EXPECT_EQ(*other.digest(), 0U) << "all zeroes";
+  EXPECT_EQ(*known.digest(), *image->digest()) << "a copy has changed";
+  other = known;
+  other.apply(
+      {.lba = 4, .sectors = 2, .detail = static_cast<std::uint32_t>(model::MediaWrite::Outcome::unreadable)});
+  EXPECT_NE(*other.digest(), *image->digest());
+}
+
 TEST(StateImage, BytesThatWereNotRecordedAreRefused) {
   const model::TemporaryFolder folder;
   {

@@ -122,7 +122,7 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   result.run = std::move(*recorded);
   result.record_ms = watch.lap();
   if (result.run.failure) return result;
-  const auto run = states::RunHistory::load(recording);
+  const auto run = states::RunHistory::load(recording, formatted_.history);
   if (!run) return pass_on(run);
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
   auto checker =
@@ -214,7 +214,7 @@ Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
                                    const std::string& state) {
   const auto parsed = states::parse_crash_state(state);
   if (!parsed) return pass_on(parsed);
-  const auto run = states::RunHistory::load(recording);
+  const auto run = states::RunHistory::load(recording, formatted_.history);
   if (!run) return pass_on(run);
   const auto image = (*run)->image(*parsed, 0);  // says in words when there is no such state
   if (!image) return pass_on(image);

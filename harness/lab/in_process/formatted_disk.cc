@@ -9,7 +9,6 @@
 #include "fs-adapters/os/memory_machine.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
-#include "plugin/states/run_history.h"
 
 namespace headcrash::in_process {
 namespace {
@@ -135,10 +134,10 @@ Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptio
     if (const auto used = use(store, *used_by); !used) return pass_on(used);
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
-  const auto run = states::RunHistory::load(recording);
-  if (!run) return pass_on(run);
-  disk.state = fmt::format("w{}", (*run)->events());
-  disk.fingerprint = (*run)->fingerprint((*run)->events());
+  auto history = states::RunHistory::load(recording);
+  if (!history) return pass_on(history);
+  disk.history = std::move(*history);
+  disk.state = fmt::format("w{}", disk.history->events());
   return disk;
 }
 

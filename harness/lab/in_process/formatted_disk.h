@@ -4,6 +4,7 @@
 // for every other command, too (extract, recording, serve).
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,14 +12,15 @@
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/mkfs.h"
 #include "plugin/model/result.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::in_process {
 
 struct FormattedDisk {
   std::vector<std::byte> bytes;
   std::filesystem::path recording;
-  std::string state;              ///< its last one
-  std::uint64_t fingerprint = 0;  ///< of the recording (RunHistory::fingerprint)
+  std::string state;                                  ///< its last one
+  std::shared_ptr<const states::RunHistory> history;  ///< the recording
 
   std::uint64_t sectors() const;
 };

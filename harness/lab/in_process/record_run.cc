@@ -299,7 +299,8 @@ Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
       {.seed = options.seed,
        .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
        .media = false,
-       .base = record::RecordingHeader::Base{base.string(), formatted.state, formatted.fingerprint}});
+       .base = record::RecordingHeader::Base{base.string(), formatted.state,
+                                             formatted.history->fingerprint(formatted.history->events())}});
   if (!writer) return pass_on(writer);
   disk.show_base();
   auto run = Run(disk, scheme, operations, options).run(**writer);
