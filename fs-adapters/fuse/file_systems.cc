@@ -26,9 +26,8 @@ std::string ufs_words() {
   return words;
 }
 
-Result<MountedFileSystem> mount_ufs(RealMachine& machine, const ufs::MountOptions& how) {
-  auto mounted = ufs::FileSystem::mount(
-      {machine.executor, machine.cpu, machine.queue, machine.cache, machine.syncer}, how);
+Result<MountedFileSystem> mount_ufs(os::System& system, const ufs::MountOptions& how) {
+  auto mounted = ufs::FileSystem::mount(system, how);
   if (!mounted) return pass_on(mounted);
   ufs::FileSystem* const file_system = mounted->get();
   return MountedFileSystem{.vfs = std::move(*mounted),
@@ -46,9 +45,9 @@ Result<MountPlan> plan_ufs(MountOptions& options) {
   ufs::MountOptions how = variant.mount;
   if (auto taken = options.take_flag("force", how.although_not_clean); !taken) return pass_on(taken);
   MountPlan plan;
-  plan.machine.queue = variant.queue;
-  plan.machine.cache.block_copy = variant.block_copy;
-  plan.mount = [how](RealMachine& machine) { return mount_ufs(machine, how); };
+  plan.machine.system.queue = variant.queue;
+  plan.machine.system.cache.block_copy = variant.block_copy;
+  plan.mount = [how](os::System& system) { return mount_ufs(system, how); };
   return plan;
 }
 

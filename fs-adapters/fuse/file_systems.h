@@ -23,7 +23,7 @@ struct MountedFileSystem {
 /// What its options ask of the machine, and how it is mounted on it: from within a fiber.
 struct MountPlan {
   MachineOptions machine;
-  std::function<Result<MountedFileSystem>(RealMachine& machine)> mount;
+  std::function<Result<MountedFileSystem>(os::System& system)> mount;
 };
 
 struct KnownFileSystem {

@@ -25,9 +25,9 @@ TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
   ASSERT_TRUE(options);
   const auto plan = known_file_systems()[0].plan(*options);
   ASSERT_TRUE(plan) << plan.error().message();
-  EXPECT_EQ(plan->machine.queue.flag, os::FlagMeaning::part);
-  EXPECT_TRUE(plan->machine.queue.reads_bypass);
-  EXPECT_TRUE(plan->machine.cache.block_copy);
+  EXPECT_EQ(plan->machine.system.queue.flag, os::FlagMeaning::part);
+  EXPECT_TRUE(plan->machine.system.queue.reads_bypass);
+  EXPECT_TRUE(plan->machine.system.cache.block_copy);
 }
 
 TEST(FileSystems, HelpNamesEveryScheme) {

@@ -86,18 +86,19 @@ Result<Wish> read_wish(const KnownFileSystem& known, const Call& call) {
   if (!plan) return pass_on(plan);
   Wish wish{.plan = std::move(*plan), .serve = {.device = call.device, .type = std::string(known.type)}};
   MachineOptions& machine = wish.plan.machine;
-  machine.cache.bytes = 16 << 20;
+  machine.system.cache.bytes = 16 << 20;
   const std::array<std::string, 3> flushes{"auto", "always", "never"};
   std::size_t flush = 0;
   for (const auto& taken :
-       {words->take_size("cache", machine.cache.bytes), words->take_choice("flush", flushes, flush),
+       {words->take_size("cache", machine.system.cache.bytes), words->take_choice("flush", flushes, flush),
         words->take_flag("buffered", machine.buffered),
         words->take_flag("writeback", wish.serve.write_back_cache),
         words->take_flag("foreground", wish.foreground)}) {
     if (!taken) return pass_on(taken);
   }
   machine.flushes = static_cast<Flushes>(flush);
-  if (machine.cache.bytes < kCacheBytesMin) return fail("-o cache", "is too small", "give 256K or more");
+  if (machine.system.cache.bytes < kCacheBytesMin)
+    return fail("-o cache", "is too small", "give 256K or more");
   for (const std::string_view word : kKernelWords) {
     bool given = false;
     if (auto taken = words->take_flag(std::string(word), given); !taken) return pass_on(taken);

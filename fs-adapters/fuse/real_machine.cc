@@ -6,11 +6,11 @@
 namespace headcrash::fuse {
 namespace {
 
-os::DiskQueueOptions queue_options(const MachineOptions& options, const os::BlockDevice& disk) {
-  os::DiskQueueOptions queue = options.queue;
-  queue.flush_for_order = options.flushes == Flushes::always ||
-                          (options.flushes == Flushes::where_needed && disk.volatile_cache());
-  return queue;
+os::SystemOptions system_options(const MachineOptions& options, const os::BlockDevice& disk) {
+  os::SystemOptions system = options.system;
+  system.queue.flush_for_order = options.flushes == Flushes::always ||
+                                 (options.flushes == Flushes::where_needed && disk.volatile_cache());
+  return system;
 }
 
 }  // namespace
@@ -28,20 +28,17 @@ RealMachine::RealMachine(std::unique_ptr<os::WallClock> clock, std::unique_ptr<o
                          const MachineOptions& options)
     : clock_(std::move(clock)),
       disk_(std::move(disk)),
-      executor(*clock_),
-      cpu(executor, {}),
-      queue(executor, cpu, *disk_, queue_options(options, *disk_)),
-      cache(executor, cpu, queue, options.cache),
-      syncer(executor, cache, options.syncer) {
-  syncer.start();
+      system(*clock_, *disk_, system_options(options, *disk_)) {
+  system.syncer.start();
 }
 
 RealMachine::~RealMachine() = default;
 
 model::Status RealMachine::flush_and_close() {
-  queue.drain();
+  system.queue.drain();
   auto status = model::Status::ok;
-  if (disk_->volatile_cache()) status = queue.transfer({.op = model::Op::flush, .lba = 0, .sectors = 0});
+  if (disk_->volatile_cache())
+    status = system.queue.transfer({.op = model::Op::flush, .lba = 0, .sectors = 0});
   disk_->close();
   return status;
 }

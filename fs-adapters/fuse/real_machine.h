@@ -1,16 +1,11 @@
 #pragma once
-// The small operating system of fs-adapters/os on a real device, in real time: what a file system of our own
-// lives on in a guest.
+// A system on a real device, in real time: what a file system of our own runs on in a guest.
 
 #include <memory>
 #include <string>
 
-#include "fs-adapters/os/buffer_cache.h"
-#include "fs-adapters/os/cpu.h"
-#include "fs-adapters/os/disk_queue.h"
-#include "fs-adapters/os/executor.h"
 #include "fs-adapters/os/raw_disk.h"
-#include "fs-adapters/os/syncer.h"
+#include "fs-adapters/os/system.h"
 #include "plugin/model/result.h"
 
 namespace headcrash::fuse {
@@ -22,9 +17,7 @@ enum class Flushes : std::uint8_t {
 };
 
 struct MachineOptions {
-  os::DiskQueueOptions queue;  ///< flush_for_order is decided by `flushes`
-  os::BufferCacheOptions cache;
-  os::SyncerOptions syncer;
+  os::SystemOptions system;  ///< the queue's flush_for_order is decided by `flushes`
   Flushes flushes = Flushes::where_needed;
   bool buffered = false;  ///< os::RawDiskOptions
 };
@@ -46,11 +39,7 @@ class RealMachine {
   std::unique_ptr<os::RawDisk> disk_;
 
  public:
-  os::Executor executor;
-  os::Cpu cpu;
-  os::DiskQueue queue;
-  os::BufferCache cache;
-  os::Syncer syncer;
+  os::System system;
 
   os::WallClock& clock() { return *clock_; }
 

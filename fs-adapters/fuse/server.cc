@@ -69,7 +69,9 @@ class RequestBuffers {
 
 struct Server::State {
   State(std::unique_ptr<RealMachine> its_machine, MountedFileSystem its_file_system)
-      : machine(std::move(its_machine)), file_system(std::move(its_file_system)), idle(machine->executor) {}
+      : machine(std::move(its_machine)),
+        file_system(std::move(its_file_system)),
+        idle(machine->system.executor) {}
   ~State();
 
   Result<void> attach(const ServeOptions& options);
@@ -96,10 +98,10 @@ struct Server::State {
 
 Server::State::~State() {
   if (!unmounted && file_system.vfs) {
-    machine->executor.spawn(os::Executor::Kind::user, account, [this] { unmount(); });
-    machine->executor.run();
+    machine->system.executor.spawn(os::Executor::Kind::user, account, [this] { unmount(); });
+    machine->system.executor.run();
   }
-  machine->executor.halt();
+  machine->system.executor.halt();
   file_system = {};
   if (attached) fuse_session_unmount(session);
   if (session != nullptr) fuse_session_destroy(session);
@@ -107,13 +109,13 @@ Server::State::~State() {
 
 Result<void> Server::State::attach(const ServeOptions& options) {
   service = std::make_unique<Service>(Service{.vfs = *file_system.vfs,
-                                              .now_ns = [this] { return machine->executor.now(); },
+                                              .now_ns = [this] { return machine->system.executor.now(); },
                                               .unmount = [this] { unmount(); },
                                               .write_back_cache = options.write_back_cache,
                                               .nodes = {}});
   VfsResult<void> root;
-  machine->executor.spawn(os::Executor::Kind::user, account, [&] { root = find_root(*service); });
-  machine->executor.run();
+  machine->system.executor.spawn(os::Executor::Kind::user, account, [&] { root = find_root(*service); });
+  machine->system.executor.run();
   if (!root) return fail(options.device, "has no root: " + words_of(root.error()), "run fsck on it");
 
   std::string words =
@@ -150,7 +152,7 @@ void Server::State::read_requests() {
 
 void Server::State::begin(fuse_buf* buffer) {
   ++active;
-  machine->executor.spawn(os::Executor::Kind::user, account, [this, buffer] {
+  machine->system.executor.spawn(os::Executor::Kind::user, account, [this, buffer] {
     handle(*buffer);
     buffers.give_back(buffer);
     --active;
@@ -192,10 +194,10 @@ Server::~Server() = default;
 Result<std::unique_ptr<Server>> Server::mount(const MountPlan& plan, const ServeOptions& options) {
   auto machine = RealMachine::open(options.device, plan.machine);
   if (!machine) return pass_on(machine);
-  os::Executor& executor = (*machine)->executor;
+  os::Executor& executor = (*machine)->system.executor;
   os::Account account{.name = "mount"};
   Result<MountedFileSystem> mounted = fail("", "");
-  executor.spawn(os::Executor::Kind::user, account, [&] { mounted = plan.mount(**machine); });
+  executor.spawn(os::Executor::Kind::user, account, [&] { mounted = plan.mount((*machine)->system); });
   executor.run();
   if (!mounted) {
     executor.halt();
@@ -209,11 +211,11 @@ Result<std::unique_ptr<Server>> Server::mount(const MountPlan& plan, const Serve
 Result<void> Server::serve() {
   State& s = *state_;
   std::thread reader([&s] { s.read_requests(); });
-  s.machine->executor.run_until([&s] { return s.reader_ended && s.active == 0; });
+  s.machine->system.executor.run_until([&s] { return s.reader_ended && s.active == 0; });
   reader.join();
   if (!s.unmounted) {
-    s.machine->executor.spawn(os::Executor::Kind::user, s.account, [&s] { s.unmount(); });
-    s.machine->executor.run();
+    s.machine->system.executor.spawn(os::Executor::Kind::user, s.account, [&s] { s.unmount(); });
+    s.machine->system.executor.run();
   }
   return s.outcome;
 }

@@ -19,7 +19,7 @@ using Log = std::vector<std::string>;
 struct CachedWorld : bench::World {
   explicit CachedWorld(const BufferCacheOptions& options = {}, const CpuCosts& costs = {},
                        const DiskQueueOptions& queue_options = {})
-      : World(queue_options, costs), cache(executor, cpu, queue, options) {}
+      : World({.costs = costs, .queue = queue_options, .cache = options}) {}
 
   HeldBuffer fill(const BufferKey& key, std::uint64_t lba, std::uint64_t word, std::size_t bytes = 512,
                   Content content = Content::metadata) {
@@ -37,8 +37,6 @@ struct CachedWorld : bench::World {
     return buffer ? word_of(*buffer) : ~std::uint64_t{0};
   }
   void spawn(std::function<void()> body) { executor.spawn(Executor::Kind::user, account, std::move(body)); }
-
-  BufferCache cache;
 };
 
 TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {

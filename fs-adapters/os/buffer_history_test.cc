@@ -67,9 +67,11 @@ class BufferHistory : private WriteHooks {
   explicit BufferHistory(const Shape& shape)
       : shape_(shape),
         random_(shape.seed),
-        queue_(executor_, cpu_, memory_, shape.queue),
-        cache_(executor_, cpu_, queue_, shape.cache),
-        syncer_(executor_, cache_, shape.syncer) {
+        system_(clock_, memory_,
+                {.costs = {.copy_per_kib = 1000, .request_issued = 3000, .interrupt = 2000},
+                 .queue = shape.queue,
+                 .cache = shape.cache,
+                 .syncer = shape.syncer}) {
     for (std::uint64_t object = 1; object <= 4; ++object)
       for (std::int64_t block = 0; block < kBlocks; ++block) {
         const BufferKey key{object, block};
@@ -268,13 +270,13 @@ class BufferHistory : private WriteHooks {
   model::Random random_;
   model::Simulation simulation_;
   VirtualClock clock_{simulation_};
-  Executor executor_{clock_};
   RisingMedium medium_{4096};
   MemoryDisk memory_{simulation_, medium_, model::kMillisecondNs};
-  Cpu cpu_{executor_, CpuCosts{.copy_per_kib = 1000, .request_issued = 3000, .interrupt = 2000}};
-  DiskQueue queue_;
-  BufferCache cache_;
-  Syncer syncer_;
+  System system_;
+  Executor& executor_ = system_.executor;
+  DiskQueue& queue_ = system_.queue;
+  BufferCache& cache_ = system_.cache;
+  Syncer& syncer_ = system_.syncer;
   std::vector<Account> accounts_{{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}};
   std::map<BufferKey, Block> blocks_;
   std::uint64_t last_version_ = 0;

@@ -25,7 +25,7 @@ struct Emulated {
   ModelDisk disk{hardware.machine};
   Cpu cpu{executor, {}};
   DiskQueue queue{executor, cpu, disk, {}};
-  FiberStore store{queue, 16};
+  FiberStore store{queue, {.request_sectors_max = 16}};
   Account account{.name = "ann"};
 };
 
@@ -47,6 +47,18 @@ TEST(ModelDisk, RequestsTakeTheDrivesTimeAndReachItsMedium) {
   EXPECT_EQ(e.hardware.on_medium(100, 10), filled(10, 6));
   EXPECT_EQ(e.hardware.on_medium(110, 20), filled(20, 0));
   EXPECT_EQ(e.account.disk_wait_ns, e.executor.now());
+}
+
+TEST(FiberStore, FlushesAfterEachWriteWhenItIsToldTo) {
+  bench::World w;
+  FiberStore store(w.queue, {.flushes = true});
+  w.run_as_user([&] {
+    EXPECT_TRUE(store.write(8, filled(4, 1)));
+    EXPECT_TRUE(store.write_zeroes(16, 200));
+    std::vector<std::byte> back(512);
+    EXPECT_TRUE(store.read(8, back));
+  });
+  EXPECT_EQ(w.disk.log, (std::vector<std::string>{"w8+4", "f0+0", "w16+128", "w144+72", "f0+0", "r8+1"}));
 }
 
 TEST(ModelDisk, APowerCutIsTold) {

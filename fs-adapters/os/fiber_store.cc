@@ -47,7 +47,7 @@ Result<void> in_parts(std::uint64_t sectors, std::uint32_t most, const Part& par
 }  // namespace
 
 Result<void> FiberStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  return in_parts(into.size() / model::kSectorBytes, request_sectors_max_,
+  return in_parts(into.size() / model::kSectorBytes, options_.request_sectors_max,
                   [&](std::uint64_t done, std::uint32_t count) {
                     BlockRequest request{model::Op::read, lba + done, count};
                     request.into = into.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
@@ -56,22 +56,33 @@ Result<void> FiberStore::read(std::uint64_t lba, std::span<std::byte> into) cons
 }
 
 Result<void> FiberStore::write(std::uint64_t lba, std::span<const std::byte> data) {
-  return in_parts(data.size() / model::kSectorBytes, request_sectors_max_,
-                  [&](std::uint64_t done, std::uint32_t count) {
-                    BlockRequest request{model::Op::write, lba + done, count};
-                    request.data = data.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
-                    return told("written", request, disk_.transfer(request));
-                  });
+  const auto written = in_parts(data.size() / model::kSectorBytes, options_.request_sectors_max,
+                                [&](std::uint64_t done, std::uint32_t count) {
+                                  BlockRequest request{model::Op::write, lba + done, count};
+                                  request.data =
+                                      data.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
+                                  return told("written", request, disk_.transfer(request));
+                                });
+  return written ? flush() : written;
 }
 
 Result<void> FiberStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  const std::vector<std::byte> zeroes(std::min<std::uint64_t>(count, request_sectors_max_) *
+  const std::vector<std::byte> zeroes(std::min<std::uint64_t>(count, options_.request_sectors_max) *
                                       model::kSectorBytes);
-  return in_parts(count, request_sectors_max_, [&](std::uint64_t done, std::uint32_t part) {
-    BlockRequest request{model::Op::write, lba + done, part};
-    request.data = std::span<const std::byte>(zeroes).first(part * model::kSectorBytes);
-    return told("written", request, disk_.transfer(request));
-  });
+  const auto written =
+      in_parts(count, options_.request_sectors_max, [&](std::uint64_t done, std::uint32_t part) {
+        BlockRequest request{model::Op::write, lba + done, part};
+        request.data = std::span<const std::byte>(zeroes).first(part * model::kSectorBytes);
+        return told("written", request, disk_.transfer(request));
+      });
+  return written ? flush() : written;
+}
+
+Result<void> FiberStore::flush() {
+  if (!options_.flushes) return {};
+  const model::Status status = disk_.transfer({model::Op::flush});
+  if (status == model::Status::ok) return {};
+  return fail("the device", fmt::format("cannot be flushed: {}", words_for(status)));
 }
 
 }  // namespace headcrash::os

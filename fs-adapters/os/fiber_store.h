@@ -7,11 +7,16 @@
 
 namespace headcrash::os {
 
+struct FiberStoreOptions {
+  std::uint32_t request_sectors_max =
+      128;               ///< longer reads and writes are several requests, one after another
+  bool flushes = false;  ///< after each write: of a device with a volatile cache
+};
+
 class FiberStore final : public model::SectorStore {
  public:
-  /// Longer reads and writes go as several requests, one after the other.
-  explicit FiberStore(DiskQueue& disk, std::uint32_t request_sectors_max = 128)
-      : disk_(disk), request_sectors_max_(request_sectors_max) {}
+  explicit FiberStore(DiskQueue& disk, const FiberStoreOptions& options = {})
+      : disk_(disk), options_(options) {}
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
   // Errors name the sector and say what the device said.
@@ -20,8 +25,10 @@ class FiberStore final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
  private:
+  Result<void> flush();
+
   DiskQueue& disk_;
-  std::uint32_t request_sectors_max_;
+  FiberStoreOptions options_;
 };
 
 }  // namespace headcrash::os

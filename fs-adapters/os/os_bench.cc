@@ -8,8 +8,8 @@
 #include <ctime>
 #include <vector>
 
-#include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/os/memory_disk.h"
+#include "fs-adapters/os/system.h"
 #include "plugin/model/random.h"
 
 namespace {
@@ -25,23 +25,20 @@ class Nothing final : public model::SectorStore {
 };
 
 struct World {
-  explicit World(os::FlagMeaning flag = os::FlagMeaning::ignore)
-      : queue(executor, cpu, disk, {.flag = flag}) {}
+  explicit World(const os::SystemOptions& options = {}) : system(clock, disk, options) {}
   model::Simulation simulation;
   os::VirtualClock clock{simulation};
-  os::Executor executor{clock};
   Nothing nothing;
   os::MemoryDisk disk{simulation, nothing, model::kMillisecondNs};
-  os::Cpu cpu{executor, {}};
-  os::DiskQueue queue;
+  os::System system;
   os::Account account{.name = "bench"};
 
   /// Runs it in `fibers` fibers; how many things a second.
   template <typename Body>
   void measure(const char* what, int fibers, double things, const Body& body) {
     const std::clock_t before = std::clock();
-    for (int i = 0; i < fibers; ++i) executor.spawn(os::Executor::Kind::user, account, body);
-    executor.run();
+    for (int i = 0; i < fibers; ++i) system.executor.spawn(os::Executor::Kind::user, account, body);
+    system.executor.run();
     const double passed_s = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
     fmt::print("{:48} {:>12.0f} a second {:>8.0f} ns each\n", what, things / passed_s,
                passed_s * 1e9 / things);
@@ -53,7 +50,7 @@ struct Ignore final : os::DiskDone {
 };
 
 void queue_of(const char* what, os::FlagMeaning flag, std::uint64_t length, std::uint64_t requests) {
-  World w(flag);
+  World w({.queue = {.flag = flag}});
   const std::vector<std::byte> bytes(16 * model::kSectorBytes);
   model::Random random(1);
   Ignore ignore;
@@ -61,16 +58,16 @@ void queue_of(const char* what, os::FlagMeaning flag, std::uint64_t length, std:
     for (std::uint64_t i = 0; i < requests; ++i) {
       os::BlockRequest request{model::Op::write, random.below(1 << 20) * 16, 16};
       request.data = bytes;
-      const os::RequestId id = w.queue.issue(request, {.flagged = i % 8 == 0}, ignore);
-      if (id > length) w.queue.wait_for(id - length);
+      const os::RequestId id = w.system.queue.issue(request, {.flagged = i % 8 == 0}, ignore);
+      if (id > length) w.system.queue.wait_for(id - length);
     }
-    w.queue.drain();
+    w.system.queue.drain();
   });
 }
 
 void blocks(const char* what, bool block_copy) {
-  World w;
-  os::BufferCache cache(w.executor, w.cpu, w.queue, {.bytes = 36 << 20, .block_copy = block_copy});
+  World w({.cache = {.bytes = 36 << 20, .block_copy = block_copy}});
+  os::BufferCache& cache = w.system.cache;
   constexpr int kWrites = 200'000;
   model::Random random(1);
   w.measure(what, 1, kWrites, [&] {
@@ -94,19 +91,19 @@ int main() {
   {
     World w;
     w.measure("fiber switches (100 fibers yield)", 100, 2e6, [&] {
-      for (int i = 0; i < 20'000; ++i) w.executor.yield();
+      for (int i = 0; i < 20'000; ++i) w.system.executor.yield();
     });
   }
   {
     World w;
     w.measure("charges of 1 us, one fiber", 1, 5e6, [&] {
-      for (int i = 0; i < 5'000'000; ++i) w.cpu.use(1000);
+      for (int i = 0; i < 5'000'000; ++i) w.system.cpu.use(1000);
     });
   }
   {
     World w;
     w.measure("charges of 1 us, four fibers in 10 ms slices", 4, 4e6, [&] {
-      for (int i = 0; i < 1'000'000; ++i) w.cpu.use(1000);
+      for (int i = 0; i < 1'000'000; ++i) w.system.cpu.use(1000);
     });
   }
   queue_of("requests, 10 queued, no flags", os::FlagMeaning::ignore, 10, 300'000);

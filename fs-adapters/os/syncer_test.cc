@@ -16,10 +16,7 @@ using Log = std::vector<std::string>;
 using Policy = SyncerOptions::Policy;
 
 struct SyncedWorld : bench::World {
-  explicit SyncedWorld(const SyncerOptions& options)
-      : cache(executor, cpu, queue, {}), syncer(executor, cache, options) {
-    syncer.start();
-  }
+  explicit SyncedWorld(const SyncerOptions& options) : World({.syncer = options}) { syncer.start(); }
   ~SyncedWorld() { executor.halt(); }
 
   void change(std::int64_t block, Content content = Content::metadata) {
@@ -33,8 +30,6 @@ struct SyncedWorld : bench::World {
     return static_cast<double>(executor.now()) / 1e9;
   }
 
-  BufferCache cache;
-  Syncer syncer;
   std::uint64_t word = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of this folder share: virtual time, a processor, a disk in memory with a log of what it was
-// asked, and a driver's queue.
+// What the tests of this folder share: a system in virtual time on a disk in memory that logs what it is
+// asked.
 
 #include <cstring>
 #include <functional>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/disk_queue.h"
 #include "fs-adapters/os/memory_disk.h"
+#include "fs-adapters/os/system.h"
 #include "plugin/model/sector_bytes_test.h"
 #include "plugin/model/store.h"
 
@@ -92,23 +92,23 @@ struct Calls final : model::EventTarget {
 struct World {
   explicit World(const DiskQueueOptions& queue_options = {}, const CpuCosts& costs = {},
                  TimeNs latency_ns = model::kMillisecondNs)
-      : memory(simulation, medium, latency_ns),
-        cpu(executor, costs),
-        queue(executor, cpu, disk, queue_options) {}
+      : World({.costs = costs, .queue = queue_options}, latency_ns) {}
+  explicit World(const SystemOptions& options, TimeNs latency_ns = model::kMillisecondNs)
+      : memory(simulation, medium, latency_ns), system(clock, disk, options) {}
 
-  void run_as_user(std::function<void()> body) {
-    executor.spawn(Executor::Kind::user, account, std::move(body));
-    executor.run();
-  }
+  void run_as_user(std::function<void()> body) { system.run_as(account, std::move(body)); }
 
   model::Simulation simulation;
   VirtualClock clock{simulation};
-  Executor executor{clock};
   Medium medium{4096};
   MemoryDisk memory;
   WatchedDisk disk{memory};
-  Cpu cpu;
-  DiskQueue queue;
+  System system;
+  Executor& executor = system.executor;
+  Cpu& cpu = system.cpu;
+  DiskQueue& queue = system.queue;
+  BufferCache& cache = system.cache;
+  Syncer& syncer = system.syncer;
   Account account{.name = "ann"};
 };
 

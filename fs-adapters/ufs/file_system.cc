@@ -55,15 +55,15 @@ FileSystem::~FileSystem() {
   volume_->syncer.forget_work();  // work items hold inodes of this volume
 }
 
-Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, const MountOptions& options) {
+Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
   constexpr const char* kSubject = "ufs";
-  auto block = machine.cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
-                                  kSuperblockBytes);
+  auto block = system.cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
+                                 kSuperblockBytes);
   if (!block) return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
-  auto superblock = decode_superblock(block->bytes(), machine.disk.sectors() * kSectorBytes);
-  machine.cache.release(std::move(*block));
+  auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
+  system.cache.release(std::move(*block));
   if (!superblock) return pass_on(superblock);
-  const auto journal = prepare_journal(machine, options, *superblock);
+  const auto journal = prepare_journal(system, options, *superblock);
   if (!journal) return pass_on(journal);
   if (!superblock->clean && !options.although_not_clean)
     return fail(kSubject, "the file system was not unmounted", "run fsck on it");
@@ -75,7 +75,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, co
     const FragmentAddress at =
         superblock->summary_address + first / per_block * geometry.fragments_per_block();
     const std::uint32_t count = std::min(per_block, geometry.groups() - first);
-    auto summaries = machine.cache.read(
+    auto summaries = system.cache.read(
         Volume::place(at), os::Content::metadata, geometry.lba_of(at),
         std::size_t{geometry.fragments_of(count * kSummaryBytes)} * geometry.fragment_bytes());
     if (!summaries) return fail(kSubject, "the groups' summaries cannot be read", "run fsck on it");
@@ -83,17 +83,17 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(const Machine& machine, co
       groups[first + i] =
           decode_summary(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
   }
-  auto volume = std::make_unique<Volume>(machine, *superblock, std::move(groups));
+  auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups));
   volume->journal = *journal;
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
   if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
-  machine.cache.hooks(volume->scheme.get());
+  system.cache.hooks(volume->scheme.get());
   std::unique_ptr<FileSystem> mounted(new FileSystem(std::move(volume)));
   const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory())
     return fail(kSubject, "the root is no directory", "run fsck on it");
   if (!mounted->volume_->write_superblock(false)) {
-    machine.cache.discard_all();  // another try reads what is on the disk
+    system.cache.discard_all();  // another try reads what is on the disk
     return fail(kSubject, "the superblock cannot be written", "look whether the device is on");
   }
   return mounted;

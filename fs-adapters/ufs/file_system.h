@@ -50,7 +50,7 @@ class FileSystem : public Vfs {
  public:
   /// What the journal of a file system that was not unmounted holds is brought to its place first. The
   /// journal scheme makes a journal where there is none.
-  static Result<std::unique_ptr<FileSystem>> mount(const Machine& machine, const MountOptions& options);
+  static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
   ~FileSystem() override;
 
   /// Writes everything and says so in the superblock. Files still open are closed. Afterwards there is

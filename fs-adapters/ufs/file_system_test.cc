@@ -372,7 +372,7 @@ TEST(FileSystem, RefusesWhatWasNotUnmounted) {
   Mounted m(bench::setup_named("conventional"));
   m.mount();
   m.as_user([&] {
-    const auto again = FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer}, {});
+    const auto again = FileSystem::mount(m.system, {});
     ASSERT_FALSE(again);
     EXPECT_NE(again.error().message().find("fsck"), std::string::npos) << again.error().message();
   });

@@ -244,8 +244,7 @@ TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left));
   m.as_user([&] {
-    const auto mounted =
-        FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer}, {.scheme = SchemeKind::journal});
+    const auto mounted = FileSystem::mount(m.system, {.scheme = SchemeKind::journal});
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().message().find("transaction"), std::string::npos) << mounted.error().message();
     EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
@@ -265,8 +264,7 @@ TEST(JournalReplay, ADamagedJournalIsMadeAnew) {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left));
   m.as_user([&] {
-    const auto mounted =
-        FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer}, {.scheme = SchemeKind::journal});
+    const auto mounted = FileSystem::mount(m.system, {.scheme = SchemeKind::journal});
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().message().find("checksum"), std::string::npos) << mounted.error().message();
   });
@@ -287,8 +285,8 @@ TEST(JournalReplay, WithoutAJournalFsckComesFirst) {
   super.clean = false;
   ASSERT_TRUE(write_superblock(*m.store, super, kSuperblockByte));
   m.as_user([&] {
-    const auto mounted = FileSystem::mount({m.executor, m.cpu, m.queue, m.cache, m.syncer},
-                                           {.scheme = SchemeKind::journal, .although_not_clean = true});
+    const auto mounted =
+        FileSystem::mount(m.system, {.scheme = SchemeKind::journal, .although_not_clean = true});
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
   });

@@ -9,7 +9,7 @@ namespace headcrash::ufs {
 
 /// `superblock` is what is on the disk when this returns: clean if a journal could make it so. Without a
 /// journal, and a scheme that wants none, nothing happens.
-Result<JournalSuperblock> prepare_journal(const Machine& machine, const MountOptions& options,
+Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions& options,
                                           Superblock& superblock);
 
 }  // namespace headcrash::ufs

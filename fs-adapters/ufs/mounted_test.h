@@ -105,9 +105,9 @@ class Mounted {
         store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)),
         log(*store),
         machine(log, {.latency_ns = options.latency_ns,
-                      .queue = its_setup.queue,
-                      .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
-                      .syncer = options.syncer}) {
+                      .system = {.queue = its_setup.queue,
+                                 .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
+                                 .syncer = options.syncer}}) {
     const auto made = mkfs(*store, options.mkfs);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();
@@ -119,13 +119,10 @@ class Mounted {
     file_system.reset();
   }
 
-  void as_user(std::function<void()> body) {
-    executor.spawn(os::Executor::Kind::user, account, std::move(body));
-    executor.run();
-  }
+  void as_user(std::function<void()> body) { system.run_as(account, std::move(body)); }
   void mount() {
     as_user([&] {
-      auto mounted = FileSystem::mount({executor, cpu, queue, cache, syncer}, setup.mount);
+      auto mounted = FileSystem::mount(system, setup.mount);
       ASSERT_TRUE(mounted) << mounted.error().message();
       file_system = std::move(*mounted);
     });
@@ -141,11 +138,11 @@ class Mounted {
   std::unique_ptr<media::MemoryStore> store;
   LoggedStore log;
   os::MemoryMachine machine;
-  os::Executor& executor = machine.executor;
-  os::Cpu& cpu = machine.cpu;
-  os::DiskQueue& queue = machine.queue;
-  os::BufferCache& cache = machine.cache;
-  os::Syncer& syncer = machine.syncer;
+  os::System& system = machine.system;
+  os::Executor& executor = system.executor;
+  os::DiskQueue& queue = system.queue;
+  os::BufferCache& cache = system.cache;
+  os::Syncer& syncer = system.syncer;
   os::Account account{.name = "ann"};
   std::unique_ptr<FileSystem> file_system;
 };

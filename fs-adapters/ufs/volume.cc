@@ -10,12 +10,12 @@
 
 namespace headcrash::ufs {
 
-Volume::Volume(const Machine& machine, const Superblock& superblock, std::vector<Summary> summaries)
-    : executor(machine.executor),
-      cpu(machine.cpu),
-      disk(machine.disk),
-      cache(machine.cache),
-      syncer(machine.syncer),
+Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Summary> summaries)
+    : executor(system.executor),
+      cpu(system.cpu),
+      disk(system.queue),
+      cache(system.cache),
+      syncer(system.syncer),
       super(superblock),
       geometry(superblock),
       groups(std::move(summaries)),

@@ -18,11 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/buffer_cache.h"
-#include "fs-adapters/os/cpu.h"
-#include "fs-adapters/os/disk_queue.h"
-#include "fs-adapters/os/executor.h"
-#include "fs-adapters/os/syncer.h"
+#include "fs-adapters/os/system.h"
 #include "fs-adapters/ufs/allocator.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/geometry.h"
@@ -33,21 +29,12 @@
 
 namespace headcrash::ufs {
 
-/// The small operating system under it (fs-adapters/os).
-struct Machine {
-  os::Executor& executor;
-  os::Cpu& cpu;
-  os::DiskQueue& disk;
-  os::BufferCache& cache;
-  os::Syncer& syncer;
-};
-
 /// It has a length of its own and a place that need not be a fragment's.
 inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {
  public:
-  Volume(const Machine& machine, const Superblock& superblock, std::vector<Summary> groups);
+  Volume(os::System& system, const Superblock& superblock, std::vector<Summary> groups);
   Volume(const Volume&) = delete;
   Volume& operator=(const Volume&) = delete;
 

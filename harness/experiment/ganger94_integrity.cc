@@ -96,7 +96,7 @@ Freed probe_free_after_write() {
   ufs::FileSystem& fs = (*machine)->file_system();
   os::Account account{.name = "probe"};
   std::unique_ptr<WriteWatch> watch;
-  (*machine)->run_as(account, [&] {
+  (*machine)->system().run_as(account, [&] {
     const std::vector<std::byte> data(64 << 10, std::byte{0x5a});
     const auto file = fs.open("old", {.create = true, .exclusive = true});
     if (!file || !fs.pwrite(*file, 0, data) || !fs.close(*file) || !fs.syncfs()) return;
@@ -105,18 +105,18 @@ Freed probe_free_after_write() {
     const auto place = geometry.place_of(ufs::kRootInode + 1);
     watch = std::make_unique<WriteWatch>(fs.volume().lba(place.block),
                                          geometry.block_bytes() / ufs::kSectorBytes);
-    (*machine)->disk().trace(watch.get());
+    (*machine)->system().queue.trace(watch.get());
     const auto free_bytes = [&] { return fs.space()->free_bytes; };
     const std::uint64_t before = free_bytes();
     if (!fs.unlink("old")) return;
     const os::TimeNs removed_at = (*machine)->now();
     while (free_bytes() <= before && (*machine)->now() - removed_at < kLongest)
-      (*machine)->executor().sleep_until((*machine)->now() + kLook);
+      (*machine)->system().executor.sleep_until((*machine)->now() + kLook);
     if (free_bytes() <= before || watch->written_at == 0) return;
     freed.seconds =
         static_cast<double>((*machine)->now() - watch->written_at) / static_cast<double>(model::kSecondNs);
   });
-  (*machine)->disk().trace(nullptr);
+  (*machine)->system().queue.trace(nullptr);
   if (!freed.seconds) freed.remark = "the space did not come back";
   return freed;
 }

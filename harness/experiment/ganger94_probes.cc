@@ -44,7 +44,7 @@ AtReturn probe_returns(Compared scheme) {
   const auto free_bytes = [&fs] { return fs.space()->free_bytes; };
   VfsResult<void> done;
   os::Account account{.name = "probe"};
-  (*machine)->run_as(account, [&] {
+  (*machine)->system().run_as(account, [&] {
     done = write_file(fs, "old", 64 << 10);
     if (done) done = fs.syncfs();
     if (done) done = write_file(fs, "new", 1024);
@@ -71,7 +71,7 @@ Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
   VfsResult<void> done;
   Figure seconds;
   os::Account account{.name = "probe"};
-  (*machine)->run_as(account, [&] {
+  (*machine)->system().run_as(account, [&] {
     done = fs.mkdir("burst", 0755);
     for (int i = 0; done && i < files; ++i) done = write_file(fs, fmt::format("burst/f{}", i), 1024);
     if (done) done = write_file(fs, "last", 1024);

@@ -46,29 +46,26 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   if (!built) return pass_on(built);
   built_ = *std::move(built);
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
-  executor_ = std::make_unique<os::Executor>(*clock_);
-  cpu_ = std::make_unique<os::Cpu>(*executor_, options.costs);
   device_ = std::make_unique<os::ModelDisk>(*built_.machine);
-  queue_ = std::make_unique<os::DiskQueue>(
-      *executor_, *cpu_, *device_,
-      os::DiskQueueOptions{.schedule = options.schedule,
-                           .flag = options.flag,
-                           .reads_bypass = options.reads_bypass,
-                           .concatenated_sectors = options.concatenated_sectors});
-  queue_->trace(this);
-  cache_ = std::make_unique<os::BufferCache>(*executor_, *cpu_, *queue_,
-                                             os::BufferCacheOptions{.bytes = options.cache_bytes,
-                                                                    .block_copy = options.block_copy,
-                                                                    .copies_bytes = options.copies_bytes});
-  syncer_ = std::make_unique<os::Syncer>(*executor_, *cache_, options.syncer);
+  system_ = std::make_unique<os::System>(
+      *clock_, *device_,
+      os::SystemOptions{.costs = options.costs,
+                        .queue = {.schedule = options.schedule,
+                                  .flag = options.flag,
+                                  .reads_bypass = options.reads_bypass,
+                                  .concatenated_sectors = options.concatenated_sectors},
+                        .cache = {.bytes = options.cache_bytes,
+                                  .block_copy = options.block_copy,
+                                  .copies_bytes = options.copies_bytes},
+                        .syncer = options.syncer});
+  system_->queue.trace(this);
   Result<void> done;
-  run_as(operator_, [&] {
-    auto mounted = ufs::FileSystem::mount(
-        {.executor = *executor_, .cpu = *cpu_, .disk = *queue_, .cache = *cache_, .syncer = *syncer_},
-        {.scheme = options.scheme, .options = options.scheme_options});
+  system_->run_as(operator_, [&] {
+    auto mounted =
+        ufs::FileSystem::mount(*system_, {.scheme = options.scheme, .options = options.scheme_options});
     if (mounted) {
       file_system_ = *std::move(mounted);
-      syncer_->start();
+      system_->syncer.start();
     } else {
       done = pass_on(mounted);
     }
@@ -77,29 +74,24 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
 }
 
 ModelledMachine::~ModelledMachine() {
-  if (!executor_) return;
-  if (file_system_) run_as(operator_, [this] { file_system_->abandon(); });
-  executor_->halt();
+  if (!system_) return;
+  if (file_system_) system_->run_as(operator_, [this] { file_system_->abandon(); });
+  system_->executor.halt();
   file_system_.reset();
-}
-
-void ModelledMachine::run_as(os::Account& account, std::function<void()> body) {
-  executor_->spawn(os::Executor::Kind::user, account, std::move(body));
-  executor_->run();
 }
 
 Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
   const os::TimeNs begun_at = now();
   trace_.last_completed_at = begun_at;
   while (true) {
-    const os::DiskQueueCounters& disk = queue_->counters();
+    const os::DiskQueueCounters& disk = system_->queue.counters();
     const bool under_way = under_way_before_ + disk.issued_reads + disk.issued_writes != trace_.completed;
-    if (!under_way && !cache_->any_dirty() && syncer_->work_waiting() == 0) break;
+    if (!under_way && !system_->cache.any_dirty() && system_->syncer.work_waiting() == 0) break;
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine", fmt::format("is not quiet after {} s", most_ns / model::kSecondNs),
                   "this is a bug of the ordering scheme: something stays dirty for ever");
     }
-    executor_->run_until(now() + model::kSecondNs);
+    system_->executor.run_until(now() + model::kSecondNs);
   }
   return trace_.last_completed_at;
 }
@@ -109,9 +101,9 @@ model::DeviceCounters ModelledMachine::device_counters() const {
 }
 
 void ModelledMachine::clear_trace() {
-  const os::DiskQueueCounters& disk = queue_->counters();
+  const os::DiskQueueCounters& disk = system_->queue.counters();
   under_way_before_ += disk.issued_reads + disk.issued_writes - trace_.completed;
-  queue_->clear_counters();
+  system_->queue.clear_counters();
   trace_ = {};
 }
 

@@ -64,19 +64,13 @@ class ModelledMachine : private os::DiskTracer {
   ModelledMachine(const ModelledMachine&) = delete;
   ModelledMachine& operator=(const ModelledMachine&) = delete;
 
-  /// Runs it as a process and waits for it, outside of any fiber.
-  void run_as(os::Account& account, std::function<void()> body);
   /// Lets daemons work until nothing is dirty, put off or under way, for `most_ns` at most. When the last
   /// request was complete, or now() if nothing has been written since the call; an Error when it is never
   /// quiet.
   Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
 
-  os::TimeNs now() const { return executor_->now(); }
-  os::Executor& executor() { return *executor_; }
-  os::Cpu& cpu() { return *cpu_; }
-  os::DiskQueue& disk() { return *queue_; }
-  os::BufferCache& cache() { return *cache_; }
-  os::Syncer& syncer() { return *syncer_; }
+  os::TimeNs now() const { return system_->executor.now(); }
+  os::System& system() { return *system_; }
   ufs::FileSystem& file_system() { return *file_system_; }
   const model::SectorStore& medium() const { return *store_; }
   model::DeviceCounters device_counters() const;  ///< the drive's, whatever is in front of it
@@ -101,12 +95,8 @@ class ModelledMachine : private os::DiskTracer {
   profiles::BuiltMachine built_;
   std::size_t drive_ = 0;  ///< its place among the built devices
   std::unique_ptr<os::VirtualClock> clock_;
-  std::unique_ptr<os::Executor> executor_;
-  std::unique_ptr<os::Cpu> cpu_;
   std::unique_ptr<os::ModelDisk> device_;
-  std::unique_ptr<os::DiskQueue> queue_;
-  std::unique_ptr<os::BufferCache> cache_;
-  std::unique_ptr<os::Syncer> syncer_;
+  std::unique_ptr<os::System> system_;
   std::unique_ptr<ufs::FileSystem> file_system_;
   os::Account operator_{.name = "operator"};
   Trace trace_;

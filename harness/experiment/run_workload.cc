@@ -44,20 +44,20 @@ struct Before {
 class Runner {
  public:
   Runner(ModelledMachine& machine, const WorkloadRun& run, const timed::Arguments& arguments)
-      : machine_(machine), run_(run), arguments_(arguments), pace_(machine.executor()) {}
+      : machine_(machine), run_(run), arguments_(arguments), pace_(machine.system().executor) {}
 
   Result<PhaseOutcome> run(const timed::Phase& phase, bool to_quiet) {
     if (phase.cold) {
       if (auto cold = make_cold(); !cold) return pass_on(cold);
     }
     if (phase.measured && !std::exchange(measured_before_, true) && run_.begins_after_ns > 0)
-      machine_.executor().run_until(machine_.now() + run_.begins_after_ns);
+      machine_.system().executor.run_until(machine_.now() + run_.begins_after_ns);
     machine_.clear_trace();
     const Before before = look();
     auto users = run_users(phase);
     if (!users) return pass_on(users);
     PhaseOutcome outcome = of_users(phase, *users, before.at);
-    outcome.requests_while_elapsed = machine_.disk().counters().requests;
+    outcome.requests_while_elapsed = machine_.system().queue.counters().requests;
     if (to_quiet) {
       const TimeNs ended_at = machine_.now();
       const auto quiet = machine_.become_quiet();
@@ -71,16 +71,16 @@ class Runner {
  private:
   Before look() {
     return {.at = machine_.now(),
-            .syncer_cpu = machine_.syncer().account().cpu_ns,
-            .interrupt_cpu = machine_.cpu().interrupts().cpu_ns,
+            .syncer_cpu = machine_.system().syncer.account().cpu_ns,
+            .interrupt_cpu = machine_.system().cpu.interrupts().cpu_ns,
             .busy = machine_.device_counters().busy_ns,
-            .lock_waits = machine_.cache().counters().lock_waits};
+            .lock_waits = machine_.system().cache.counters().lock_waits};
   }
 
   Result<void> make_cold() {
     VfsResult<void> done;
     os::Account account{.name = "operator"};
-    machine_.run_as(account, [&] {
+    machine_.system().run_as(account, [&] {
       done = machine_.file_system().syncfs();
       if (done) done = machine_.file_system().drop_caches();
     });
@@ -101,13 +101,14 @@ class Runner {
                                      .arguments = arguments_,
                                      .seed = run_.seed,
                                      .interrupted = &interrupted});
-      machine_.executor().spawn(os::Executor::Kind::user, one.account, [&one, &phase, &interrupted, this] {
-        one.result = phase.body(*one.user);
-        one.ended_at = machine_.now();
-        if (!one.result) interrupted = true;
-      });
+      machine_.system().executor.spawn(os::Executor::Kind::user, one.account,
+                                       [&one, &phase, &interrupted, this] {
+                                         one.result = phase.body(*one.user);
+                                         one.ended_at = machine_.now();
+                                         if (!one.result) interrupted = true;
+                                       });
     }
-    machine_.executor().run();
+    machine_.system().executor.run();
     const timed::Mishap* first = nullptr;
     for (const auto& one : users) {
       if (!one->result && (first == nullptr || first->error == ECANCELED)) first = &one->result.error();
@@ -136,7 +137,7 @@ class Runner {
 
   void add_machine(PhaseOutcome& outcome, const Before& before) {
     const Before after = look();
-    const os::DiskQueueCounters& disk = machine_.disk().counters();
+    const os::DiskQueueCounters& disk = machine_.system().queue.counters();
     outcome.syncer_cpu_s = seconds(after.syncer_cpu - before.syncer_cpu);
     outcome.interrupt_cpu_s = seconds(after.interrupt_cpu - before.interrupt_cpu);
     outcome.disk_busy_s = seconds(after.busy - before.busy);

@@ -99,7 +99,7 @@ TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   volume.cache.hooks(drawing.get());
   volume.scheme = std::move(drawing);
   os::Account account{.name = "test"};
-  machine->run_as(account, [&] {
+  machine->system().run_as(account, [&] {
     Vfs& vfs = machine->file_system();
     const auto make = [&](const char* name) {
       const auto file = vfs.open(name, {.create = true});

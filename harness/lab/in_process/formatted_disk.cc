@@ -91,10 +91,9 @@ Result<void> use(RecordedBytes& store, const ufs::MountOptions& how) {
   os::MemoryMachine machine(store, {});
   os::Account account{.name = "user"};
   Result<void> result;
-  machine.syncer.start();
-  machine.executor.spawn(os::Executor::Kind::user, account, [&] {
-    auto mounted = ufs::FileSystem::mount(
-        {machine.executor, machine.cpu, machine.queue, machine.cache, machine.syncer}, how);
+  machine.system.syncer.start();
+  machine.system.run_as(account, [&] {
+    auto mounted = ufs::FileSystem::mount(machine.system, how);
     if (!mounted) {
       result = pass_on(mounted);
       return;
@@ -103,9 +102,8 @@ Result<void> use(RecordedBytes& store, const ufs::MountOptions& how) {
     if (used) used = (*mounted)->unmount();
     if (!used) result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
   });
-  machine.executor.run();
   machine.disk.power_cut();
-  machine.executor.halt();
+  machine.system.executor.halt();
   return result;
 }
 

@@ -75,14 +75,15 @@ class Run {
         operations_(operations),
         options_(options),
         random_(options.seed),
-        machine_(
-            store,
-            {.latency_ns = options.order == 0 ? kDiskLatency : kLatencies[options.order % kLatencies.size()],
-             .costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
-             .queue = in_order(scheme.queue, options.order),
-             .cache = {.bytes = options.cache_bytes, .block_copy = scheme.block_copy, .lock_data = true}}),
+        machine_(store, {.latency_ns = options.order == 0 ? kDiskLatency
+                                                          : kLatencies[options.order % kLatencies.size()],
+                         .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
+                                    .queue = in_order(scheme.queue, options.order),
+                                    .cache = {.bytes = options.cache_bytes,
+                                              .block_copy = scheme.block_copy,
+                                              .lock_data = true}}}),
         recorded_{.rules = OrderRules(scheme.queue.flag, scheme.queue.reads_bypass)},
-        recorder_(machine_.executor, recorded_.rules, store),
+        recorder_(executor_, recorded_.rules, store),
         threads_(workload::threads_of(operations)) {
     recorded_.executed = operations.size();
     for (std::size_t i = 0; i < operations.size(); ++i)
@@ -90,8 +91,8 @@ class Run {
   }
 
   Result<RecordedRun> run(record::RecordingWriter& writer) {
-    machine_.queue.trace(&recorder_);
-    machine_.syncer.start();
+    system_.queue.trace(&recorder_);
+    system_.syncer.start();
     executor_.spawn(os::Executor::Kind::user, account_, [this] { first_user(); });
     if (options_.order % 4 == 2)
       executor_.spawn(os::Executor::Kind::daemon, account_, [this] { take_memory(); });
@@ -106,8 +107,7 @@ class Run {
 
  private:
   void first_user() {
-    auto mounted = ufs::FileSystem::mount(
-        {executor_, machine_.cpu, machine_.queue, machine_.cache, machine_.syncer}, scheme_.mount);
+    auto mounted = ufs::FileSystem::mount(system_, scheme_.mount);
     if (!mounted) {
       error_ = mounted.error();
       return;
@@ -128,7 +128,7 @@ class Run {
     recorded_.to_event = recorder_.events();
     if (unmounts()) watch_the_rest();
     // The power goes: nothing of what follows is seen.
-    machine_.queue.trace(nullptr);
+    system_.queue.trace(nullptr);
     if (!unmounts()) filesystem_->abandon();
     machine_.disk.power_cut();
     open_files_.reset();
@@ -140,14 +140,14 @@ class Run {
   /// Others need it: a step of an operation does not find again what the one before it has read.
   void take_memory() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
-      machine_.cache.drop_clean();
+      system_.cache.drop_clean();
   }
 
   void unmount() {
     recorded_.met.telling.push_back(recorder_.events());
     open_files_.reset();
     recorded_.unmount = filesystem_->unmount() ? Unmount::succeeded : Unmount::failed;
-    machine_.queue.drain();
+    system_.queue.drain();
     recorded_.met.telling.push_back(recorder_.events());
     if (recorded_.unmount == Unmount::succeeded) settle();
   }
@@ -269,7 +269,8 @@ class Run {
   const RunOptions& options_;
   model::Random random_;
   os::MemoryMachine machine_;
-  os::Executor& executor_ = machine_.executor;
+  os::System& system_ = machine_.system;
+  os::Executor& executor_ = system_.executor;
   os::Account account_{.name = "user"};
   RecordedRun recorded_;
   QueueRecorder recorder_;
