@@ -136,6 +136,9 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
+  // The file has been cut: what stays is not undone to a size that reaches what is freed.
+  for (AllocDirect& one : notes->second.allocations)
+    one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
   std::erase_if(notes->second.sizes,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
 }

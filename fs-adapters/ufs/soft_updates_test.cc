@@ -288,6 +288,27 @@ TEST_P(SoftUpdatesRules, R2AFragmentThatMovedKeepsItsOldPlaceUntilThePointerIsTh
   });
 }
 
+/// A growth that is still to be undone when the file is cut below where it began.
+TEST_P(SoftUpdatesRules, R2AFileThatWasCutAndGrowsAgainIsNotUndoneToWhatItHasGivenUp) {
+  if (!m_.setup.mount.options.allocation_initialization) return;  // nothing is undone
+  m_.as_user([&] {
+    bench::put_file(fs(), "a", std::string(2500, 'a'));
+    EXPECT_TRUE(fs().sync());
+    const InodeNumber number = number_of("a");
+    const auto file = fs().open("a", {});
+    EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(1000, std::byte{'b'})));
+    EXPECT_TRUE(fs().truncate(*file, 1000));
+    write_inodes_of(number);
+    EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
+    m_.syncer.do_work(os::Syncer::Extent::everything);  // two fragments are anybody's
+    EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
+    write_inodes_of(number);
+    EXPECT_LE(inode_on_disk(number).size_bytes, 1000U);
+    EXPECT_TRUE(fs().close(*file));
+    end();
+  });
+}
+
 TEST_P(SoftUpdatesRules, R1TheNewNameIsThereBeforeTheOldOneGoes) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("d", 0755));
