@@ -268,7 +268,8 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 }
 
 /// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none does, the
-/// one with the fewest findings tells why. Where stale data may be seen the stamps may be those of others.
+/// one with the fewest findings tells why. Where stale data may be seen the stamps may be those of others,
+/// and whoever fits may be shown.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
                        const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -278,8 +279,7 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, co
   const auto unclear = [&](TokenId token) { return object_of(token).unclear; };
   if (std::any_of(candidates.begin(), candidates.end(), unclear)) return show(observed, candidates);
   const auto fits = [&](TokenId token) { return judge_file_as(token, allowed, observed).empty(); };
-  if (promises_.exposes_stale_data && std::none_of(possible.begin(), possible.end(), fits) &&
-      std::any_of(candidates.begin(), candidates.end(), fits))
+  if (promises_.exposes_stale_data && std::any_of(candidates.begin(), candidates.end(), fits))
     possible = candidates;
   if (possible.empty()) {
     for (const Binding& binding : slot.bindings) {

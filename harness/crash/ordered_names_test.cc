@@ -67,6 +67,18 @@ TEST(OrderedNames, WhatMovedIntoADirectoryWithoutANameIsFoundByFsck) {
   EXPECT_EQ(moved.judge({other()}, promises), lost());
 }
 
+TEST(OrderedNames, StaleStampsOfTheReplacedFileHideNobody) {
+  const Case moved =
+      then_nothing({"create a", "write a 0 512 1 1", "create b", "sync", "truncate b 512", "rename b a"});
+  const adapters::Promises exposing = ordered_without_initialization();
+  const Tree moved_there{other(), file("a", 1, 1, 1, 4)};
+  const Tree both{other(), file("a", 1, 1, 1, 4, 2), file("b", 1, 1, 1, 4, 2)};
+  EXPECT_EQ(moved.judge(moved_there, exposing), kClean) << "b's new block shows what a has";
+  EXPECT_EQ(moved.judge(both, exposing), kClean);
+  EXPECT_EQ(moved.judge(moved_there, ordered_promises()), lost());
+  EXPECT_NE(moved.judge(both, ordered_promises()), kClean);
+}
+
 TEST(OrderedNames, WhatIsBelowADirectoryThatMovesGoesWithIt) {
   const Case moved = then_nothing({"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e"});
   const adapters::Promises promises = ordered_promises();
