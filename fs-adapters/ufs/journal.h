@@ -102,13 +102,18 @@ class Journal : public Scheme {
     std::vector<FreedInode> inodes;
     bool empty() const { return extents.empty() && inodes.empty(); }
   };
+  /// A write of data that a commit waits for. The block may be freed, and forgotten by the cache, meanwhile.
+  struct OrderedWrite {
+    os::BufferKey key;
+    os::RequestId request = 0;
+  };
   /// What is being committed.
   struct Transaction {
     JournalTransaction record;
     std::vector<os::BufferKey> keys;  ///< of the blocks that the images were copied from
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
-    std::vector<os::BufferKey> data;       ///< that must be in its place before the commit record goes
+    std::vector<OrderedWrite> data;        ///< that must be in its place before the commit record goes
     std::vector<Extent> written_in_place;  ///< data without room among the images
     std::size_t fragments = 0;             ///< of the images
     bool empty() const { return record.images.empty() && frees.empty(); }
@@ -158,8 +163,8 @@ class Journal : public Scheme {
   void revoke(Transaction& transaction);
   void revoke(Transaction& transaction, const Extent& extent);
   bool write(Transaction& transaction);
-  bool put_into_ring(const JournalTransaction& record, const std::vector<os::BufferKey>& data);
-  bool arrived(const std::vector<os::BufferKey>& data);
+  bool put_into_ring(const JournalTransaction& record, const std::vector<OrderedWrite>& data);
+  bool arrived(const std::vector<OrderedWrite>& data);
   void send(Writes& writes, std::uint32_t position, std::span<const std::byte> bytes);
   bool all_written(const Writes& writes);
   bool flush();

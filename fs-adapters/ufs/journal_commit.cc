@@ -101,7 +101,7 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   let_through_ = &key;
   volume_.cache.write_async(std::move(buffer));
   let_through_ = nullptr;
-  transaction.data.push_back(key);
+  transaction.data.push_back({key, volume_.cache.being_written(key)});
   ++counters_.ordered_writes;
 }
 
@@ -118,7 +118,8 @@ void Journal::order_data(Transaction& transaction) {
       volume_.cache.release(std::move(buffer));
     }
     // A copy may be under way of what the cache has dropped.
-    if (volume_.cache.unwritten(key)) transaction.data.push_back(key);
+    if (const os::RequestId request = volume_.cache.being_written(key); request != 0)
+      transaction.data.push_back({key, request});
   }
 }
 
@@ -218,16 +219,16 @@ bool Journal::all_written(const Writes& writes) {
 }
 
 /// False: some of it is not in its place, or may not be.
-bool Journal::arrived(const std::vector<os::BufferKey>& data) {
+bool Journal::arrived(const std::vector<OrderedWrite>& data) {
   bool fine = true;
-  for (const os::BufferKey& key : data) {
-    volume_.disk.wait_for(volume_.cache.being_written(key));
-    fine = fine && !volume_.cache.write_failed(key);
+  for (const OrderedWrite& write : data) {
+    volume_.disk.wait_for(write.request);
+    fine = fine && !volume_.cache.write_failed(write.key);
   }
   return fine && !volume_.stopped();
 }
 
-bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<os::BufferKey>& data) {
+bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<OrderedWrite>& data) {
   const std::vector<std::byte> bytes = encode_transaction(record, ring_.fragment_bytes());
   const std::size_t body = bytes.size() - ring_.fragment_bytes();
   const auto commit_at = ring_.after(head_, static_cast<std::uint32_t>(body / ring_.fragment_bytes()));
