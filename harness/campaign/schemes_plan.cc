@@ -40,6 +40,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"truncation", "deep", 8},
     {"indirect", "deep", 20},
     {"fragments", "tiny", 12},
+    {"regrowth", "plain", 40},
+    {"regrowth", "tiny", 12},
     {"directories", "deep", 12},
     {"renames", "tiny", 12},
     {"exchanges", "tiny", 6},

@@ -51,6 +51,7 @@ const std::vector<Made>& all_families() {
       {{"truncation", "files are cut, punched and grown again while others write"}, truncation},
       {{"indirect", "writes and cuts where indirect blocks of 512 bytes begin"}, indirect},
       {{"fragments", "files grow by half kilobytes side by side"}, fragments},
+      {{"regrowth", "files grow, are cut and grow again, while others take what they gave up"}, regrowth},
       {{"directories", "directories grow beyond a block, empty and go"}, directories},
       {{"renames", "over files, over directories, across them, synced or not"}, renames},
       {{"exchanges", "directories and files change places across directories"}, exchanges},

@@ -13,6 +13,8 @@
 //   indirect       writes and cuts on both sides of where single, double and triple indirect blocks begin
 //                  (blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
 //   fragments      files grow by half kilobytes side by side, so that their last fragments move
+//   regrowth       files grow, are cut below where that began and grow again, while neighbours take what
+//                  was given up and are synced
 //   directories    long names: directories grow beyond a block, empty and go, and files take their blocks
 //   renames        over files, over directories and across them, of what was synced and what was not
 //   exchanges      directories and files change places across directories

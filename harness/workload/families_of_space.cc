@@ -435,6 +435,30 @@ std::vector<Operation> fragments(std::uint64_t number) {
   return list.take();
 }
 
+std::vector<Operation> regrowth(std::uint64_t number) {
+  Drawing list(number);
+  const auto directories = some_directories(list, 1);
+  std::vector<std::string> files(4);
+  for (std::string& file : files) file = list.new_file(directories[0], 2, 14);
+  list.sync();
+  for (int round = 0; round < 5; ++round) {
+    const std::string file = list.any_of(files), other = list.any_of(files);
+    const std::uint64_t began_at = list.size(file) / kStampBytes;
+    list.append(file, list.blocks(1, 4));
+    list.truncate(file, list.below(began_at + 1) * kStampBytes);
+    list.add({.kind = Kind::fsync, .path = other});
+    if (list.one_in(2)) {
+      list.append(other, list.blocks(1, 6));
+    } else {
+      files.push_back(list.new_file(directories[0], 1, 6));
+    }
+    list.add({.kind = Kind::fsync, .path = list.one_in(2) ? other : files.back()});
+    list.append(file, list.blocks(1, 12));
+    if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = other});
+  }
+  return list.take();
+}
+
 /// What a journal of data has logged is written again: in small, and with more than one transaction holds.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);

@@ -18,6 +18,7 @@ std::vector<Operation> holes(std::uint64_t number);
 std::vector<Operation> truncation(std::uint64_t number);
 std::vector<Operation> indirect(std::uint64_t number);
 std::vector<Operation> fragments(std::uint64_t number);
+std::vector<Operation> regrowth(std::uint64_t number);
 std::vector<Operation> overwrites(std::uint64_t number);
 
 // families_of_names.cc
