@@ -5,7 +5,7 @@
 #       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`, whose tests are
 #       run in so many parts (headcrash_add_unit_test); HOT: unit tests spend their time in this library, so that it is
 #       optimised a little under the sanitizers, where nothing else is (compiling the rest would take longer than it saves);
-#       from FUZZERS (plugin/model/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
+#       from FUZZERS (plugin/base/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
 #       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
 #

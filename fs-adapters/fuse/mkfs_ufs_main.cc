@@ -9,7 +9,7 @@
 
 #include "fs-adapters/fuse/device_store.h"
 #include "fs-adapters/ufs/mkfs.h"
-#include "plugin/config/size.h"
+#include "plugin/base/size.h"
 
 namespace headcrash::fuse {
 namespace {
@@ -47,7 +47,7 @@ Result<std::array<std::uint32_t, 2>> id_of(const std::string& uuid) {
 }
 
 Result<void> take_number(const char* option, const char* text, std::uint32_t& number) {
-  const auto value = config::parse_size(text, option);
+  const auto value = base::parse_size(text, option);
   if (!value) return pass_on(value);
   if (*value > 1U << 31U) return fail(option, "is too large", "give less than 2G");
   number = static_cast<std::uint32_t>(*value);
@@ -66,7 +66,7 @@ Result<void> take(int option, const char* value, ufs::MkfsOptions& options) {
       return take_number("-m", value, options.reserve_percent);
     case 'g':
     case 'J': {
-      const auto bytes = config::parse_size(value, std::string("-") + static_cast<char>(option));
+      const auto bytes = base::parse_size(value, std::string("-") + static_cast<char>(option));
       if (!bytes) return pass_on(bytes);
       (option == 'J' ? options.journal_bytes.emplace() : options.group_bytes) = *bytes;
       return {};

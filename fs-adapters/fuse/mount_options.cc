@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "plugin/config/nearest.h"
-#include "plugin/config/size.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/size.h"
 
 namespace headcrash::fuse {
 
@@ -45,7 +45,7 @@ Result<void> MountOptions::take(const std::string& name, std::string& value) {
 Result<void> MountOptions::take_size(const std::string& name, std::uint64_t& bytes) {
   std::string text;
   if (auto taken = take(name, text); !taken || text.empty()) return taken;
-  const auto size = config::parse_size(text, "-o " + name);
+  const auto size = base::parse_size(text, "-o " + name);
   if (!size) return pass_on(size);
   bytes = *size;
   return {};
@@ -65,7 +65,7 @@ Result<void> MountOptions::take_choice(const std::string& name, std::span<const 
   if (auto taken = take(name, text); !taken || text.empty()) return taken;
   const auto found = std::find(words.begin(), words.end(), text);
   if (found == words.end())
-    return fail("-o " + name, "there is no \"" + text + "\"", config::suggest(text, words));
+    return fail("-o " + name, "there is no \"" + text + "\"", base::suggest(text, words));
   choice = static_cast<std::size_t>(found - words.begin());
   return {};
 }
@@ -73,7 +73,7 @@ Result<void> MountOptions::take_choice(const std::string& name, std::span<const 
 Result<void> MountOptions::nothing_left() const {
   const auto left = std::find_if(words_.begin(), words_.end(), [](const Word& word) { return !word.taken; });
   if (left == words_.end()) return {};
-  return fail("-o " + left->name, "is not known", config::suggest(left->name, known_));
+  return fail("-o " + left->name, "is not known", base::suggest(left->name, known_));
 }
 
 }  // namespace headcrash::fuse

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::fuse {
 

@@ -6,7 +6,7 @@
 
 #include "fs-adapters/os/raw_disk.h"
 #include "fs-adapters/os/system.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::fuse {
 

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "headcrash_adapters_embedded.h"
-#include "plugin/config/named_file.h"
-#include "plugin/config/nearest.h"
-#include "plugin/config/strict_table.h"
+#include "plugin/base/named_file.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/strict_table.h"
 
 namespace headcrash::adapters {
 namespace {
@@ -20,7 +20,7 @@ constexpr int kDeepestBase = 4;
 constexpr std::uint64_t kAllocationBytesMin = 512, kAllocationBytesMax = 1 << 20;
 constexpr std::string_view kOwnTools = "{bin}/";
 
-using config::StrictTable;
+using base::StrictTable;
 
 /// The exit codes of `good = [0, 1]`.
 Result<void> take_exits(const StrictTable& table, std::vector<int>& into) {
@@ -210,7 +210,7 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
     for (const auto& [each, words] : adapter.variants) known.push_back(each);
     return fail(fmt::format("file system \"{}\"", adapter.name),
                 fmt::format("has no variant \"{}\"", variant),
-                known.empty() ? "it has none" : config::suggest(variant, known));
+                known.empty() ? "it has none" : base::suggest(variant, known));
   }
   std::vector<std::string>& argv = adapter.mkfs.argv;
   const auto device = std::find_if(argv.begin(), argv.end(), [](const std::string& word) {
@@ -255,7 +255,7 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth);
 
 Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
-  const auto found = config::find_named_file("file system", name_or_path, config::built_in(embedded_files()));
+  const auto found = base::find_named_file("file system", name_or_path, base::built_in(embedded_files()));
   if (!found) return pass_on(found);
   const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
   if (!root) return pass_on(root);
@@ -277,7 +277,7 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
     if (depth >= kDeepestBase) return fail(root.subject("base"), "goes in a circle or too deep");
-    const Result<LinuxAdapter> parent = load(config::named_in(from, base), depth + 1);
+    const Result<LinuxAdapter> parent = load(base::named_in(from, base), depth + 1);
     if (!parent) return pass_on(parent);
     adapter = *parent;
   }
@@ -379,7 +379,7 @@ Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& fil
 }
 
 std::vector<std::string> built_in_adapters() {
-  return config::names_of(config::built_in(embedded_files()));
+  return base::names_of(base::built_in(embedded_files()));
 }
 
 }  // namespace headcrash::adapters

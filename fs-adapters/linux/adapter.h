@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "fs-adapters/promises.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
-namespace headcrash::config {
+namespace headcrash::base {
 class StrictTable;
 }
 
@@ -35,7 +35,7 @@ struct GuestCommand {
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
 /// `expected = "clean"`; left as it is where the key is missing.
-Result<void> take_expected(const config::StrictTable& table, Expectation& expected);
+Result<void> take_expected(const base::StrictTable& table, Expectation& expected);
 
 /// What a file system that a user brings needs in the guest. Absolute paths of what was there when the
 /// adapter was read; scripts/build-guest packs it.

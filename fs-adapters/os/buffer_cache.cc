@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fs-adapters/os/buffer_state.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::os {
 

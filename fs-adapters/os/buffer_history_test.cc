@@ -18,7 +18,7 @@
 
 #include "fs-adapters/os/syncer.h"
 #include "fs-adapters/os/test_world.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::os {
 namespace {
@@ -267,7 +267,7 @@ class BufferHistory : private WriteHooks {
   }
 
   Shape shape_;
-  model::Random random_;
+  Random random_;
   model::Simulation simulation_;
   VirtualClock clock_{simulation_};
   RisingMedium medium_{4096};

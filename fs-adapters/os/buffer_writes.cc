@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "fs-adapters/os/buffer_state.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::os {
@@ -118,7 +118,7 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
     unlock(buffer);
     return 0;
   }
-  model::invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
+  invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
   auto* transfer = new Transfer(*this);
   transfer->key = buffer.key;
   transfer->content = buffer.content;

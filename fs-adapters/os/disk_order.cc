@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::os {
 
@@ -22,7 +22,7 @@ RequestId DiskOrder::add(Kind kind, std::uint64_t lba, std::uint32_t sectors, co
   const RequestId id = slots_.push(std::move(slot));
   follow_sectors(id);
   for (const RequestId before : ordering.after) {
-    model::invariant(before < id, "a request names one that was issued after it");
+    invariant(before < id, "a request names one that was issued after it");
     if (pending(before)) follow(before, id, Link::chain);
   }
   Slot& added = slots_[id];
@@ -133,7 +133,7 @@ void DiskOrder::forget_sectors(RequestId id) {
 }
 
 void DiskOrder::complete(RequestId id, Outcome outcome, Changes& changes) {
-  model::invariant(pending(id) && !slots_[id].doomed, "a request was completed that was not ready");
+  invariant(pending(id) && !slots_[id].doomed, "a request was completed that was not ready");
   std::size_t failed = changes.failed.size();
   finish(id, outcome, changes);
   while (failed < changes.failed.size()) finish(changes.failed[failed++], Outcome::failed, changes);

@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::os {
 namespace {
@@ -197,7 +197,7 @@ class OrderHistory {
 
   DiskOrder order_;
   NaiveOrder naive_;
-  model::Random random_;
+  Random random_;
   DiskOrder::Changes changes_;
   std::vector<RequestId> ready_;
   std::uint64_t completed_ = 0;

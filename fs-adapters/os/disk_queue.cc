@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::os {
 
@@ -73,9 +73,9 @@ struct DiskQueue::State final : BlockDone {
 RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done) {
   const std::size_t bytes = std::size_t{request.sectors} * model::kSectorBytes;
   const bool reads = request.op == model::Op::read;
-  model::invariant(!reads || request.into.size() == bytes, "a read is not as long as its buffer");
-  model::invariant(request.op != model::Op::write || request.data.size() == bytes,
-                   "a write is not as long as its data");
+  invariant(!reads || request.into.size() == bytes, "a read is not as long as its buffer");
+  invariant(request.op != model::Op::write || request.data.size() == bytes,
+            "a write is not as long as its data");
   DiskOrder::Kind kind = DiskOrder::Kind::write;
   if (reads) kind = DiskOrder::Kind::read;
   if (request.op == model::Op::flush) kind = DiskOrder::Kind::flush;

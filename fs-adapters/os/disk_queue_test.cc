@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "fs-adapters/os/test_world.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::os {
 namespace {
@@ -258,7 +258,7 @@ struct QueueRun {
 /// Random requests by three fibers; what lies on the medium must be what was issued last.
 QueueRun random_requests(std::uint64_t seed, const DiskQueueOptions& options) {
   World w(options);
-  model::Random random(seed);
+  Random random(seed);
   Issuer issuer(w.queue);
   std::vector<std::uint64_t> latest(200, 0);
   std::map<RequestId, std::pair<std::uint64_t, std::vector<std::uint64_t>>> expected_reads;

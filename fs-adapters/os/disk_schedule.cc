@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::os {
 
@@ -20,7 +20,7 @@ void DiskSchedule::erase(RequestId id, std::uint64_t lba) {
 }
 
 std::uint64_t DiskSchedule::rank(RequestId id, std::uint64_t lba) const {
-  return model::Random(seed_ + (seed_ % 2 == 0 ? lba : id) * 0x2545f4914f6cdd1dU).next();
+  return Random(seed_ + (seed_ % 2 == 0 ? lba : id) * 0x2545f4914f6cdd1dU).next();
 }
 
 /// The oldest of the nearest sector below the head.

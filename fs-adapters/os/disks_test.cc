@@ -9,7 +9,7 @@
 #include "fs-adapters/os/model_disk.h"
 #include "fs-adapters/os/raw_disk.h"
 #include "fs-adapters/os/test_world.h"
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/model/test_bench.h"
 
 namespace headcrash::os {
@@ -114,7 +114,7 @@ struct Real {
     std::ofstream(path).close();
     std::filesystem::resize_file(path, sectors * model::kSectorBytes);
   }
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::filesystem::path path;
   WallClock clock;
   Executor executor{clock};

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "fs-adapters/os/fiber_context.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::os {
 
@@ -166,7 +166,7 @@ void Executor::State::complain(const char* what) const {
     message += separator + fiber->account->name + (fiber->kind == Kind::user ? " (user)" : " (daemon)");
     separator = ", ";
   }
-  model::invariant(false, message.c_str());
+  invariant(false, message.c_str());
   std::abort();
 }
 
@@ -208,7 +208,7 @@ void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
 
 void Executor::run() {
   State& s = *state_;
-  model::invariant(s.current == nullptr, "run() was called from within a fiber");
+  invariant(s.current == nullptr, "run() was called from within a fiber");
   s.limit = model::kNever;
   s.user_ran_at = s.clock.now();
   while (s.users > 0) {
@@ -223,7 +223,7 @@ void Executor::run() {
 
 void Executor::run_until(TimeNs until) {
   State& s = *state_;
-  model::invariant(s.current == nullptr, "run_until() was called from within a fiber");
+  invariant(s.current == nullptr, "run_until() was called from within a fiber");
   s.limit = until;
   for (;;) {
     if (s.first != nullptr)
@@ -236,7 +236,7 @@ void Executor::run_until(TimeNs until) {
 
 void Executor::run_until(const std::function<bool()>& done) {
   State& s = *state_;
-  model::invariant(s.current == nullptr, "run_until() was called from within a fiber");
+  invariant(s.current == nullptr, "run_until() was called from within a fiber");
   s.limit = 0;  // every sleeper comes back here, where `done` is asked
   while (!done()) {
     if (s.first == nullptr) {
@@ -250,7 +250,7 @@ void Executor::run_until(const std::function<bool()>& done) {
 
 void Executor::halt() {
   State& s = *state_;
-  model::invariant(s.current == nullptr, "halt() was called from within a fiber");
+  invariant(s.current == nullptr, "halt() was called from within a fiber");
   s.halted = true;
   s.limit = model::kNever;
   s.user_ran_at = s.clock.now();
@@ -272,7 +272,7 @@ TimeNs Executor::now() const {
 }
 
 Account& Executor::account() {
-  model::invariant(state_->current != nullptr, "only a fiber has an account");
+  invariant(state_->current != nullptr, "only a fiber has an account");
   return *state_->current->account;
 }
 
@@ -285,20 +285,20 @@ void Executor::on_stop(StopListener* listener) {
 }
 
 void Executor::yield() {
-  model::invariant(state_->current != nullptr, "only a fiber can yield");
+  invariant(state_->current != nullptr, "only a fiber can yield");
   state_->stopping();
   state_->make_runnable(*state_->current);
   state_->stop_current();
 }
 
 void Executor::sleep_until(TimeNs at) {
-  model::invariant(state_->current != nullptr, "only a fiber can sleep");
+  invariant(state_->current != nullptr, "only a fiber can sleep");
   state_->sleep(at);
 }
 
 void WaitQueue::wait() {
   Executor::State& s = *executor_.state_;
-  model::invariant(s.current != nullptr, "a handler must not wait");
+  invariant(s.current != nullptr, "a handler must not wait");
   s.stopping();
   Fiber& self = *s.current;
   self.next = nullptr;
@@ -326,7 +326,7 @@ void FiberLock::lock() {
 }
 
 void FiberLock::unlock() {
-  model::invariant(locked_, "a lock was released that nobody holds");
+  invariant(locked_, "a lock was released that nobody holds");
   if (waiters_.empty())
     locked_ = false;
   else

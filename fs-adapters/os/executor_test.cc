@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fs-adapters/os/test_world.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::os {
 namespace {
@@ -188,7 +188,7 @@ TEST(Executor, TheListenerHearsOfEachStop) {
 /// Many fibers that do everything by chance; what they did, in order.
 std::vector<std::string> random_fibers(std::uint64_t seed) {
   FiberWorld w;
-  model::Random random(seed);
+  Random random(seed);
   WaitQueue queue(w.executor);
   FiberLock lock(w.executor);
   for (int f = 0; f < 20; ++f) {

@@ -1,7 +1,7 @@
 // Requests that fail (faulty_disk.h).
 #include "fs-adapters/os/faulty_disk.h"
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::os {
@@ -46,10 +46,10 @@ std::string format(const DiskFault& fault) {
   return text + ", " + name_of(fault.status);
 }
 
-DiskFault draw_fault(model::Random& random, std::span<const SectorRange> areas) {
+DiskFault draw_fault(Random& random, std::span<const SectorRange> areas) {
   constexpr std::uint64_t kReadOneIn = 8, kForGoodOneIn = 4, kDeviceFailedOneIn = 3;
   constexpr std::uint64_t kNthMax = 10, kTimesMax = 4;
-  model::invariant(!areas.empty(), "a fault is drawn from no sectors");
+  invariant(!areas.empty(), "a fault is drawn from no sectors");
   DiskFault fault;
   fault.sectors = areas[random.below(areas.size())];
   if (random.below(kReadOneIn) == 0) fault.op = model::Op::read;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "fs-adapters/os/block_device.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::os {
 
@@ -48,7 +48,7 @@ std::string format(const DiskFault& fault);
 
 /// One fault of a read or a write, in one of `areas` (at least one), early enough for a run of some hundred
 /// requests to meet it; one in four lasts for good.
-DiskFault draw_fault(model::Random& random, std::span<const SectorRange> areas);
+DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {
  public:

@@ -99,7 +99,7 @@ TEST(FaultyDisk, AFaultSaysWhatItIs) {
 TEST(FaultyDisk, ASeedDrawsTheSameFaultAgain) {
   const std::vector<SectorRange> areas{{0, 64}, {64, 256}};
   for (std::uint64_t seed = 1; seed < 50; ++seed) {
-    model::Random one(seed), other(seed);
+    Random one(seed), other(seed);
     EXPECT_EQ(format(draw_fault(one, areas)), format(draw_fault(other, areas)));
   }
 }

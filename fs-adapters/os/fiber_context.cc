@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 // GCC tells by a macro, clang by a feature.
 #ifndef __has_feature
@@ -49,9 +49,9 @@ FiberStack::FiberStack(std::size_t bytes) : guard_(static_cast<std::size_t>(sysc
   mapped_bytes_ = (bytes + guard_ - 1) / guard_ * guard_ + guard_;
   void* mapped = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  model::invariant(mapped != MAP_FAILED, "the host has no memory for a fiber's stack");
+  invariant(mapped != MAP_FAILED, "the host has no memory for a fiber's stack");
   mapped_ = static_cast<std::byte*>(mapped);
-  model::invariant(mprotect(mapped_, guard_, PROT_NONE) == 0, "a stack's guard page cannot be protected");
+  invariant(mprotect(mapped_, guard_, PROT_NONE) == 0, "a stack's guard page cannot be protected");
 }
 
 FiberStack::~FiberStack() {
@@ -101,7 +101,7 @@ void FiberContext::begin() {
   FiberContext& self = *t_to;
   self.arrived();
   self.entry_(self.argument_);
-  model::invariant(false, "a fiber's first function returned");
+  invariant(false, "a fiber's first function returned");
 }
 
 /// The first thing on a stack that is switched to.
@@ -142,7 +142,7 @@ void FiberContext::switch_to(FiberContext& to) {
 
 void FiberContext::leave_for(FiberContext& to) {
   jump(to, true);
-  model::invariant(false, "a fiber that has ended was switched to");
+  invariant(false, "a fiber that has ended was switched to");
   std::abort();
 }
 

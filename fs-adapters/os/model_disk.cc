@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::os {
 
@@ -28,7 +28,7 @@ void ModelDisk::start(const BlockRequest& request, BlockDone& done) {
 void ModelDisk::completed(const model::Completion& completion) {
   const auto it = std::find_if(under_way_.begin(), under_way_.end(),
                                [&](const auto& pair) { return pair.first == completion.id; });
-  model::invariant(it != under_way_.end(), "a device completed a request that the driver did not send");
+  invariant(it != under_way_.end(), "a device completed a request that the driver did not send");
   BlockDone& done = *it->second;
   under_way_.erase(it);
   done.done(completion.status);

@@ -10,7 +10,7 @@
 
 #include "fs-adapters/os/memory_disk.h"
 #include "fs-adapters/os/system.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace {
 
@@ -52,7 +52,7 @@ struct Ignore final : os::DiskDone {
 void queue_of(const char* what, os::FlagMeaning flag, std::uint64_t length, std::uint64_t requests) {
   World w({.queue = {.flag = flag}});
   const std::vector<std::byte> bytes(16 * model::kSectorBytes);
-  model::Random random(1);
+  Random random(1);
   Ignore ignore;
   w.measure(what, 1, static_cast<double>(requests), [&] {
     for (std::uint64_t i = 0; i < requests; ++i) {
@@ -69,7 +69,7 @@ void blocks(const char* what, bool block_copy) {
   World w({.cache = {.bytes = 36 << 20, .block_copy = block_copy}});
   os::BufferCache& cache = w.system.cache;
   constexpr int kWrites = 200'000;
-  model::Random random(1);
+  Random random(1);
   w.measure(what, 1, kWrites, [&] {
     for (int i = 0; i < kWrites; ++i) {
       const auto block = static_cast<std::int64_t>(random.below(8000));

@@ -9,7 +9,7 @@
 
 #include "fs-adapters/os/block_device.h"
 #include "fs-adapters/os/clock.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::os {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::os {
 
@@ -85,7 +85,7 @@ void Syncer::State::run() {
 
 Syncer::Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options)
     : state_(std::make_unique<State>(executor, cache, options)) {
-  model::invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and a tick");
+  invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and a tick");
 }
 
 Syncer::~Syncer() = default;

@@ -183,7 +183,7 @@ std::optional<std::uint32_t> CylinderGroup::find_inode(std::uint32_t from) const
 }
 
 void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
-  model::invariant(!inode_used(inode), "ufs: an inode that is taken was free");
+  invariant(!inode_used(inode), "ufs: an inode that is taken was free");
   set_inode_used(inode, true);
   Summary now = totals();
   --now.free_inodes;
@@ -192,7 +192,7 @@ void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
 }
 
 void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
-  model::invariant(inode_used(inode), "ufs: an inode that is freed was used");
+  invariant(inode_used(inode), "ufs: an inode that is freed was used");
   set_inode_used(inode, false);
   Summary now = totals();
   ++now.free_inodes;
@@ -295,9 +295,9 @@ void CylinderGroup::set_fragment_free(std::uint32_t fragment, bool free) {
 
 void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
-  model::invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-                   "ufs: a run lies in one block of its group");
-  model::invariant(run_free(fragment, count), "ufs: fragments that are taken were free");
+  invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
+            "ufs: a run lies in one block of its group");
+  invariant(run_free(fragment, count), "ufs: fragments that are taken were free");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) set_fragment_free(f, false);
   });
@@ -305,11 +305,11 @@ void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
 
 void CylinderGroup::free(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
-  model::invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-                   "ufs: a run lies in one block of its group");
+  invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
+            "ufs: a run lies in one block of its group");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) {
-      model::invariant(!fragment_free(f), "ufs: fragments that are freed were used");
+      invariant(!fragment_free(f), "ufs: fragments that are freed were used");
       set_fragment_free(f, true);
     }
   });

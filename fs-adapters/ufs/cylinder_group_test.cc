@@ -6,7 +6,7 @@
 
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_superblock.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -97,7 +97,7 @@ TEST(CylinderGroup, CountsStayWhatTheMapsSay) {
     Bench bench(block, fragment);
     CylinderGroup group = bench.group();
     const std::uint32_t width = block / fragment;
-    model::Random random(block + fragment);
+    Random random(block + fragment);
     for (int step = 0; step < 4000; ++step) {
       const std::uint32_t at = static_cast<std::uint32_t>(random.below(40 * width));
       const auto count = static_cast<std::uint32_t>(1 + random.below(width - at % width));

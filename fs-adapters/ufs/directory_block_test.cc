@@ -7,7 +7,7 @@
 #include <map>
 
 #include "fs-adapters/ufs/little_endian.h"
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -80,7 +80,7 @@ TEST(DirectoryBlock, EntriesStayInTheirChunks) {
 
 TEST(DirectoryBlock, LikeAMap) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    model::Random random(seed);
+    Random random(seed);
     auto block = chunks(4);
     std::map<std::string, InodeNumber> expected;
     for (int step = 0; step < 400; ++step) {
@@ -127,7 +127,7 @@ NameSearch searched_slowly(std::span<const std::byte> block, std::string_view na
 TEST(DirectoryBlock, OnePassSeesWhatManyDo) {
   int found = 0, missed_with_room = 0, missed_without = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    model::Random random(seed);
+    Random random(seed);
     auto block = chunks(4);
     for (int step = 0; step < 300; ++step) {
       const std::string name(1 + random.below(30), static_cast<char>('a' + random.below(26)));

@@ -25,7 +25,7 @@
 #include "fs-adapters/ufs/directory.h"
 #include "fs-adapters/ufs/volume.h"
 #include "fs-adapters/vfs.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::ufs {
 

@@ -137,7 +137,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
 }
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
-  model::invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read whole");
+  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read whole");
   if (load32(bytes, kMagic) != kSuperblockMagic)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));
   if (load32(bytes, kInodefmt) != kInodeFormat44)
@@ -274,7 +274,7 @@ std::string inline_target(const Inode& inode) {
 }
 
 void set_inline_target(Inode& inode, std::string_view target) {
-  model::invariant(target.size() <= kInlineTargetBytes, "ufs: a target in an inode is short");
+  invariant(target.size() <= kInlineTargetBytes, "ufs: a target in an inode is short");
   std::array<std::byte, kInodeBytes> bytes = {};
   inode.direct = {}, inode.indirect = {};
   inode.size_bytes = target.size();

@@ -11,8 +11,8 @@
 
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/test_tree.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/media/sparse_file_store.h"
-#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -70,7 +70,7 @@ std::pair<int, std::string> run(const std::string& command) {
 TEST(Independent, WhatMakefsWritesIsReadAndClean) {
   const std::string makefs = run("PATH=$PATH:/usr/sbin command -v makefs").second;
   if (makefs.empty()) GTEST_SKIP() << "makefs is not installed";
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   std::map<std::string, std::string> files;
   for (int i = 0; i < 120; ++i)
     files[fmt::format("many/file-{}", i)] = std::string(i * 211, static_cast<char>('a' + i % 26));
@@ -109,7 +109,7 @@ TEST(Independent, WhatMakefsWritesIsReadAndClean) {
 TEST(Independent, DissectReadsWhatWeWrite) {
   const char* const python = std::getenv("HEADCRASH_PYTHON");
   const std::string judge = HEADCRASH_UFS_JUDGE;
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
     // The one with the smaller blocks has a journal, which a reader need not know.
     const TestTree tree({.block_bytes = block,

@@ -8,7 +8,7 @@
 
 #include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -167,7 +167,7 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
 }
 
 void Inodes::put(CoreInode& inode, Operation* operation) {
-  model::invariant(inode.references > 0, "ufs: an inode is put as often as it was taken");
+  invariant(inode.references > 0, "ufs: an inode is put as often as it was taken");
   if (volume_.abandoned) {
     --inode.references;
     return;

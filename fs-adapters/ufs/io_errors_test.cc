@@ -1,5 +1,5 @@
 // I/O errors under every scheme: who hears of them, what survives them, and what is never written after them
-// (volume.h). Drawn from seeds and judged by the oracle: harness/lab/in_process/io_errors_test.cc.
+// (volume.h). Drawn from seeds and judged by the oracle: harness/explorer/in_process/io_errors_test.cc.
 #include <cerrno>
 
 #include "fs-adapters/ufs/image_reader.h"

@@ -9,7 +9,7 @@
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/geometry.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::ufs {

@@ -6,14 +6,14 @@
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/journal_write.h"
 #include "fs-adapters/ufs/volume.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 
 /// It is in its place, superseded, or nobody's any more.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
-  model::invariant(at < log_.size() && log_[at].images > 0, "journal: an image of no transaction");
+  invariant(at < log_.size() && log_[at].images > 0, "journal: an image of no transaction");
   --log_[at].images;
   images_.erase(image);
 }

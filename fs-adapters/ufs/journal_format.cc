@@ -16,7 +16,7 @@
 
 #include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/little_endian.h"
-#include "plugin/model/crc32c.h"
+#include "plugin/base/crc32c.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -30,7 +30,7 @@ std::uint32_t checksum_without_itself(std::span<const std::byte> sector) {
   std::array<std::byte, kSectorBytes> copy = {};
   std::copy_n(sector.begin(), kSectorBytes, copy.begin());
   store32(copy, 4, 0);
-  return model::crc32c(copy);
+  return crc32c(copy);
 }
 
 struct Descriptor {
@@ -120,7 +120,7 @@ class Reader {
         load32(commit, 4) != checksum_without_itself(commit))
       return 0U;  // the power went before it was committed
     JournalTransaction transaction{.epoch = contents_.super.epoch, .sequence = sequence};
-    const std::string problem = load32(commit, 24) != model::crc32c(std::span(bytes_).first(body))
+    const std::string problem = load32(commit, 24) != crc32c(std::span(bytes_).first(body))
                                     ? "has a commit record, and other contents"
                                     : decode(d, body, transaction);
     if (!problem.empty()) {
@@ -242,7 +242,7 @@ std::vector<std::byte> encode_transaction(const JournalTransaction& t, std::uint
   const auto commit = std::span(bytes).subspan(body, kSectorBytes);
   store32(commit, 0, kCommitMagic);
   store64(commit, 8, t.epoch), store64(commit, 16, t.sequence);
-  store32(commit, 24, model::crc32c(std::span<const std::byte>(bytes).first(body)));
+  store32(commit, 24, crc32c(std::span<const std::byte>(bytes).first(body)));
   store32(commit, 28, d.fragments);
   store32(commit, 4, checksum_without_itself(commit));
   return bytes;

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "fs-adapters/ufs/format.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::ufs {

@@ -9,8 +9,8 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/mounted_test.h"
 #include "fs-adapters/ufs/test_stores.h"
-#include "plugin/model/crc32c.h"
-#include "plugin/model/fuzz.h"
+#include "plugin/base/crc32c.h"
+#include "plugin/base/fuzz.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -92,7 +92,7 @@ struct JournalTarget {
   void seal(std::span<std::byte> bytes) const {
     const auto own = [&](std::span<std::byte> sector) {
       store32(sector, 4, 0);
-      store32(sector, 4, model::crc32c(sector));
+      store32(sector, 4, crc32c(sector));
     };
     own(bytes.subspan(areas[0], kSectorBytes));
     for (const std::uint32_t start : contents.starts) {
@@ -101,7 +101,7 @@ struct JournalTarget {
       if (fragments < 2 || fragments * super.fragment_bytes > ring.size()) continue;
       const std::size_t body = (fragments - 1) * super.fragment_bytes;
       const auto commit = ring.subspan(body, kSectorBytes);
-      store32(commit, 24, model::crc32c(ring.first(body)));
+      store32(commit, 24, crc32c(ring.first(body)));
       own(commit);
     }
   }

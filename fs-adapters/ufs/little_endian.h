@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 
@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "the disk's numbers ar
 
 template <typename Number>
 Number load(std::span<const std::byte> bytes, std::size_t offset) {
-  model::invariant(offset + sizeof(Number) <= bytes.size(), "ufs: a number is read inside its block");
+  invariant(offset + sizeof(Number) <= bytes.size(), "ufs: a number is read inside its block");
   Number value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
@@ -24,7 +24,7 @@ Number load(std::span<const std::byte> bytes, std::size_t offset) {
 
 template <typename Number>
 void store(std::span<std::byte> bytes, std::size_t offset, Number value) {
-  model::invariant(offset + sizeof value <= bytes.size(), "ufs: a number is written inside its block");
+  invariant(offset + sizeof value <= bytes.size(), "ufs: a number is written inside its block");
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 

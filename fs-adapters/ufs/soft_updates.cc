@@ -8,7 +8,7 @@
 #include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -224,7 +224,7 @@ void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   --owed_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    model::invariant(inode.owed_removals >= links, "soft updates: a link is dropped that nobody put off");
+    invariant(inode.owed_removals >= links, "soft updates: a link is dropped that nobody put off");
     inode.owed_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -247,7 +247,7 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
-  model::invariant(found != adds_.end(), "soft updates: an entry is forgotten twice");
+  invariant(found != adds_.end(), "soft updates: an entry is forgotten twice");
   if (--adds_of_[found->second.inode] == 0) adds_of_.erase(found->second.inode);
   std::erase(blocks_[found->second.block].adds, id);
   adds_.erase(found);

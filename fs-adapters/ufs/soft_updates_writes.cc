@@ -5,7 +5,7 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/soft_updates.h"
 #include "fs-adapters/ufs/volume.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -193,7 +193,7 @@ void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
     if (!arrived(one, completed)) return false;
     const auto add = adds_.find(one.add);
     if (add == adds_.end()) return true;
-    model::invariant(add->second.waits_for > 0, "soft updates: an entry waits for less than nothing");
+    invariant(add->second.waits_for > 0, "soft updates: an entry waits for less than nothing");
     --add->second.waits_for;
     return true;
   });
@@ -270,8 +270,8 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
   if (found == blocks_.end() || found->second.undone.empty()) return;
   BlockNotes& notes = found->second;
   ++notes.completed;
-  model::invariant(notes.completed + notes.undone.size() == notes.issued + 1,
-                   "soft updates: a write has come back that never went");
+  invariant(notes.completed + notes.undone.size() == notes.issued + 1,
+            "soft updates: a write has come back that never went");
   const bool undone = notes.undone.front();
   notes.undone.pop_front();
   if (status != model::Status::ok) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fs-adapters/ufs/format.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::ufs {
@@ -60,8 +60,7 @@ class BoundedStore : public model::SectorStore {
  private:
   void check(std::uint64_t lba, std::size_t size) const {
     ++requests_;
-    model::invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
-                     "nobody leaves the device");
+    invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(), "nobody leaves the device");
   }
   std::vector<std::byte> bytes_;
   mutable std::uint64_t requests_ = 0;

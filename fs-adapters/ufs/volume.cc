@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 

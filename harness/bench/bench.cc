@@ -11,8 +11,8 @@
 
 #include "harness/bench/bench_trial.h"
 #include "harness/bench/samples.h"
-#include "harness/campaign/time_left.h"
-#include "harness/process/scratch_folder.h"
+#include "harness/run/time_left.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::bench {
 namespace {
@@ -40,7 +40,7 @@ class BenchRunner {
       conclude();
       return std::move(outcome_);
     }
-    process::sweep_scratch_folders();
+    base::sweep_scratch_folders();
     for (std::int64_t round = 0; round < bench_.most && !interrupted(); ++round) {
       if (const auto done = run_round(round); !done) return pass_on(done);
     }
@@ -70,17 +70,16 @@ class BenchRunner {
       images_[cell.filesystem->name] = std::move(*image);
     }
     accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
-    auto kept =
-        campaign::open_run(database_, {.kind = "bench",
-                                       .name = bench_.name,
-                                       .configuration = bench_.text,
-                                       .seed = bench_.seed,
-                                       .digest = bench_digest(bench_),
-                                       .shard = options_.shard,
-                                       .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
-                                       .guest_kernel = images_.begin()->second.kernel_version,
-                                       .accelerator = accelerator_,
-                                       .resume = options_.resume});
+    auto kept = run::open_run(database_, {.kind = "bench",
+                                          .name = bench_.name,
+                                          .configuration = bench_.text,
+                                          .seed = bench_.seed,
+                                          .digest = bench_digest(bench_),
+                                          .shard = options_.shard,
+                                          .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
+                                          .guest_kernel = images_.begin()->second.kernel_version,
+                                          .accelerator = accelerator_,
+                                          .resume = options_.resume});
     if (!kept) return pass_on(kept);
     kept_ = std::move(*kept);
     outcome_.run = kept_.id;
@@ -120,7 +119,7 @@ class BenchRunner {
   }
 
   Result<void> run_one(const BenchTrialPlan& plan) {
-    const auto scratch = process::ScratchFolder::make();
+    const auto scratch = base::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
     const BenchTrialContext context{
         .bench = &bench_,
@@ -128,7 +127,7 @@ class BenchRunner {
         .accelerator = accelerator_,
         .cache = options_.cache,
         .scratch = scratch->path(),
-        .artefacts = campaign::artefact_path(kept_, plan.key),
+        .artefacts = run::artefact_path(kept_, plan.key),
         .database_folder = kept_.database_folder,
         .interrupted = options_.interrupted,
         .on_phase = [&](const std::string& phase) { report({.running = plan.key, .phase = phase}); }};
@@ -173,10 +172,10 @@ class BenchRunner {
   std::vector<Cell> cells_;
   std::map<std::string, vm::GuestImage> images_;  ///< by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
-  campaign::KeptRun kept_;
+  run::KeptRun kept_;
   std::map<std::string, CellSamples> samples_;   ///< by cell
   std::map<std::string, std::string> failures_;  ///< by cell
-  campaign::TimeLeft<std::string> left_;
+  run::TimeLeft<std::string> left_;
   BenchOutcome outcome_;
 };
 
@@ -209,7 +208,7 @@ Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options) 
   return BenchRunner(bench, options, std::move(*database)).run();
 }
 
-Result<BenchForecast> forecast(const Bench& bench, const campaign::Shard& shard, const fs::path& database) {
+Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, const fs::path& database) {
   std::optional<db::Database> earlier;
   std::error_code error;
   if (fs::exists(database, error)) {

@@ -18,7 +18,7 @@ struct BenchOptions {
   std::filesystem::path database;
   std::filesystem::path cache;
   bool resume = false;
-  campaign::Shard shard;
+  run::Shard shard;
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -58,7 +58,7 @@ struct BenchForecast {
   std::optional<double> least_s, most_s;  ///< none while nothing is known of any cell
 };
 /// Estimates come from earlier trials in the database, if there is one, then from the file.
-Result<BenchForecast> forecast(const Bench& bench, const campaign::Shard& shard,
+Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard,
                                const std::filesystem::path& database);
 
 }  // namespace headcrash::bench

@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <set>
 
-#include "harness/campaign/text_hash.h"
+#include "harness/run/text_hash.h"
 #include "headcrash_bench_embedded.h"
-#include "plugin/config/named_file.h"
-#include "plugin/config/nearest.h"
-#include "plugin/config/strict_table.h"
-#include "plugin/config/text_file.h"
+#include "plugin/base/named_file.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/strict_table.h"
+#include "plugin/base/text_file.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/clock_text.h"
 #include "plugin/profiles/profile.h"
@@ -22,7 +22,7 @@
 namespace headcrash::bench {
 namespace {
 
-using config::StrictTable;
+using base::StrictTable;
 using model::kSectorBytes;
 
 constexpr std::size_t kWorkloadsMost = 1000;  // lists of parameters multiply
@@ -212,7 +212,7 @@ Result<void> read_devices_of(const StrictTable& table, const Bench& bench,
   for (const BenchDevice& device : bench.devices) known.push_back(device.name);
   for (const std::string& name : devices) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    const std::string near = config::nearest(name, known);
+    const std::string near = base::nearest(name, known);
     return fail(table.subject("devices"), fmt::format("no device of this file is called \"{}\"", name),
                 near.empty() ? fmt::format("there are: {}", fmt::join(known, ", "))
                              : fmt::format("did you mean \"{}\"?", near));
@@ -326,9 +326,9 @@ bool BenchWorkload::runs_on(const std::string& device) const {
 
 std::string parameters_text(const BenchWorkload& workload) {
   if (workload.tool) {
-    return fmt::format("job={:016x}", campaign::hash_text(fmt::format("{} {}", workload.tool->job,
-                                                                      fmt::join(workload.tool->options, " ")),
-                                                          0));
+    return fmt::format(
+        "job={:016x}",
+        run::hash_text(fmt::format("{} {}", workload.tool->job, fmt::join(workload.tool->options, " ")), 0));
   }
   std::string text;
   for (const auto& [key, value] : workload.arguments)
@@ -363,11 +363,11 @@ Result<Bench> load_bench(const std::string& name_or_path) {
       return parse_bench(std::string(file.text), std::string(file.name));
     if (file.name.ends_with(".toml")) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   }
-  if (!config::is_path(name_or_path)) {
+  if (!base::is_path(name_or_path)) {
     return fail("benchmark \"" + name_or_path + "\"", "unknown",
-                config::suggest(name_or_path, names) + "; or give the path of a .toml file");
+                base::suggest(name_or_path, names) + "; or give the path of a .toml file");
   }
-  const auto text = config::read_text_file(name_or_path);
+  const auto text = base::read_text_file(name_or_path);
   if (!text) return pass_on(text);
   return parse_bench(*text, name_or_path);
 }
@@ -393,7 +393,7 @@ std::string bench_digest(const Bench& bench) {
                          fmt::join(each.mkfs.argv, " "), fmt::join(each.mount.argv, " "));
   for (const BenchWorkload& each : bench.workloads)
     shape += fmt::format("\n{} {}", each.label, parameters_text(each));
-  return fmt::format("{:016x}", campaign::hash_text(shape, bench.seed));
+  return fmt::format("{:016x}", run::hash_text(shape, bench.seed));
 }
 
 }  // namespace headcrash::bench

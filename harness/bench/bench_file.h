@@ -15,7 +15,7 @@
 #include "fs-adapters/linux/adapter.h"
 #include "harness/bench/tool.h"
 #include "harness/workload/timed/timed_workload.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::bench {
 

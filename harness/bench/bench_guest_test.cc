@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
-#include "harness/process/scratch_folder.h"
+#include "plugin/base/scratch_folder.h"
 #include "results/db/statement.h"
 
 namespace headcrash::bench {
@@ -32,7 +32,7 @@ step-timeout-s = 60
 class BenchGuest : public testing::Test {
  protected:
   void SetUp() override {
-    auto scratch = process::ScratchFolder::make();
+    auto scratch = base::ScratchFolder::make();
     ASSERT_TRUE(scratch) << scratch.error().message();
     scratch_.emplace(std::move(*scratch));
     auto bench = parse_bench(kBench, "test.toml");
@@ -60,7 +60,7 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  std::optional<process::ScratchFolder> scratch_;
+  std::optional<base::ScratchFolder> scratch_;
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
   std::atomic<bool> stop_ = false;

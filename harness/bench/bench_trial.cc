@@ -13,13 +13,13 @@
 
 #include "harness/bench/host_load.h"
 #include "harness/bench/measures.h"
-#include "harness/campaign/phases.h"
-#include "harness/campaign/trial_machine.h"
 #include "harness/device/served_device.h"
-#include "harness/lab/guest_session.h"
-#include "harness/lab/record_workload.h"
-#include "harness/process/stopwatch.h"
-#include "harness/process/wall_clock.h"
+#include "harness/explorer/record_workload.h"
+#include "harness/run/guest_session.h"
+#include "harness/run/phases.h"
+#include "harness/run/trial_machine.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::bench {
@@ -39,12 +39,12 @@ constexpr const char* kGuestDisk = "vda";
 template <typename T>
 using Step = tl::expected<T, std::string>;
 
-std::string reason(const crash::Judgement& judgement) {
-  if (judgement.verdict == crash::Verdict::harness_error) return judgement.summary;
-  return fmt::format("{}: {}", crash::name(judgement.verdict), judgement.summary);
+std::string reason(const oracle::Judgement& judgement) {
+  if (judgement.verdict == oracle::Verdict::harness_error) return judgement.summary;
+  return fmt::format("{}: {}", oracle::name(judgement.verdict), judgement.summary);
 }
 template <typename T>
-Step<T> step(lab::Step<T> result) {
+Step<T> step(run::Step<T> result) {
   if (!result) return tl::unexpected(reason(result.error()));
   if constexpr (std::is_void_v<T>) {
     return {};
@@ -87,14 +87,14 @@ class BenchTrial {
 
   Step<json> control(const json& request) { return step(device_->control().request(request)); }
   Step<json> call(const json& request) { return step(session_->call(request)); }
-  Step<lab::GuestOutcome> exec(const std::vector<std::string>& argv);
+  Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
   void tell(const std::string& phase) const {
     if (context_.on_phase) context_.on_phase(phase);
   }
 
   struct PhaseStart {
-    process::Stopwatch watch;
+    base::Stopwatch watch;
     GuestCounters guest;
   };
   Step<PhaseStart> begin_phase(const std::string& label, bool measured);
@@ -112,14 +112,14 @@ class BenchTrial {
   db::TrialRecord record_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
-  std::unique_ptr<lab::GuestSession> session_;
-  std::optional<campaign::PhaseClock> setup_;
+  std::unique_ptr<run::GuestSession> session_;
+  std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   bool settled_ = false;  ///< nothing of the last phase is left to write, or none is to be waited for
 };
 
 Result<db::TrialRecord> BenchTrial::run() {
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   describe();
   if (const auto started = start_device(); !started) return pass_on(started);
   const HostLoad before = host_load();
@@ -145,17 +145,17 @@ void BenchTrial::describe() {
   record_.seed = static_cast<std::int64_t>(plan_.seed);
   record_.clock = cell_.device->clock;
   record_.expected = "any";
-  record_.started_at = process::now_utc();
+  record_.started_at = base::now_utc();
 }
 
 Result<void> BenchTrial::start_device() {
-  auto started = campaign::start_trial_machine({.disk = {.profile = cell_.device->profile,
-                                                         .size_bytes = cell_.device->size_bytes,
-                                                         .write_cache = cell_.device->write_cache,
-                                                         .clock = bench_.setup_clock,
-                                                         .seed = plan_.seed},
-                                                .log_profile = {}},
-                                               *cell_.filesystem, context_.scratch);
+  auto started = run::start_trial_machine({.disk = {.profile = cell_.device->profile,
+                                                    .size_bytes = cell_.device->size_bytes,
+                                                    .write_cache = cell_.device->write_cache,
+                                                    .clock = bench_.setup_clock,
+                                                    .seed = plan_.seed},
+                                           .log_profile = {}},
+                                          *cell_.filesystem, context_.scratch);
   if (!started) return pass_on(started);
   device_ = std::move(*started);
   setup_.emplace(device_->control(), record_.phases);
@@ -177,16 +177,16 @@ Step<void> BenchTrial::start_guest() {
   if (const auto began = step(setup_->begin("restore")); !began) return began;
   session_.reset();
   guest_.reset();  // it owns the console log in the same folder
-  auto started = campaign::start_trial_guest({.image = context_.image,
-                                              .accelerator = context_.accelerator,
-                                              .memory_mib = bench_.memory_mib,
-                                              .disk_bytes = cell_.device->size_bytes,
-                                              .step_timeout_s = bench_.step_timeout_s,
-                                              .seed = lab::seed_digits(plan_.seed),
-                                              .interrupted = context_.interrupted,
-                                              .cache = context_.cache,
-                                              .scratch = context_.scratch},
-                                             *device_, *cell_.filesystem);
+  auto started = run::start_trial_guest({.image = context_.image,
+                                         .accelerator = context_.accelerator,
+                                         .memory_mib = bench_.memory_mib,
+                                         .disk_bytes = cell_.device->size_bytes,
+                                         .step_timeout_s = bench_.step_timeout_s,
+                                         .seed = run::seed_digits(plan_.seed),
+                                         .interrupted = context_.interrupted,
+                                         .cache = context_.cache,
+                                         .scratch = context_.scratch},
+                                        *device_, *cell_.filesystem);
   if (!started) {
     unusable_ = started.error();
     return tl::unexpected(started.error().message());
@@ -201,7 +201,7 @@ Step<void> BenchTrial::format_and_mount() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   tell("mkfs");
   if (const auto began = step(setup_->begin("mkfs")); !began) return began;
-  const auto made = session_->exec(lab::in_guest(filesystem.mkfs.argv, lab::uuid_from(plan_.seed)));
+  const auto made = session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
   if (!made)
     return tl::unexpected(
         fmt::format("{}; {}", reason(made.error()), adapters::missing_tool_remedy(filesystem)));
@@ -218,7 +218,7 @@ Step<void> BenchTrial::format_and_mount() {
 }
 
 /// A command that has to succeed.
-Step<lab::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
+Step<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
   auto ended = step(session_->exec(argv));
   if (ended && ended->exit_code != 0)
     return tl::unexpected(
@@ -287,7 +287,7 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
 
   const auto stats = control({{"stats", "take"}});
   if (!stats) return tl::unexpected(stats.error());
-  auto phase = step(campaign::phase_from_stats(*stats));
+  auto phase = step(run::phase_from_stats(*stats));
   if (!phase) return tl::unexpected(phase.error());
   phase->name = name;
   phase->wall_ms = start.watch.ms();
@@ -318,7 +318,7 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
                             {"workload", cell_.workload->name},
                             {"arguments", cell_.workload->arguments},
                             {"seed", std::to_string(plan_.seed)},
-                            {"root", lab::kMountPoint},
+                            {"root", run::kMountPoint},
                             {"phase", index}});
   if (!answer) return tl::unexpected(fmt::format("{}: {}", phase.name, answer.error()));
   if (answer->contains("mishap")) {
@@ -352,7 +352,7 @@ Step<void> BenchTrial::cut_power() {
 Step<void> BenchTrial::recovery_step(const std::string& label, const std::function<Step<void>()>& work) {
   const auto start = begin_phase(label, true);
   if (!start) return tl::unexpected(start.error());
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   const auto done = work();
   const double took_ms = watch.ms();
   if (!done) return tl::unexpected(fmt::format("{}: {}", label, done.error()));
@@ -380,7 +380,7 @@ Step<void> BenchTrial::recover() {
     return {};
   };
   const auto run = [&](const adapters::GuestCommand& command) -> Step<void> {
-    const auto ended = step(session_->exec(lab::in_guest(command.argv)));
+    const auto ended = step(session_->exec(run::in_guest(command.argv)));
     if (!ended) return tl::unexpected(ended.error());
     if (!command.good(ended->exit_code))
       return tl::unexpected(fmt::format("exit code {}: {}", ended->exit_code, ended->output));
@@ -404,7 +404,7 @@ Step<void> BenchTrial::recover() {
 /// The tool's own words stand behind its exit code when it fails.
 Step<void> BenchTrial::run_tool() {
   const ToolJob& job = *cell_.workload->tool;
-  const ToolCommand command = tool_command(job, lab::kMountPoint);
+  const ToolCommand command = tool_command(job, run::kMountPoint);
   if (!command.job_path.empty()) {
     const auto put = call({{"do", "put"}, {"path", command.job_path}, {"text", command.job_text}});
     if (!put) return tl::unexpected(put.error());
@@ -464,7 +464,7 @@ void BenchTrial::conclude(const Step<void>& worked) {
     record_.operations += measure.operations;
     measured.push_back(phase);
   }
-  record_.late = campaign::came_late(measured);
+  record_.late = run::came_late(measured);
   if (worked) return;
   record_.operations = 0;
   for (db::PhaseRecord& phase : record_.phases) {  // what led to a failure is no measurement

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "results/db/database.h"
 
 namespace headcrash::bench {

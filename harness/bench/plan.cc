@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/campaign/text_hash.h"
-#include "plugin/model/random.h"
+#include "harness/run/text_hash.h"
+#include "plugin/base/random.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::bench {
@@ -17,7 +17,7 @@ constexpr double kShareWithASay = 0.1;
 
 }  // namespace
 
-std::vector<Cell> cells_of(const Bench& bench, const campaign::Shard& shard) {
+std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard) {
   std::vector<Cell> cells;
   std::size_t group = 0;
   for (const BenchWorkload& workload : bench.workloads) {
@@ -40,7 +40,7 @@ std::vector<Cell> cells_of(const Bench& bench, const campaign::Shard& shard) {
 std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std::int64_t round) {
   std::vector<std::size_t> order(cells);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  model::Random random(seed + static_cast<std::uint64_t>(round) * 0x9e3779b97f4a7c15U);
+  Random random(seed + static_cast<std::uint64_t>(round) * 0x9e3779b97f4a7c15U);
   for (std::size_t i = cells; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   return order;
 }
@@ -49,7 +49,7 @@ BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repet
   BenchTrialPlan plan{
       .cell = &cell, .repetition = repetition, .key = fmt::format("{}/{}", cell.key, repetition)};
   // Positive in SQLite.
-  plan.seed = campaign::hash_text(fmt::format("{}/{}", cell.group, repetition), bench.seed) >> 1;
+  plan.seed = run::hash_text(fmt::format("{}/{}", cell.group, repetition), bench.seed) >> 1;
   return plan;
 }
 

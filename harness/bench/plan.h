@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "harness/bench/bench_file.h"
-#include "harness/campaign/kept_run.h"
+#include "harness/run/kept_run.h"
 #include "results/db/database.h"
 
 namespace headcrash::bench {
@@ -34,7 +34,7 @@ struct Cell {
 };
 
 /// A shard has whole groups: file systems that are compared ran on one machine.
-std::vector<Cell> cells_of(const Bench& bench, const campaign::Shard& shard = {});
+std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard = {});
 
 /// The order of one round.
 std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std::int64_t round);

@@ -20,8 +20,8 @@
 #include <sstream>
 
 #include "harness/bench/usual_jobs.h"
-#include "plugin/config/nearest.h"
-#include "plugin/config/text_file.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/text_file.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::bench {
@@ -283,14 +283,14 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
 }
 
 /// `job`, or the text of the file that `job-file` names, beside the benchmark's own file.
-Result<std::string> take_job(const config::StrictTable& table, const std::filesystem::path& beside) {
+Result<std::string> take_job(const base::StrictTable& table, const std::filesystem::path& beside) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
     if (!read) return pass_on(read);
   }
   if (file.empty()) return job;
   if (!job.empty()) return fail(table.subject("job-file"), "stands beside job", "write one of them");
-  auto text = config::read_text_file((beside / file).string());
+  auto text = base::read_text_file((beside / file).string());
   if (text && text->empty()) return fail((beside / file).string(), "is empty");
   return text;
 }
@@ -301,7 +301,7 @@ std::vector<std::string> tool_keys() {
   return {"tool", "job", "job-file", "options"};
 }
 
-Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesystem::path& beside) {
+Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem::path& beside) {
   ToolJob job;
   for (const auto& read : {table.take("tool", job.tool), table.take("options", job.options)}) {
     if (!read) return pass_on(read);
@@ -311,7 +311,7 @@ Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesyste
     std::vector<std::string> names;
     for (const KnownTool& each : known_tools()) names.emplace_back(each.name);
     return fail(table.subject("tool"), fmt::format("\"{}\" is unknown", job.tool),
-                config::suggest(job.tool, names));
+                base::suggest(job.tool, names));
   }
   auto text = take_job(table, beside);
   if (!text) return pass_on(text);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "plugin/config/strict_table.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
+#include "plugin/base/strict_table.h"
 #include "results/db/database.h"
 
 namespace headcrash::bench {
@@ -39,7 +39,7 @@ struct ToolReport {
 /// Reads the keys of a [[workload]] with `tool`; the key `tool` itself is there. Errors name the nearest
 /// tool.
 /// A `job-file` is looked for in the folder `beside`.
-Result<ToolJob> take_tool(const config::StrictTable& table, const std::filesystem::path& beside);
+Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem::path& beside);
 /// Keys that take_tool() reads.
 std::vector<std::string> tool_keys();
 

@@ -92,7 +92,7 @@ TEST(Tool, ApplicationsTellWhatTheyDid) {
 }
 
 ToolJob taken(const std::string& text) {
-  const auto table = config::StrictTable::parse(text, "mine.toml");
+  const auto table = base::StrictTable::parse(text, "mine.toml");
   EXPECT_TRUE(table) << table.error().message();
   const auto job = take_tool(*table, "");
   if (job) return *job;

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "harness/campaign/served_guest_fixture.h"
-#include "harness/crash/application_verdict.h"
+#include "harness/oracle/application_verdict.h"
 #include "harness/workload/application.h"
 
 namespace headcrash::campaign {
@@ -59,7 +59,7 @@ class ApplicationGuest : public ServedGuest {
     return marks;
   }
 
-  std::vector<crash::Finding> power_cut_in(const std::string& name, const std::string& when) {
+  std::vector<oracle::Finding> power_cut_in(const std::string& name, const std::string& when) {
     const auto application = workload::load_application(name);
     EXPECT_TRUE(application) << application.error().message();
     start_guest();
@@ -83,13 +83,14 @@ class ApplicationGuest : public ServedGuest {
     start_guest();
     if (HasFatalFailure()) return {};
     mount_and_put(*application);
-    const json end = exec(workload::commands(application->verify, kRoot).at(0), crash::verifier_input(marks));
-    const auto findings = crash::application_findings({.exit_code = end.value("exit", -1),
-                                                       .output = end.value("stdout", ""),
-                                                       .errors = end.value("stderr", "")});
+    const json end =
+        exec(workload::commands(application->verify, kRoot).at(0), oracle::verifier_input(marks));
+    const auto findings = oracle::application_findings({.exit_code = end.value("exit", -1),
+                                                        .output = end.value("stdout", ""),
+                                                        .errors = end.value("stderr", "")});
     EXPECT_TRUE(findings) << findings.error().message() << end.dump(1);
     RecordProperty(name, std::to_string(marks.size()) + " marks: " + end.value("stdout", ""));
-    return findings ? *findings : std::vector<crash::Finding>{};
+    return findings ? *findings : std::vector<oracle::Finding>{};
   }
 
   bool no_tools_ = false;
@@ -98,15 +99,15 @@ class ApplicationGuest : public ServedGuest {
 TEST_F(ApplicationGuest, SqliteKeepsItsCommits) {
   const auto findings = power_cut_in("sqlite", "after-mark:persisted wal 12+7.5");
   if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
-  for (const crash::Finding& finding : findings)
-    ADD_FAILURE() << crash::name(finding.kind) << " " << finding.path << ": " << finding.found;
+  for (const oracle::Finding& finding : findings)
+    ADD_FAILURE() << oracle::name(finding.kind) << " " << finding.path << ": " << finding.found;
 }
 
 TEST_F(ApplicationGuest, SqliteWithoutSyncLosesThem) {
   const auto findings = power_cut_in("sqlite-off", "after-mark:persisted wal 12+7.5");
   if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(crash::judge_trial({}, findings).verdict, crash::Verdict::lost_synced_data);
+  EXPECT_EQ(oracle::judge_trial({}, findings).verdict, oracle::Verdict::lost_synced_data);
 }
 
 }  // namespace

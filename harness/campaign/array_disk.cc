@@ -25,7 +25,7 @@ Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::str
 
 }  // namespace
 
-Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine,
+Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes) {
   if (!machine.is_array()) {
     if (machine.faults_in_recovery().empty()) return bytes;

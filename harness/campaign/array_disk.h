@@ -1,18 +1,18 @@
 #pragma once
-// The disk that a stage's machine makes (harness/lab/stage_machine.h).
+// The disk that a stage's machine makes (harness/explorer/stage_machine.h).
 
 #include <cstdint>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/lab/stage_machine.h"
-#include "plugin/model/result.h"
+#include "harness/explorer/stage_machine.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::campaign {
 
 /// How large its disk is when so many bytes are asked for: arrays have whole stripes. Errors: no such
 /// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot have; a
 /// fault of a device that it does not have; an array for a file system that wants a second disk for its log.
-Result<std::uint64_t> disk_bytes_of(const lab::StageMachine& machine,
+Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes);
 
 }  // namespace headcrash::campaign

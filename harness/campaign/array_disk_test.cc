@@ -15,7 +15,7 @@ TEST(ArrayDisk, HasWholeStripes) {
 }
 
 TEST(ArrayDisk, WhatItCannotBeIsRefused) {
-  const auto refusal = [](const lab::StageMachine& machine) {
+  const auto refusal = [](const explorer::StageMachine& machine) {
     const auto bytes = disk_bytes_of(machine, {}, 64 * kArrayDiskMiB);
     EXPECT_FALSE(bytes);
     return bytes ? "" : bytes.error().message();

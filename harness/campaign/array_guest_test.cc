@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "harness/campaign/served_guest_fixture.h"
-#include "harness/crash/oracle.h"
+#include "harness/oracle/oracle.h"
 #include "harness/workload/small_files.h"
 
 namespace headcrash::campaign {
@@ -39,11 +39,11 @@ class ArrayGuest : public ServedGuest {
     EXPECT_EQ(answer.value("done", std::size_t{0}), to - from) << answer.dump();
   }
 
-  std::vector<crash::ObservedObject> dump() {
-    std::vector<crash::ObservedObject> tree;
+  std::vector<oracle::ObservedObject> dump() {
+    std::vector<oracle::ObservedObject> tree;
     must({{"do", "dump"}, {"root", kRoot}}, [&](const json& event) {
       if (event.value("event", "") != "entry") return;
-      auto object = crash::parse_entry(event);
+      auto object = oracle::parse_entry(event);
       ASSERT_TRUE(object) << object.error().message();
       tree.push_back(std::move(*object));
     });
@@ -79,9 +79,9 @@ TEST_F(ArrayGuest, SurvivesADeadMemberARebuildAndAPowerCut) {
   must_end_well({"e2fsck", "-f", "-p", "/dev/vda"}, 1);
   mount();
   const auto tree = dump();
-  const auto oracle = crash::Oracle::follow(operations, {.promises = {.fsync_keeps_name = true}});
+  const auto oracle = oracle::Oracle::follow(operations, {.promises = {.fsync_keeps_name = true}});
   ASSERT_TRUE(oracle) << oracle.error().message();
-  for (const crash::Finding& finding : oracle->judge(operations.size() - 1, tree)) {
+  for (const oracle::Finding& finding : oracle->judge(operations.size() - 1, tree)) {
     ADD_FAILURE() << finding.path << ": expected " << finding.expected << ", found " << finding.found;
   }
 

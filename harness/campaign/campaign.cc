@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "harness/campaign/explored_trial.h"
-#include "harness/campaign/time_left.h"
 #include "harness/campaign/trial.h"
-#include "harness/process/scratch_folder.h"
+#include "harness/run/time_left.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -33,7 +33,7 @@ class Runner {
     }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
-      process::sweep_scratch_folders();
+      base::sweep_scratch_folders();
       std::vector<std::thread> workers;
       for (std::size_t i = 0; i < std::min(options_.jobs, todo_.size()); ++i)
         workers.emplace_back([this] { work(); });
@@ -55,17 +55,18 @@ class Runner {
       todo_.push_back(i);
     outcome_.planned = todo_.size();
     accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
-    auto kept = open_run(database_, {.kind = "campaign",
-                                     .name = campaign_.name,
-                                     .configuration = campaign_.text,
-                                     .seed = campaign_.seed,
-                                     .digest = campaign_digest(campaign_),
-                                     .shard = options_.shard,
-                                     .trials = todo_.size(),
-                                     .guest_kernel = images_.at(plans_[0].filesystem->name).kernel_version,
-                                     .accelerator = accelerator_,
-                                     .resume = options_.resume,
-                                     .redo_errors = options_.redo_errors});
+    auto kept =
+        run::open_run(database_, {.kind = "campaign",
+                                  .name = campaign_.name,
+                                  .configuration = campaign_.text,
+                                  .seed = campaign_.seed,
+                                  .digest = campaign_digest(campaign_),
+                                  .shard = options_.shard,
+                                  .trials = todo_.size(),
+                                  .guest_kernel = images_.at(plans_[0].filesystem->name).kernel_version,
+                                  .accelerator = accelerator_,
+                                  .resume = options_.resume,
+                                  .redo_errors = options_.redo_errors});
     if (!kept) return pass_on(kept);
     kept_ = std::move(*kept);
     outcome_.run = kept_.id;
@@ -108,7 +109,7 @@ class Runner {
   }
 
   Result<void> run_one(const TrialPlan& plan, ExplorationWorker* worker) {
-    const Result<fs::path> artefacts = artefact_folder(kept_, plan.key);
+    const Result<fs::path> artefacts = run::artefact_folder(kept_, plan.key);
     if (!artefacts) return pass_on(artefacts);
     const auto on_phase = [&](const std::string& phase) {
       const std::lock_guard lock(mutex_);
@@ -128,7 +129,7 @@ class Runner {
 
   Result<db::TrialRecord> run_cut(const TrialPlan& plan, const fs::path& artefacts,
                                   const std::function<void(const std::string&)>& on_phase) {
-    const Result<process::ScratchFolder> scratch = process::ScratchFolder::make();
+    const Result<base::ScratchFolder> scratch = base::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
     const TrialContext context{.campaign = &campaign_,
                                .image = images_.at(plan.filesystem->name),
@@ -159,11 +160,11 @@ class Runner {
   std::vector<std::size_t> todo_;                 // of the plans
   std::map<std::string, vm::GuestImage> images_;  // by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
-  KeptRun kept_;
+  run::KeptRun kept_;
   std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< of all below, and of the database
   std::size_t next_ = 0;
-  TimeLeft<const ExploredCell*> time_left_;  ///< by cell; null for trials of one cut
+  run::TimeLeft<const ExploredCell*> time_left_;  ///< by cell; null for trials of one cut
   CampaignOutcome outcome_;
   std::optional<Error> error_;
 };

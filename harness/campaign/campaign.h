@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "harness/campaign/campaign_file.h"
-#include "harness/campaign/kept_run.h"
+#include "harness/run/kept_run.h"
 #include "harness/vm/guest.h"
 #include "results/db/database.h"
 
@@ -28,7 +28,7 @@ struct CampaignOptions {
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
   bool stop_at_first = false;  ///< ufs-schemes: at a trial that came out otherwise than it must
-  Shard shard;
+  run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;
 };

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <set>
 
-#include "harness/campaign/text_hash.h"
+#include "harness/run/text_hash.h"
 #include "harness/workload/catalogue.h"
 #include "headcrash_campaign_embedded.h"
-#include "plugin/config/named_file.h"
-#include "plugin/config/strict_table.h"
+#include "plugin/base/named_file.h"
+#include "plugin/base/strict_table.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/store.h"
 #include "plugin/profiles/clock_text.h"
@@ -22,7 +22,7 @@
 namespace headcrash::campaign {
 namespace {
 
-using config::StrictTable;
+using base::StrictTable;
 
 using model::kSectorBytes;
 
@@ -263,8 +263,8 @@ std::string key_name(const std::string& workload) {
 }
 
 /// One with a base is one text with it, so that what the database keeps needs no other file.
-Result<config::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
-  auto found = config::find_named_file("campaign", name_or_path, config::built_in(embedded_files()));
+Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
+  auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
   if (!found) return found;
   const Result<StrictTable> own = StrictTable::parse(found->text, found->file);
   if (!own) return pass_on(own);
@@ -272,7 +272,7 @@ Result<config::NamedFile> find_campaign(const std::string& name_or_path, int dep
   if (const auto taken = own->take("base", base); !taken) return pass_on(taken);
   if (base.empty()) return found;
   if (depth >= kDeepestBase) return fail(own->subject("base"), "goes in a circle or too deep");
-  const auto below = find_campaign(config::named_in(found->folder, base), depth + 1);
+  const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
     return fail(own->subject("base") + ": " + error.subject, error.problem, error.remedy);
@@ -310,7 +310,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
 }
 
 Result<Campaign> load_campaign(const std::string& name_or_path) {
-  const Result<config::NamedFile> found = find_campaign(name_or_path, 0);
+  const Result<base::NamedFile> found = find_campaign(name_or_path, 0);
   if (!found) return pass_on(found);
   return parse_campaign(found->text, found->file);
 }
@@ -376,7 +376,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
                            place.workloads.numbered ? plan.workload : key_name(plan.workload));
     if (!place.workloads.numbered && place.workloads.count > 1) plan.key += fmt::format("/{}", turn + 1);
   }
-  plan.seed = hash_text(plan.key, campaign_.seed) >> 1;  // positive in SQLite
+  plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;  // positive in SQLite
   return plan;
 }
 
@@ -416,7 +416,7 @@ std::string campaign_digest(const Campaign& campaign) {
       shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
     }
   }
-  if (!campaign.explore) return fmt::format("{:016x}", hash_text(shape, campaign.seed));
+  if (!campaign.explore) return fmt::format("{:016x}", run::hash_text(shape, campaign.seed));
   for (const ExploredCell& cell : campaign.explore->cells) {
     if (!cell.application) continue;
     const workload::Application& app = *cell.application;
@@ -425,7 +425,7 @@ std::string campaign_digest(const Campaign& campaign) {
       shape += fmt::format("\n{}", fmt::join(*lines, "\n"));
     for (const auto& [name, content] : app.files) shape += fmt::format("\n{}\n{}", name, content);
   }
-  return fmt::format("{:016x}", hash_text(shape, campaign.seed));
+  return fmt::format("{:016x}", run::hash_text(shape, campaign.seed));
 }
 
 }  // namespace headcrash::campaign

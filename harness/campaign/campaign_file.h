@@ -9,7 +9,7 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/campaign/exploration_file.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::campaign {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -49,7 +49,7 @@ class CampaignWithABase : public testing::Test {
     std::ofstream(path) << text;
     return path;
   }
-  model::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(CampaignWithABase, SaysOnlyWhatIsDifferent) {

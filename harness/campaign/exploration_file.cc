@@ -11,13 +11,13 @@
 #include "harness/campaign/array_disk.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
-#include "plugin/config/nearest.h"
+#include "plugin/base/nearest.h"
 #include "plugin/states/explorer.h"
 
 namespace headcrash::campaign {
 namespace {
 
-using config::StrictTable;
+using base::StrictTable;
 
 constexpr std::array kControls{Control::lose, Control::damage, Control::keep, Control::keep_after_fsck};
 constexpr std::int64_t kTrialsMost = 100'000'000;
@@ -30,7 +30,7 @@ Result<Control> parse_control(const StrictTable& table, const std::string& word)
     known.emplace_back(name(control));
   }
   return fail(table.subject("must"), fmt::format("\"{}\" is nothing that a control must do", word),
-              config::suggest(word, known));
+              base::suggest(word, known));
 }
 
 Result<void> take_strategies(const StrictTable& table, std::vector<std::string>& into) {
@@ -300,7 +300,7 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
   return {};
 }
 
-Result<void> take_faults(const StrictTable& table, lab::StageMachine& machine) {
+Result<void> take_faults(const StrictTable& table, explorer::StageMachine& machine) {
   for (const auto& read :
        {table.take("faults", machine.faults), table.take("faults-after-cut", machine.faults_after_cut)}) {
     if (!read) return read;

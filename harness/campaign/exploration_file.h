@@ -40,11 +40,11 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/lab/record_workload.h"
-#include "harness/lab/stage_machine.h"
+#include "harness/explorer/record_workload.h"
+#include "harness/explorer/stage_machine.h"
 #include "harness/workload/application.h"
-#include "plugin/config/strict_table.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
+#include "plugin/base/strict_table.h"
 
 namespace headcrash::campaign {
 
@@ -62,7 +62,7 @@ struct ExploredCell {
   std::vector<std::string> strategies;  ///< plugin/states/explorer.h
   std::int64_t budget = 1000;           ///< distinct states of one trial
   std::optional<std::int64_t> states;   ///< of all trials together, which have equal shares as their budgets
-  lab::StageMachine machine;            ///< that the workload runs and recovers on
+  explorer::StageMachine machine;       ///< that the workload runs and recovers on
   bool write_through = false;
   bool prefill = true;          ///< of one disk; an array is made of empty members
   bool own_strategies = false;  ///< other ones than the campaign's
@@ -76,7 +76,7 @@ std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
-  std::int64_t answer_delay_us = lab::DiskOptions().delay_us;  ///< while a workload is recorded
+  std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while a workload is recorded
   double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
   std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
   bool keep = false;                ///< the recordings of clean trials, too
@@ -86,7 +86,7 @@ struct Exploration {
 /// The file's own workloads: names and operations.
 using OwnWorkloads = std::map<std::string, std::string>;
 /// Root's `workloads`. Errors: a name of the catalogue, operations that are none or persist nothing.
-Result<OwnWorkloads> read_own_workloads(const config::StrictTable& root);
+Result<OwnWorkloads> read_own_workloads(const base::StrictTable& root);
 /// A cell whose workload is one of them gets its operations.
 void take_own_workload(const OwnWorkloads& own, ExploredCell& cell);
 
@@ -99,28 +99,27 @@ struct ExplorationDefaults {
 };
 
 /// `filesystems`: the candidates. Reads root's `explore` and `controls`.
-Result<Exploration> read_exploration(const config::StrictTable& root, const ExplorationDefaults& defaults,
+Result<Exploration> read_exploration(const base::StrictTable& root, const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);
 
 /// `subject` names the key. Errors: an unknown one, one that the device is too small for.
-Result<adapters::LinuxAdapter> load_filesystem(const config::StrictTable& root, const std::string& subject,
+Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root, const std::string& subject,
                                                const std::string& name, std::uint64_t size_bytes);
 
 /// `trials`: a number, or "all".
-Result<void> take_trials(const config::StrictTable& table, std::optional<std::int64_t>& trials);
+Result<void> take_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
 /// `write-cache` and `prefill`.
-Result<void> take_write_cache(const config::StrictTable& table, bool& write_through);
-Result<void> take_prefill(const config::StrictTable& table, bool& prefill);
+Result<void> take_write_cache(const base::StrictTable& table, bool& write_through);
+Result<void> take_prefill(const base::StrictTable& table, bool& prefill);
 
 /// `faults` and `faults-after-cut`.
-Result<void> take_faults(const config::StrictTable& table, lab::StageMachine& machine);
+Result<void> take_faults(const base::StrictTable& table, explorer::StageMachine& machine);
 
 /// `application`, if the table has it: a name, or a file.
-Result<void> take_application(const config::StrictTable& table, ExploredCell& cell);
+Result<void> take_application(const base::StrictTable& table, ExploredCell& cell);
 
 /// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell says.
-Result<void> check_workload(const config::StrictTable& table, const std::string& key,
-                            const ExploredCell& cell);
+Result<void> check_workload(const base::StrictTable& table, const std::string& key, const ExploredCell& cell);
 
 /// The workloads of a cell, which may be hundreds of thousands: known by their turn, from 0.
 struct CellWorkloads {

@@ -257,9 +257,9 @@ TEST(Exploration, ArraysStandInThePlaceOfTheDisk) {
   const Campaign campaign = campaign_of(kOnArrays);
   const auto& cells = campaign.explore->cells;
   ASSERT_EQ(cells.size(), 3U);
-  EXPECT_EQ(cells[0].machine, (lab::StageMachine{"raid5-5-forced", {}, {"dead:hd0.1"}}));
-  EXPECT_EQ(cells[1].machine, (lab::StageMachine{"raid5-5", {"dead:hd0.2"}, {}}));
-  EXPECT_EQ(cells[2].machine, (lab::StageMachine{"netra-raid5", {"dead:hd0.2"}, {}}));
+  EXPECT_EQ(cells[0].machine, (explorer::StageMachine{"raid5-5-forced", {}, {"dead:hd0.1"}}));
+  EXPECT_EQ(cells[1].machine, (explorer::StageMachine{"raid5-5", {"dead:hd0.2"}, {}}));
+  EXPECT_EQ(cells[2].machine, (explorer::StageMachine{"netra-raid5", {"dead:hd0.2"}, {}}));
   EXPECT_EQ(cells[2].strategies, (std::vector<std::string>{"member", "physical"}));
   const TrialPlans plans(campaign);
   EXPECT_TRUE(plans[0].key.starts_with("ext4+raid5-5-forced+after-cut:dead:hd0.1/stage/")) << plans[0].key;

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "harness/lab/exploration.h"
-#include "harness/lab/failure_report.h"
-#include "harness/process/stopwatch.h"
-#include "harness/process/wall_clock.h"
+#include "harness/explorer/exploration.h"
+#include "harness/explorer/failure_report.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::campaign {
@@ -25,7 +25,7 @@ constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
 
 /// Tells the guest's kernel what cache the disks have; it sends flushes to one that writes back only.
-lab::Step<void> tell_write_cache(lab::StageGuest& guest, bool write_through) {
+run::Step<void> tell_write_cache(explorer::StageGuest& guest, bool write_through) {
   const auto told = guest.exec(
       {"sh", "-c",
        fmt::format(
@@ -33,18 +33,18 @@ lab::Step<void> tell_write_cache(lab::StageGuest& guest, bool write_through) {
            guest.empty_disks().log_sectors != 0 ? "vdc" : "", write_through ? "through" : "back")});
   if (!told) return tl::unexpected(told.error());
   if (told->exit_code == 0) return {};
-  return lab::stop(crash::Verdict::harness_error,
+  return run::stop(oracle::Verdict::harness_error,
                    "the guest could not be told \"write through\": " + told->output);
 }
 
-lab::Step<lab::RecordedWorkload> record(lab::StageGuest& guest, const ExploredCell& cell,
-                                        const lab::FormattedDisk& disk,
-                                        const std::vector<workload::Operation>& operations,
-                                        const fs::path& recording) {
+run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
+                                             const explorer::FormattedDisk& disk,
+                                             const std::vector<workload::Operation>& operations,
+                                             const fs::path& recording) {
   const auto record_it = [&] {
     return cell.application
-               ? lab::record_application(guest, cell.filesystem, disk, *cell.application, recording)
-               : lab::record_workload(guest, cell.filesystem, disk, operations, recording);
+               ? explorer::record_application(guest, cell.filesystem, disk, *cell.application, recording)
+               : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
   };
   if (!cell.write_through) return record_it();
   // The guest that was told must be the one that works: a load may have had to restore another.
@@ -60,7 +60,7 @@ lab::Step<lab::RecordedWorkload> record(lab::StageGuest& guest, const ExploredCe
     if (const auto told = tell_write_cache(guest, false); !told) return tl::unexpected(told.error());
     return recorded;
   }
-  return lab::stop(crash::Verdict::harness_error,
+  return run::stop(oracle::Verdict::harness_error,
                    "no guest stayed the same while it was told \"write through\"");
 }
 
@@ -68,7 +68,7 @@ lab::Step<lab::RecordedWorkload> record(lab::StageGuest& guest, const ExploredCe
 class ExploredTrial {
  public:
   ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
-                lab::StageGuest& guest, std::map<std::string, std::size_t>& minimised)
+                explorer::StageGuest& guest, std::map<std::string, std::size_t>& minimised)
       : context_(context),
         plan_(plan),
         cell_(*plan.cell),
@@ -80,21 +80,21 @@ class ExploredTrial {
 
  private:
   Result<std::vector<workload::Operation>> operations() const;
-  lab::Step<void> explore_and_tell(const std::vector<workload::Operation>& operations,
+  run::Step<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                    const std::function<void(const std::string&)>& on_phase);
-  lab::Step<lab::ExplorationResult> explore(const lab::RecordedWorkload& recorded,
-                                            const std::function<void(const std::string&)>& on_phase);
+  run::Step<explorer::ExplorationResult> explore(const explorer::RecordedWorkload& recorded,
+                                                 const std::function<void(const std::string&)>& on_phase);
   /// An application may promise less than its file system does.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
     return by_filesystem || !cell_.application ? cell_.filesystem.expected : cell_.application->expected;
   }
-  void keep_coverage(const lab::ExplorationResult& result);
-  void keep_steps(const lab::ExplorationResult& result);
-  void keep_state(const lab::StateOutcome& outcome);
-  void tell_failure(const lab::FormattedDisk& disk, const lab::RecordedWorkload& recorded,
-                    const lab::ConfirmedFailure& failure);
-  void judge(const lab::ExplorationResult& result);
+  void keep_coverage(const explorer::ExplorationResult& result);
+  void keep_steps(const explorer::ExplorationResult& result);
+  void keep_state(const explorer::StateOutcome& outcome);
+  void tell_failure(const explorer::FormattedDisk& disk, const explorer::RecordedWorkload& recorded,
+                    const explorer::ConfirmedFailure& failure);
+  void judge(const explorer::ExplorationResult& result);
   void keep_artefacts();
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
   void step(const std::string& name, std::int64_t count, double ms) {
@@ -105,7 +105,7 @@ class ExploredTrial {
   const TrialPlan& plan_;
   const ExploredCell& cell_;
   const fs::path& artefacts_;
-  lab::StageGuest& guest_;
+  explorer::StageGuest& guest_;
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
@@ -121,7 +121,7 @@ Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
 }
 
 Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::string&)>& on_phase) {
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   const auto list = operations();
   if (!list) return pass_on(list);
   guest_.put_under(cell_.machine);
@@ -135,12 +135,12 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   record_.expected = adapters::name(expected());
   if (cell_.control) record_.control = std::string(name(*cell_.control));
   record_.variant = variant(cell_);
-  record_.started_at = process::now_utc();
+  record_.started_at = base::now_utc();
   record_.operations = static_cast<std::int64_t>(list->size());
   const auto done = explore_and_tell(*list, on_phase);
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (!done) {
-    record_.verdict = crash::name(done.error().verdict);
+    record_.verdict = oracle::name(done.error().verdict);
     record_.summary = done.error().summary;
     worth_keeping_ = true;
   }
@@ -149,9 +149,9 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   return std::move(record_);
 }
 
-lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Operation>& operations,
+run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Operation>& operations,
                                                 const std::function<void(const std::string&)>& on_phase) {
-  process::Stopwatch watch;
+  base::Stopwatch watch;
   on_phase("format");
   auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
   if (!disk) return tl::unexpected(disk.error());
@@ -163,7 +163,7 @@ lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   if (!recorded) return tl::unexpected(recorded.error());
   step("record", 1, watch.ms());
   if (recorded->failure)
-    return lab::stop(crash::Verdict::harness_error,
+    return run::stop(oracle::Verdict::harness_error,
                      "the workload failed before any cut: " + *recorded->failure);
   const auto result = explore(*recorded, on_phase);
   if (!result) return tl::unexpected(result.error());
@@ -171,7 +171,7 @@ lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   keep_steps(*result);
   if (interrupted()) return {};
   watch.lap();
-  for (const lab::ConfirmedFailure& failure : result->failures) {
+  for (const explorer::ConfirmedFailure& failure : result->failures) {
     on_phase(fmt::format("{} failures to tell, {}", result->failures.size(), failure.outcome.full_name()));
     tell_failure(*disk, *recorded, failure);
     if (interrupted()) return {};
@@ -181,13 +181,13 @@ lab::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   return {};
 }
 
-lab::Step<lab::ExplorationResult> ExploredTrial::explore(
-    const lab::RecordedWorkload& recorded, const std::function<void(const std::string&)>& on_phase) {
+run::Step<explorer::ExplorationResult> ExploredTrial::explore(
+    const explorer::RecordedWorkload& recorded, const std::function<void(const std::string&)>& on_phase) {
   const Exploration& settings = *context_.campaign->explore;
-  lab::ExplorationOptions options;
+  explorer::ExplorationOptions options;
   for (const std::string& word : cell_.strategies) {
     const auto strategy = states::parse_strategy(word);
-    if (!strategy) return lab::broken(strategy.error());
+    if (!strategy) return run::broken(strategy.error());
     options.explore.strategies.push_back(*strategy);
   }
   options.explore.seed = plan_.seed;
@@ -196,36 +196,37 @@ lab::Step<lab::ExplorationResult> ExploredTrial::explore(
   options.in_guest_share = settings.in_guest_share;
   options.failures_confirmed = static_cast<std::size_t>(settings.confirm);
   options.interrupted = context_.interrupted;
-  options.on_state = [&](const lab::StateOutcome& outcome) {
+  options.on_state = [&](const explorer::StateOutcome& outcome) {
     keep_state(outcome);
     if (record_.states.size() % 20 == 1) on_phase(fmt::format("{} states", record_.states.size()));
   };
-  const std::vector<lab::StageGuest*> guests{&guest_};
-  auto result = lab::explore(guests, cell_.filesystem, recorded, options);
-  if (!result) return lab::broken(result.error());
+  const std::vector<explorer::StageGuest*> guests{&guest_};
+  auto result = explorer::explore(guests, cell_.filesystem, recorded, options);
+  if (!result) return run::broken(result.error());
   return std::move(*result);
 }
 
-void ExploredTrial::keep_state(const lab::StateOutcome& outcome) {
+void ExploredTrial::keep_state(const explorer::StateOutcome& outcome) {
   db::CrashStateRecord state;
   state.name = outcome.full_name();
   state.strategy = states::name(outcome.strategy);
   state.digest = outcome.digest;
   if (outcome.persisted_operation)
     state.persisted_operation = static_cast<std::int64_t>(*outcome.persisted_operation);
-  state.verdict = crash::name(outcome.judgement.verdict);
-  if (!crash::keeps_promises(outcome.judgement.verdict) || outcome.recovery.refused_as_cut)
+  state.verdict = oracle::name(outcome.judgement.verdict);
+  if (!oracle::keeps_promises(outcome.judgement.verdict) || outcome.recovery.refused_as_cut)
     state.summary = outcome.judgement.summary;
   state.in_guest = outcome.in_guest_only;
   state.wall_ms = outcome.wall_ms;
-  for (const crash::Finding& finding : outcome.findings) {
-    state.findings.push_back({std::string(crash::name(finding.kind)), std::string(crash::name(finding.tier)),
-                              finding.path, finding.expected, finding.found});
+  for (const oracle::Finding& finding : outcome.findings) {
+    state.findings.push_back({std::string(oracle::name(finding.kind)),
+                              std::string(oracle::name(finding.tier)), finding.path, finding.expected,
+                              finding.found});
   }
   record_.states.push_back(std::move(state));
 }
 
-void ExploredTrial::keep_coverage(const lab::ExplorationResult& result) {
+void ExploredTrial::keep_coverage(const explorer::ExplorationResult& result) {
   for (const states::Coverage& part : result.coverage) {
     const std::string strategy(states::name(part.strategy));
     record_.coverage.push_back(
@@ -238,22 +239,23 @@ void ExploredTrial::keep_coverage(const lab::ExplorationResult& result) {
   }
 }
 
-void ExploredTrial::keep_steps(const lab::ExplorationResult& result) {
+void ExploredTrial::keep_steps(const explorer::ExplorationResult& result) {
   const auto checked = static_cast<std::int64_t>(result.checked);
   std::int64_t generated = 0;
   for (const states::Coverage& part : result.coverage) generated += static_cast<std::int64_t>(part.generated);
   step("generate", generated, result.generate_ms);
   double known_ms = result.generate_ms;
-  for (std::size_t i = 0; i < lab::kStepKinds; ++i) {
-    step(std::string(lab::name(static_cast<lab::StepKind>(i))), checked, result.step_ms.at(i));
+  for (std::size_t i = 0; i < explorer::kStepKinds; ++i) {
+    step(std::string(explorer::name(static_cast<explorer::StepKind>(i))), checked, result.step_ms.at(i));
     known_ms += result.step_ms.at(i);
   }
   step("confirm", static_cast<std::int64_t>(result.sampled + result.failures.size()),
        std::max(0.0, result.wall_ms - known_ms));
 }
 
-void ExploredTrial::tell_failure(const lab::FormattedDisk& disk, const lab::RecordedWorkload& recorded,
-                                 const lab::ConfirmedFailure& failure) {
+void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
+                                 const explorer::RecordedWorkload& recorded,
+                                 const explorer::ConfirmedFailure& failure) {
   worth_keeping_ = true;
   const auto state =
       std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
@@ -261,25 +263,25 @@ void ExploredTrial::tell_failure(const lab::FormattedDisk& disk, const lab::Reco
   db::FailureRecord told{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
   told.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
   told.account = failure.outcome.judgement.summary;
-  told.tier = failure.outcome.findings.empty() ? crash::name(crash::Tier::integrity)
-                                               : crash::name(failure.outcome.findings.front().tier);
+  told.tier = failure.outcome.findings.empty() ? oracle::name(oracle::Tier::integrity)
+                                               : oracle::name(failure.outcome.findings.front().tier);
   if (failure.confirmed) {
     const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
-    lab::ReportOptions options{.recordings = artefacts_,
-                               .replay = "headcrash replay " + plan_.key,
-                               .limit = kOnlyTell,
-                               .state_checks = 0,
-                               .interrupted = context_.interrupted};
+    explorer::ReportOptions options{.recordings = artefacts_,
+                                    .replay = "headcrash replay " + plan_.key,
+                                    .limit = kOnlyTell,
+                                    .state_checks = 0,
+                                    .interrupted = context_.interrupted};
     if (make_small) {
       options.limit = kMinimise;
-      options.state_checks = lab::ReportOptions{}.state_checks;
-      options.record = [&](lab::StageGuest& guest, const std::vector<workload::Operation>& operations,
+      options.state_checks = explorer::ReportOptions{}.state_checks;
+      options.record = [&](explorer::StageGuest& guest, const std::vector<workload::Operation>& operations,
                            const fs::path& recording) {
         return record(guest, cell_, disk, operations, recording);
       };
     }
-    const auto report = lab::report_failure(guest_, cell_.filesystem, recorded, failure, options);
+    const auto report = explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
       told = {.confirmed = report->confirmed,
               .disagreement = report->disagreement,
@@ -297,19 +299,19 @@ void ExploredTrial::tell_failure(const lab::FormattedDisk& disk, const lab::Reco
 
 /// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and said to be
 /// so; so is what it could not do at all, with the first reason.
-void ExploredTrial::judge(const lab::ExplorationResult& result) {
-  const crash::Judgement* worst = nullptr;
-  const crash::Judgement* undone = nullptr;
+void ExploredTrial::judge(const explorer::ExplorationResult& result) {
+  const oracle::Judgement* worst = nullptr;
+  const oracle::Judgement* undone = nullptr;
   std::string differed;
   std::size_t unchecked = 0, unconfirmed = 0;
-  for (const lab::ConfirmedFailure& failure : result.failures) {
+  for (const explorer::ConfirmedFailure& failure : result.failures) {
     const auto state =
         std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
     const bool again = state != record_.states.end() && state->failure && state->failure->confirmed;
-    const crash::Judgement& judgement = failure.outcome.judgement;
+    const oracle::Judgement& judgement = failure.outcome.judgement;
     if (again && (worst == nullptr || judgement.verdict > worst->verdict)) worst = &judgement;
     if (again) continue;
-    const bool done = judgement.verdict != crash::Verdict::harness_error;
+    const bool done = judgement.verdict != oracle::Verdict::harness_error;
     ++(done ? unconfirmed : unchecked);
     if (!done && undone == nullptr) undone = &judgement;
     if (done && differed.empty() && state != record_.states.end() && state->failure)
@@ -317,24 +319,24 @@ void ExploredTrial::judge(const lab::ExplorationResult& result) {
   }
   const std::string of = fmt::format("{} states", result.checked);
   if (worst != nullptr) {
-    record_.verdict = crash::name(worst->verdict);
+    record_.verdict = oracle::name(worst->verdict);
     record_.summary =
         fmt::format("{} of {} failed; the worst: {}", result.checked - result.clean, of, worst->summary);
   } else if (undone != nullptr) {
-    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = fmt::format("{} of {} could not be checked: {}", unchecked, of, undone->summary);
   } else if (unconfirmed > 0) {
-    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest{}{}", unconfirmed, of,
                                   differed.empty() ? "" : ": ", differed);
   } else if (result.checked == 0) {
-    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = "there was no state to check";
   } else {
     const bool replayed = std::ranges::any_of(record_.states, [](const db::CrashStateRecord& state) {
-      return state.verdict == crash::name(crash::Verdict::replayed);
+      return state.verdict == oracle::name(oracle::Verdict::replayed);
     });
-    record_.verdict = crash::name(replayed ? crash::Verdict::replayed : crash::Verdict::clean);
+    record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
     record_.summary = fmt::format("everything promised is there in all {}", of);
   }
 }
@@ -347,7 +349,7 @@ void ExploredTrial::keep_artefacts() {
   }
   const fs::path recording = artefacts_ / kRecording;
   for (const auto& [kind, path] :
-       {std::pair{"recording", recording}, std::pair{"workload", lab::operations_file(recording)}}) {
+       {std::pair{"recording", recording}, std::pair{"workload", explorer::operations_file(recording)}}) {
     const auto bytes = fs::file_size(path, error);
     if (error) continue;
     record_.artefacts.push_back(
@@ -358,8 +360,8 @@ void ExploredTrial::keep_artefacts() {
 
 }  // namespace
 
-lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
-                                                  lab::StageGuest& guest) {
+run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
+                                                       explorer::StageGuest& guest) {
   // Strategies and faults do not change what mkfs makes.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
@@ -372,28 +374,29 @@ lab::Step<lab::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std:
   if (disk->disk) return *disk->disk;
   auto made = make(cell, called, uuid_seed, guest);
   // A hang may have been the host's; a command that is missing stays missing.
-  if (made || made.error().verdict == crash::Verdict::harness_error) disk->disk = made;
+  if (made || made.error().verdict == oracle::Verdict::harness_error) disk->disk = made;
   return made;
 }
 
-lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, const std::string& called,
-                                                   std::uint64_t uuid_seed, lab::StageGuest& guest) const {
+run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, const std::string& called,
+                                                        std::uint64_t uuid_seed,
+                                                        explorer::StageGuest& guest) const {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return lab::broken({folder_.string(), error.message(), "make the database's folder writable"});
+  if (error) return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
   const fs::path recording = folder_ / (called + ".hcrec");
-  const lab::DiskOptions options{.used = cell.prefill};
+  const explorer::DiskOptions options{.used = cell.prefill};
   if (fs::exists(recording, error)) {  // of the run that is gone on with
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->complaint())
-      return lab::formatted_disk(recording, (*run)->events(), cell.machine, options);
+      return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
   // Recordings name it as their base: it gets its name when it is whole.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
-  auto made = lab::format_disk(guest, cell.filesystem, draft, lab::uuid_from(uuid_seed), options);
+  auto made = explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
   if (!made) return made;
   fs::rename(draft, recording, error);
-  if (error) return lab::broken({recording.string(), error.message(), ""});
+  if (error) return run::broken({recording.string(), error.message(), ""});
   made->recording = recording;
   return made;
 }
@@ -403,13 +406,14 @@ lab::Step<lab::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, con
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes) return {};
   lab_.reset();
-  auto lab = lab::Lab::start(1, {.image = image,
-                                 .accelerator = context_.accelerator,
-                                 .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                                 .disk_bytes = context_.campaign->size_bytes,
-                                 .log_bytes = log_bytes,
-                                 .cache = context_.cache,
-                                 .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
+  auto lab =
+      explorer::Lab::start(1, {.image = image,
+                               .accelerator = context_.accelerator,
+                               .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                               .disk_bytes = context_.campaign->size_bytes,
+                               .log_bytes = log_bytes,
+                               .cache = context_.cache,
+                               .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
   if (!lab) return pass_on(lab);
   lab_ = std::move(*lab);
   image_key_ = image.key;

@@ -16,8 +16,8 @@
 #include <string>
 
 #include "harness/campaign/campaign_file.h"
-#include "harness/lab/lab.h"
-#include "harness/lab/record_workload.h"
+#include "harness/explorer/lab.h"
+#include "harness/explorer/record_workload.h"
 #include "results/db/database.h"
 
 namespace headcrash::campaign {
@@ -30,16 +30,16 @@ class FormattedDisks {
 
   /// Formats with this guest unless another has done so. A disk that could not be formatted is not tried
   /// again.
-  lab::Step<lab::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
-                                    lab::StageGuest& guest);
+  run::Step<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
+                                         explorer::StageGuest& guest);
 
  private:
-  lab::Step<lab::FormattedDisk> make(const ExploredCell& cell, const std::string& called,
-                                     std::uint64_t uuid_seed, lab::StageGuest& guest) const;
+  run::Step<explorer::FormattedDisk> make(const ExploredCell& cell, const std::string& called,
+                                          std::uint64_t uuid_seed, explorer::StageGuest& guest) const;
 
   struct Disk {
     std::mutex mutex;  ///< held while it is formatted
-    std::optional<lab::Step<lab::FormattedDisk>> disk;
+    std::optional<run::Step<explorer::FormattedDisk>> disk;
   };
   std::filesystem::path folder_;
   std::mutex mutex_;  ///< of the map
@@ -69,7 +69,7 @@ class ExplorationWorker {
   Result<void> make_ready(const vm::GuestImage& image, std::uint64_t log_bytes);
 
   ExplorationContext context_;
-  std::unique_ptr<lab::Lab> lab_;
+  std::unique_ptr<explorer::Lab> lab_;
   std::string image_key_;                         ///< of the lab's guest ...
   std::uint64_t log_bytes_ = 0;                   ///< ... and the size of its second disk
   std::map<std::string, std::size_t> minimised_;  ///< failures that were made small, by cell and kind

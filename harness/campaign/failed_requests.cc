@@ -5,7 +5,7 @@
 
 #include <unordered_map>
 
-#include "harness/lab/block_kind.h"
+#include "harness/explorer/block_kind.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::campaign {
@@ -15,7 +15,7 @@ std::string describe(const record::Event& request, std::string_view type) {
   if (request.op == model::Op::flush) return "flush";
   const std::string range = fmt::format("{}+{}", request.lba, request.sectors);
   if (request.payload.empty()) return "request of " + range;
-  return fmt::format("write of {}: {}", range, lab::describe_write(type, request.lba, request.payload));
+  return fmt::format("write of {}: {}", range, explorer::describe_write(type, request.lba, request.payload));
 }
 
 }  // namespace

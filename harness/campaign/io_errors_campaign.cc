@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "harness/campaign/io_errors_cell.h"
-#include "harness/process/scratch_folder.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -39,7 +39,7 @@ Result<std::map<std::string, Subject>> subjects_of(const std::vector<IoErrorCell
 
 class IoErrorsRun {
  public:
-  IoErrorsRun(const CampaignOptions& options, db::Database& database, KeptRun run,
+  IoErrorsRun(const CampaignOptions& options, db::Database& database, run::KeptRun run,
               std::vector<IoErrorCell> cells, std::map<std::string, Subject> subjects,
               vm::Accelerator accelerator)
       : options_(options),
@@ -84,7 +84,7 @@ class IoErrorsRun {
   }
 
   Result<void> measure(const IoErrorCell& cell) {
-    const auto scratch = process::ScratchFolder::make();
+    const auto scratch = base::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
     const Subject& subject = subjects_.at(cell.filesystem);
     const auto record = measure_io_errors(cell, subject.adapter,
@@ -108,7 +108,7 @@ class IoErrorsRun {
 
   const CampaignOptions& options_;
   db::Database& database_;
-  KeptRun run_;
+  run::KeptRun run_;
   std::vector<IoErrorCell> cells_;  // to be measured
   std::map<std::string, Subject> subjects_;
   vm::Accelerator accelerator_;
@@ -131,20 +131,20 @@ Result<CampaignOutcome> run_io_errors_campaign(const IoErrorsCampaign& campaign,
   const vm::Accelerator accelerator = vm::probe_accelerator(options.cache).accelerator;
   const std::string configuration =
       fmt::format("{} {} {} seed={}", kIoErrorsName, campaign.filesystem, campaign.failed, kSeed);
-  auto run = open_run(*database,
-                      {.kind = "campaign",
-                       .name = std::string(kIoErrorsName),
-                       .configuration = configuration,
-                       .seed = kSeed,
-                       .digest = configuration,
-                       .shard = options.shard,
-                       .trials = cells->size(),
-                       .guest_kernel = cells->empty() ? "" : subjects->begin()->second.image.kernel_version,
-                       .accelerator = accelerator,
-                       .resume = options.resume,
-                       .redo_errors = options.redo_errors});
+  auto run = run::open_run(
+      *database, {.kind = "campaign",
+                  .name = std::string(kIoErrorsName),
+                  .configuration = configuration,
+                  .seed = kSeed,
+                  .digest = configuration,
+                  .shard = options.shard,
+                  .trials = cells->size(),
+                  .guest_kernel = cells->empty() ? "" : subjects->begin()->second.image.kernel_version,
+                  .accelerator = accelerator,
+                  .resume = options.resume,
+                  .redo_errors = options.redo_errors});
   if (!run) return pass_on(run);
-  process::sweep_scratch_folders();
+  base::sweep_scratch_folders();
   return IoErrorsRun(options, *database, std::move(*run), std::move(*cells), std::move(*subjects),
                      accelerator)
       .run();

@@ -14,19 +14,19 @@
 #include "harness/campaign/io_errors_documents.h"
 #include "harness/campaign/io_errors_faults.h"
 #include "harness/campaign/io_errors_verdict.h"
-#include "harness/campaign/trial_machine.h"
 #include "harness/device/served_device.h"
-#include "harness/lab/guest_session.h"
-#include "harness/lab/record_workload.h"
-#include "harness/process/stopwatch.h"
-#include "harness/process/wall_clock.h"
+#include "harness/explorer/record_workload.h"
+#include "harness/run/guest_session.h"
+#include "harness/run/trial_machine.h"
 #include "harness/workload/operation.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
 
 namespace headcrash::campaign {
 namespace {
 
-using lab::Step;
 using nlohmann::json;
+using run::Step;
 using Files = IoErrorFiles;
 using Lines = std::vector<std::string>;
 
@@ -64,17 +64,17 @@ class CellRun {
   };
   tl::expected<json, Silence> ask(const json& request, const vm::EventHandler& on_event = {});
   std::vector<int> do_all(const Lines& lines);
-  std::vector<crash::ObservedObject> look(std::string_view how, bool* readable);
+  std::vector<oracle::ObservedObject> look(std::string_view how, bool* readable);
   RangeContent look_at_write(std::string_view how);
   void arm();
   void note(std::string step, std::string result) {
     io_.steps.push_back({std::move(step), std::move(result)});
   }
 
-  Step<void> course();
-  Step<void> start_guest();
-  Step<void> format_and_set_up();
-  Step<void> write_metadata_sooner();
+  run::Step<void> course();
+  run::Step<void> start_guest();
+  run::Step<void> format_and_set_up();
+  run::Step<void> write_metadata_sooner();
   bool waits_for_metadata() const {
     return filesystem_.type == "xfs" && cell_.failed == FailedRequest::metadata;
   }
@@ -82,13 +82,13 @@ class CellRun {
   void sync_and_look();
   void more_work();
   void read_mount_state();
-  Step<void> end_session();
-  Step<void> recover();
-  Step<void> check();
-  void judge_tree(const std::vector<crash::ObservedObject>& tree);
-  Step<void> control(const json& request);
+  run::Step<void> end_session();
+  run::Step<void> recover();
+  run::Step<void> check();
+  void judge_tree(const std::vector<oracle::ObservedObject>& tree);
+  run::Step<void> control(const json& request);
   void conclude(const std::filesystem::path& recording);
-  Step<lab::GuestOutcome> exec(const Lines& argv) { return session_->exec(argv); }
+  run::Step<run::GuestOutcome> exec(const Lines& argv) { return session_->exec(argv); }
 
   const IoErrorCell& cell_;
   const adapters::LinuxAdapter& filesystem_;
@@ -102,11 +102,11 @@ class CellRun {
   db::IoErrorRecord io_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
-  std::unique_ptr<lab::GuestSession> session_;
+  std::unique_ptr<run::GuestSession> session_;
 };
 
 Result<db::TrialRecord> CellRun::run() {
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   db::TrialRecord record{.key = cell_.key(),
                          .filesystem = cell_.filesystem,
                          .device = kProfile,
@@ -116,7 +116,7 @@ Result<db::TrialRecord> CellRun::run() {
                          .cut = std::string(name(cell_.end)),
                          .verdict = kMeasured,
                          .expected = "any",
-                         .started_at = process::now_utc()};
+                         .started_at = base::now_utc()};
   const auto recording = context_.scratch / "recording.hcrec";
   auto started = device::ServedDevice::start({.profile = kProfile,
                                               .size_bytes = kDiskBytes,
@@ -127,7 +127,7 @@ Result<db::TrialRecord> CellRun::run() {
                                              context_.scratch);
   if (!started) return pass_on(started);
   device_ = std::move(*started);
-  const Step<void> done = course();
+  const run::Step<void> done = course();
   if (context_.interrupted != nullptr && *context_.interrupted) return fail(record.key, "interrupted");
   session_.reset();
   guest_.reset();
@@ -136,8 +136,9 @@ Result<db::TrialRecord> CellRun::run() {
     conclude(recording);
     record.summary = io_.surprise;
   } else {
-    record.verdict = crash::name(done.error().verdict == crash::Verdict::clean ? crash::Verdict::harness_error
-                                                                               : done.error().verdict);
+    record.verdict =
+        oracle::name(done.error().verdict == oracle::Verdict::clean ? oracle::Verdict::harness_error
+                                                                    : done.error().verdict);
     record.summary = done.error().summary;
   }
   record.operations = static_cast<std::int64_t>(io_.steps.size());
@@ -149,7 +150,7 @@ Result<db::TrialRecord> CellRun::run() {
   return record;
 }
 
-Step<void> CellRun::course() {
+run::Step<void> CellRun::course() {
   if (const auto started = start_guest(); !started) return started;
   if (const auto ready = format_and_set_up(); !ready) return ready;
   if (!faults_.late) arm();
@@ -187,7 +188,7 @@ std::vector<int> CellRun::do_all(const Lines& lines) {
     reported = operation + 1;
   };
   const auto answer = ask({{"do", "run"},
-                           {"root", lab::kMountPoint},
+                           {"root", run::kMountPoint},
                            {"operations", lines},
                            {"mark", ""},
                            {"continue_after_failure", true}},
@@ -207,49 +208,50 @@ void CellRun::arm() {
   }
 }
 
-Step<void> CellRun::control(const json& request) {
+run::Step<void> CellRun::control(const json& request) {
   const auto done = device_->control().request(request);
-  if (!done) return lab::broken(done.error());
+  if (!done) return run::broken(done.error());
   return {};
 }
 
-Step<void> CellRun::start_guest() {
+run::Step<void> CellRun::start_guest() {
   session_.reset();
   guest_.reset();  // it owns the console's log in the same folder
-  auto started = start_trial_guest({.image = context_.image,
-                                    .accelerator = context_.accelerator,
-                                    .disk_bytes = kDiskBytes,
-                                    .step_timeout_s = kStepTimeoutS,
-                                    .seed = lab::seed_digits(random_()),
-                                    .interrupted = context_.interrupted,
-                                    .cache = context_.cache,
-                                    .scratch = context_.scratch},
-                                   *device_, filesystem_);
-  if (!started) return lab::broken(started.error());
+  auto started = run::start_trial_guest({.image = context_.image,
+                                         .accelerator = context_.accelerator,
+                                         .disk_bytes = kDiskBytes,
+                                         .step_timeout_s = kStepTimeoutS,
+                                         .seed = run::seed_digits(random_()),
+                                         .interrupted = context_.interrupted,
+                                         .cache = context_.cache,
+                                         .scratch = context_.scratch},
+                                        *device_, filesystem_);
+  if (!started) return run::broken(started.error());
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
   gone_ = false;
   return std::move(started->met);
 }
 
-Step<void> CellRun::format_and_set_up() {
-  const auto made = exec(lab::in_guest(filesystem_.mkfs.argv, lab::uuid_from(random_)));
+run::Step<void> CellRun::format_and_set_up() {
+  const auto made = exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_)));
   if (!made) return tl::unexpected(made.error());
   if (!filesystem_.mkfs.good(made->exit_code))
-    return lab::stop(crash::Verdict::harness_error, "mkfs failed: " + made->output);
+    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made->output);
   if (const auto sooner = write_metadata_sooner(); !sooner) return sooner;
   std::string why;
   const auto mounted = session_->mount(filesystem_, &why);
   if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted) return lab::stop(crash::Verdict::harness_error, "the fresh file system was refused: " + why);
+  if (!*mounted)
+    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
   do_all({"create a", write_line("a", 0, Files::kBlocksOfA, Files::kFileA, Files::kOldVersion), "create b",
           write_line("b", 0, Files::kBlocksOfB, Files::kFileB, Files::kOldVersion)});
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : "failed");
   bool readable = false;
   const auto tree = look("setup", &readable);
-  const auto a = std::ranges::find(tree, std::string("a"), &crash::ObservedObject::path);
-  if (a == tree.end()) return lab::stop(crash::Verdict::harness_error, "the setup failed");
+  const auto a = std::ranges::find(tree, std::string("a"), &oracle::ObservedObject::path);
+  if (a == tree.end()) return run::stop(oracle::Verdict::harness_error, "the setup failed");
   faults_ = faults_of(cell_, filesystem_.type, a->inode);
   if (const auto said = session_->kernel_log(); !said) return tl::unexpected(said.error());
   return {};
@@ -258,7 +260,7 @@ Step<void> CellRun::format_and_set_up() {
 /// XFS writes metadata to their places when its log has been idle for half a minute, and so the log's
 /// covering records: a second is enough. Only where metadata are waited for, since those records would meet
 /// the others' faults.
-Step<void> CellRun::write_metadata_sooner() {
+run::Step<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   const auto done = exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"});
   if (!done) return tl::unexpected(done.error());
@@ -275,11 +277,11 @@ void CellRun::work() {
   outcome_.reopened_fsync = answers[5];
 }
 
-std::vector<crash::ObservedObject> CellRun::look(std::string_view how, bool* readable) {
-  std::vector<crash::ObservedObject> tree;
-  const auto dumped = ask({{"do", "dump"}, {"root", lab::kMountPoint}}, [&](const json& event) {
+std::vector<oracle::ObservedObject> CellRun::look(std::string_view how, bool* readable) {
+  std::vector<oracle::ObservedObject> tree;
+  const auto dumped = ask({{"do", "dump"}, {"root", run::kMountPoint}}, [&](const json& event) {
     if (event.value("event", "") != "entry") return;
-    if (auto object = crash::parse_entry(event)) tree.push_back(std::move(*object));
+    if (auto object = oracle::parse_entry(event)) tree.push_back(std::move(*object));
   });
   *readable = dumped.has_value();
   if (!dumped && !gone_) note(fmt::format("read ({})", how), "refused: " + dumped.error().refusal);
@@ -331,7 +333,7 @@ void CellRun::more_work() {
 /// bad.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
-                           {"argv", {"busybox", "grep", lab::kMountPoint, "/proc/mounts"}},
+                           {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},
                            {"timeout_ms", 60'000}});
   if (gone_) return;
   const std::string line = mounts ? mounts->value("stdout", "") : "";
@@ -342,13 +344,13 @@ void CellRun::read_mount_state() {
   note("/proc/mounts", line.substr(0, line.find('\n')));
 }
 
-Step<void> CellRun::end_session() {
+run::Step<void> CellRun::end_session() {
   if (const auto log = ask({{"do", "log"}}))
     io_.kernel_log = log->value("text", "").substr(0, kKernelWordsMost);
   if (!gone_ && guest_->oops()) note("kernel", *guest_->oops());
   bool cut = cell_.end == SessionEnd::cut;
   if (!cut) {
-    const auto unmounted = ask({{"do", "unmount"}, {"target", lab::kMountPoint}});
+    const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
     note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().refusal);
     if (gone_) cut = true;  // nothing else ends it
   }
@@ -362,7 +364,7 @@ Step<void> CellRun::end_session() {
   return {};
 }
 
-Step<void> CellRun::recover() {
+run::Step<void> CellRun::recover() {
   if (const auto started = start_guest(); !started) return started;
   std::string why;
   if (filesystem_.replay_by_mount) {
@@ -372,7 +374,7 @@ Step<void> CellRun::recover() {
       if (auto unmounted = session_->unmount(); !unmounted) return unmounted;
     note("replay by mount", *mounted ? "ok" : "refused: " + why);
   } else if (!filesystem_.replay.argv.empty()) {
-    const auto replayed = exec(lab::in_guest(filesystem_.replay.argv));
+    const auto replayed = exec(run::in_guest(filesystem_.replay.argv));
     if (!replayed) return tl::unexpected(replayed.error());
     note(fmt::format("{}", fmt::join(filesystem_.replay.argv, " ")),
          fmt::format("exit {}", replayed->exit_code));
@@ -389,20 +391,20 @@ Step<void> CellRun::recover() {
   bool readable = false;
   const auto tree = look("recovered", &readable);
   if (gone_ || !readable)
-    return lab::stop(crash::Verdict::harness_error, "the recovered tree cannot be read");
+    return run::stop(oracle::Verdict::harness_error, "the recovered tree cannot be read");
   judge_tree(tree);
   return session_->unmount();
 }
 
-Step<void> CellRun::check() {
-  const auto checked = exec(lab::in_guest(filesystem_.check.argv));
+run::Step<void> CellRun::check() {
+  const auto checked = exec(run::in_guest(filesystem_.check.argv));
   if (!checked) return tl::unexpected(checked.error());
   const bool good = filesystem_.check.good(checked->exit_code);
   outcome_.check = good ? "clean" : "damage";
   note(fmt::format("{}", fmt::join(filesystem_.check.argv, " ")),
        good ? "clean" : fmt::format("exit {}: {}", checked->exit_code, checked->output.substr(0, 400)));
   if (good || filesystem_.repair.argv.empty()) return {};
-  const auto repaired = exec(lab::in_guest(filesystem_.repair.argv));
+  const auto repaired = exec(run::in_guest(filesystem_.repair.argv));
   if (!repaired) return tl::unexpected(repaired.error());
   outcome_.check = filesystem_.repair.good(repaired->exit_code) ? "damage repaired" : "damage not repaired";
   note(fmt::format("{}", fmt::join(filesystem_.repair.argv, " ")),
@@ -410,7 +412,7 @@ Step<void> CellRun::check() {
   return {};
 }
 
-void CellRun::judge_tree(const std::vector<crash::ObservedObject>& tree) {
+void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);

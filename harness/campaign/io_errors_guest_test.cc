@@ -4,7 +4,7 @@
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/io_errors_cell.h"
-#include "harness/process/scratch_folder.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 db::TrialRecord measured(const IoErrorCell& cell) {
   const auto adapter = adapters::load_adapter(cell.adapter()).value();
   const auto image = vm::guest_image(default_cache(), adapter.guest).value();
-  const auto scratch = process::ScratchFolder::make().value();
+  const auto scratch = base::ScratchFolder::make().value();
   auto record = measure_io_errors(cell, adapter,
                                   {.image = image,
                                    .accelerator = vm::probe_accelerator(default_cache()).accelerator,

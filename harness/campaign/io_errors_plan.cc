@@ -87,7 +87,7 @@ CampaignSummary io_errors_campaign_summary() {
           .trials = cells ? cells->size() : 0};
 }
 
-Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign, const Shard& shard) {
+Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign, const run::Shard& shard) {
   std::vector<IoErrorCell> cells;
   std::size_t number = 0;
   for (const TestedFileSystem& subject : kSubjects) {

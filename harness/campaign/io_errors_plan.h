@@ -17,7 +17,7 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/campaign/campaign_file.h"
-#include "harness/campaign/kept_run.h"
+#include "harness/run/kept_run.h"
 
 namespace headcrash::campaign {
 
@@ -58,6 +58,7 @@ std::optional<IoErrorsCampaign> parse_io_errors_campaign(std::string_view name);
 CampaignSummary io_errors_campaign_summary();
 
 /// In order; a shard has every n-th one. Error: nothing has that name.
-Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign, const Shard& shard = {});
+Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign,
+                                                const run::Shard& shard = {});
 
 }  // namespace headcrash::campaign

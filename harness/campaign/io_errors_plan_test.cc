@@ -11,7 +11,7 @@
 namespace headcrash::campaign {
 namespace {
 
-std::vector<IoErrorCell> cells(std::string_view name, const Shard& shard = {}) {
+std::vector<IoErrorCell> cells(std::string_view name, const run::Shard& shard = {}) {
   return io_error_cells(parse_io_errors_campaign(name).value(), shard).value();
 }
 

@@ -13,8 +13,8 @@
 namespace headcrash::campaign {
 namespace {
 
-using crash::ContentRun;
-using crash::ObservedObject;
+using oracle::ContentRun;
+using oracle::ObservedObject;
 
 /// How many blocks of the range are what.
 struct Counts {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/crash/observed_tree.h"
+#include "harness/oracle/observed_tree.h"
 
 namespace headcrash::campaign {
 
@@ -34,7 +34,7 @@ enum class RangeContent : std::uint8_t {
 std::string_view name(RangeContent content);
 
 /// The worst of its blocks decides. A file that was not there before and is missing is old.
-RangeContent content_of(std::span<const crash::ObservedObject> tree, const WrittenRange& range);
+RangeContent content_of(std::span<const oracle::ObservedObject> tree, const WrittenRange& range);
 
 /// What an operation answered: an errno, 0 for success; or one of these.
 inline constexpr int kNotReached = -1;

@@ -9,8 +9,8 @@
 namespace headcrash::campaign {
 namespace {
 
-using crash::ContentRun;
-using crash::ObservedObject;
+using oracle::ContentRun;
+using oracle::ObservedObject;
 
 ContentRun stamps(std::uint64_t first, std::uint64_t blocks, std::uint32_t version) {
   return {

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "harness/campaign/text_hash.h"
-#include "harness/lab/in_process/benches.h"
-#include "harness/lab/in_process/confirm.h"
-#include "harness/lab/in_process/io_errors.h"
-#include "harness/process/scratch_folder.h"
-#include "harness/process/stopwatch.h"
-#include "harness/process/wall_clock.h"
+#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/confirm.h"
+#include "harness/explorer/in_process/io_errors.h"
+#include "harness/run/text_hash.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/scratch_folder.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -34,7 +34,7 @@ using SchemeTrial = SchemesPlan::Trial;
 class SchemesRun {
  public:
   SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options, db::Database& database,
-             const KeptRun& run, const fs::path& scratch)
+             const run::KeptRun& run, const fs::path& scratch)
       : campaign_(campaign),
         options_(options),
         database_(database),
@@ -43,7 +43,7 @@ class SchemesRun {
         scratch_(scratch) {}
 
   Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
-    const process::Stopwatch watch;
+    const base::Stopwatch watch;
     const auto workload = parse_schemes_workload(trial.workload);
     if (!workload) return pass_on(workload);
     const auto operations = workload::make_workload({.name = workload->name});
@@ -57,7 +57,8 @@ class SchemesRun {
                                        .failures_kept = failures_kept(trial),
                                        .interrupted = options_.interrupted};
     if (workload->damage)
-      how.damage = {.seed = hash_text(trial.key(), campaign_.seed) % kSeedsMost, .images = kDamagedImages};
+      how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
+                    .images = kDamagedImages};
     auto explored = (*disk)->bench.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
     if (!explored && workload->damage)
       return fail(fmt::format("{}/{}/{}: {}", kSchemesName, trial.scheme->name, trial.workload,
@@ -65,7 +66,7 @@ class SchemesRun {
                   explored.error().problem, explored.error().remedy);
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
-    const process::Stopwatch again;
+    const base::Stopwatch again;
     if (const auto confirmed = in_process::confirm_failures((*disk)->formatted, *trial.scheme, *operations,
                                                             how, scratch_ / "again.hcrec", *explored);
         !confirmed)
@@ -80,11 +81,11 @@ class SchemesRun {
     ++progress.done;
     progress.running = record.key;
     progress.trial = &record;
-    const bool told = !trial.scheme->control && !crash::keeps_promises(worst_);
+    const bool told = !trial.scheme->control && !oracle::keeps_promises(worst_);
     if (options_.on_progress && (told || progress.done % kToldEvery == 0)) options_.on_progress(progress);
     progress.trial = nullptr;
     failed_ = failed_ || told;
-    caught_ = caught_ || (trial.scheme->control && !crash::keeps_promises(worst_));
+    caught_ = caught_ || (trial.scheme->control && !oracle::keeps_promises(worst_));
     return {};
   }
 
@@ -111,7 +112,7 @@ class SchemesRun {
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial, const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
     in_process::RunOptions run{
-        .seed = workload.order == 0 ? campaign_.seed : hash_text(trial.workload, campaign_.seed),
+        .seed = workload.order == 0 ? campaign_.seed : run::hash_text(trial.workload, campaign_.seed),
         .order = workload.order,
         .unmount = workload.damage.has_value()};
     if (!workload.faults) return run;
@@ -150,7 +151,7 @@ class SchemesRun {
                            .cut = "every state",
                            .expected = "clean"};
     if (trial.scheme->control) record.control = "damage";
-    record.started_at = process::now_utc();
+    record.started_at = base::now_utc();
     judge(explored, record);
     for (const in_process::StrategyCoverage& part : explored.coverage)
       record.coverage.push_back({.strategy = std::string(states::name(part.found.strategy)),
@@ -189,9 +190,9 @@ class SchemesRun {
   }
 
   void judge(const in_process::ExplorationResult& explored, db::TrialRecord& record) {
-    worst_ = crash::Verdict::clean;
+    worst_ = oracle::Verdict::clean;
     if (explored.run.failure || explored.checked == 0) {
-      worst_ = crash::Verdict::harness_error;
+      worst_ = oracle::Verdict::harness_error;
       record.summary = explored.run.failure ? "the workload failed before any cut: " + *explored.run.failure
                                             : "there was no state to check";
       if (explored.run.failure) record.summary += faults_.summary + faults_.operations;
@@ -206,7 +207,7 @@ class SchemesRun {
             "room",
             damage.damaged, damage.cut, damage.left);
     }
-    record.verdict = crash::name(worst_);
+    record.verdict = oracle::name(worst_);
   }
 
   db::CrashStateRecord state(const SchemeTrial& trial, const in_process::ExploredState& failure) const {
@@ -214,19 +215,19 @@ class SchemesRun {
     db::CrashStateRecord record{.name = failure.state,
                                 .strategy = std::string(states::name(failure.strategy)),
                                 .digest = failure.digest,
-                                .verdict = std::string(crash::name(outcome.judgement.verdict)),
+                                .verdict = std::string(oracle::name(outcome.judgement.verdict)),
                                 .summary = outcome.judgement.summary,
                                 .wall_ms = failure.wall_ms};
     if (outcome.persisted) record.persisted_operation = static_cast<std::int64_t>(*outcome.persisted);
-    for (const crash::Finding& finding : outcome.findings)
-      record.findings.push_back({std::string(crash::name(finding.kind)),
-                                 std::string(crash::name(finding.tier)), finding.path, finding.expected,
+    for (const oracle::Finding& finding : outcome.findings)
+      record.findings.push_back({std::string(oracle::name(finding.kind)),
+                                 std::string(oracle::name(finding.tier)), finding.path, finding.expected,
                                  finding.found});
     record.failure = db::FailureRecord{
         .confirmed = failure.confirmed,
         .disagreement = failure.disagreement,
         .tier = std::string(
-            crash::name(outcome.findings.empty() ? crash::Tier::integrity : outcome.findings.front().tier)),
+            oracle::name(outcome.findings.empty() ? oracle::Tier::integrity : outcome.findings.front().tier)),
         .minimised_state = failure.minimised_state,
         .account = outcome.judgement.summary + faults_.summary + faults_.operations,
         .replay =
@@ -237,12 +238,12 @@ class SchemesRun {
   const SchemesCampaign& campaign_;
   const CampaignOptions& options_;
   db::Database& database_;
-  const KeptRun& run_;
+  const run::KeptRun& run_;
   in_process::Benches benches_;
   fs::path scratch_;
   double confirm_ms_ = 0;
   Faults faults_;  ///< of the trial
-  crash::Verdict worst_ = crash::Verdict::clean;
+  oracle::Verdict worst_ = oracle::Verdict::clean;
   bool failed_ = false, caught_ = false;
 };
 
@@ -258,20 +259,20 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   const std::string configuration =
       fmt::format("{} four {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme, campaign.workload,
                   campaign.seq2_workloads, campaign.seed, campaign.budget);
-  const auto run = open_run(*database, {.kind = "campaign",
-                                        .name = std::string(kSchemesName),
-                                        .configuration = configuration,
-                                        .seed = campaign.seed,
-                                        .digest = configuration,
-                                        .shard = options.shard,
-                                        .trials = plan->size(),
-                                        .resume = options.resume,
-                                        .redo_errors = options.redo_errors});
+  const auto run = run::open_run(*database, {.kind = "campaign",
+                                             .name = std::string(kSchemesName),
+                                             .configuration = configuration,
+                                             .seed = campaign.seed,
+                                             .digest = configuration,
+                                             .shard = options.shard,
+                                             .trials = plan->size(),
+                                             .resume = options.resume,
+                                             .redo_errors = options.redo_errors});
   if (!run) return pass_on(run);
   if (run->finished_before)
     return CampaignOutcome{
         .run = run->id, .planned = plan->size(), .done_before = plan->size(), .finished_before = true};
-  const auto scratch = process::ScratchFolder::make();
+  const auto scratch = base::ScratchFolder::make();
   if (!scratch) return pass_on(scratch);
   SchemesRun runner(campaign, options, *database, *run, scratch->path());
   CampaignOutcome outcome{.run = run->id, .planned = plan->size()};

@@ -1,7 +1,7 @@
 #pragma once
 // The campaign `ufs-schemes`: every ordering scheme of headcrash's own file system under short workloads, all
-// their crash states in this process (harness/lab/in_process), no guest and no server. Its names are those of
-// schemes_plan.h.
+// their crash states in this process (harness/explorer/in_process), no guest and no server. Its names are
+// those of schemes_plan.h.
 //
 // A trial is one workload under one scheme. It keeps the states that failed, each looked at again in a second
 // run, coverage and steps; the rest is counted. A run is made anew from its name whenever it is wanted, equal

@@ -7,7 +7,7 @@
 #include <array>
 #include <charconv>
 
-#include "harness/lab/in_process/lab_disks.h"
+#include "harness/explorer/in_process/lab_disks.h"
 #include "harness/workload/ace.h"
 
 namespace headcrash::campaign {
@@ -213,7 +213,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   return workload;
 }
 
-Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const Shard& shard) {
+Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const run::Shard& shard) {
   SchemesPlan plan;
   plan.schemes_ = ufs::scheme_variants();
   const std::uint64_t schemes = plan.schemes_.size();

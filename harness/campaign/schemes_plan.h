@@ -29,7 +29,7 @@
 
 #include "fs-adapters/ufs/scheme_variants.h"
 #include "harness/campaign/campaign_file.h"
-#include "harness/campaign/kept_run.h"
+#include "harness/run/kept_run.h"
 
 namespace headcrash::campaign {
 
@@ -66,14 +66,14 @@ class SchemesPlan {
     std::string key() const { return "ufs-" + scheme->name + "/" + workload; }
   };
   /// Errors: an unknown scheme.
-  static Result<SchemesPlan> create(const SchemesCampaign& campaign, const Shard& shard = {});
+  static Result<SchemesPlan> create(const SchemesCampaign& campaign, const run::Shard& shard = {});
 
   std::uint64_t size() const { return workloads_ * schemes_.size(); }
   Trial at(std::uint64_t number) const;
 
  private:
   std::vector<ufs::SchemeVariant> schemes_;
-  Shard shard_;
+  run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< of the shard
   std::vector<std::string> listed_;  ///< of all shards, but for ...
   std::uint64_t seq2_ = 0;           ///< ... these, by number

@@ -12,7 +12,7 @@
 namespace headcrash::campaign {
 namespace {
 
-SchemesPlan plan_of(std::string_view name, const Shard& shard = {}) {
+SchemesPlan plan_of(std::string_view name, const run::Shard& shard = {}) {
   const auto campaign = parse_schemes_campaign(name);
   EXPECT_TRUE(campaign) << name;
   auto plan = SchemesPlan::create(*campaign, shard);

@@ -11,8 +11,8 @@
 
 #include "harness/campaign/campaign.h"
 #include "harness/device/served_device.h"
-#include "harness/process/scratch_folder.h"
 #include "harness/vm/guest.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::campaign {
 
@@ -24,7 +24,7 @@ class ServedGuest : public testing::Test {
   explicit ServedGuest(device::ServedDeviceSpec device) : options_(std::move(device)) {}
 
   void SetUp() override {
-    auto scratch = process::ScratchFolder::make();
+    auto scratch = base::ScratchFolder::make();
     ASSERT_TRUE(scratch) << scratch.error().message();
     scratch_.emplace(std::move(*scratch));
     auto served = device::ServedDevice::start(options_, scratch_->path());
@@ -72,7 +72,7 @@ class ServedGuest : public testing::Test {
   static constexpr std::uint64_t kMarkBytes = 4096;
 
   device::ServedDeviceSpec options_;
-  std::optional<process::ScratchFolder> scratch_;
+  std::optional<base::ScratchFolder> scratch_;
   std::unique_ptr<device::ServedDevice> device_;
   vm::GuestImage image_;
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;

@@ -12,26 +12,26 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "harness/campaign/phases.h"
 #include "harness/campaign/recorded_run.h"
-#include "harness/campaign/trial_machine.h"
 #include "harness/campaign/uncut_work.h"
-#include "harness/crash/oracle.h"
 #include "harness/device/served_device.h"
-#include "harness/lab/guest_session.h"
-#include "harness/lab/record_workload.h"
-#include "harness/process/stopwatch.h"
-#include "harness/process/wall_clock.h"
+#include "harness/explorer/record_workload.h"
+#include "harness/oracle/oracle.h"
+#include "harness/run/guest_session.h"
+#include "harness/run/phases.h"
+#include "harness/run/trial_machine.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
 
 namespace headcrash::campaign {
 namespace {
 
-using lab::as_step;
-using lab::broken;
-using lab::Step;
-using lab::stop;
 using nlohmann::json;
+using run::as_step;
+using run::broken;
+using run::Step;
+using run::stop;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -49,36 +49,38 @@ class TrialRun {
 
  private:
   Result<void> start_device();
-  Step<void> work_to_verdict();
-  Step<void> start_guest(const std::string& phase);
-  Step<void> format_and_mount();
-  Step<void> begin_work();
-  Step<void> work_until_cut();
-  Step<void> await_cut();
-  Step<void> work_to_the_end();
+  run::Step<void> work_to_verdict();
+  run::Step<void> start_guest(const std::string& phase);
+  run::Step<void> format_and_mount();
+  run::Step<void> begin_work();
+  run::Step<void> work_until_cut();
+  run::Step<void> await_cut();
+  run::Step<void> work_to_the_end();
   void note(const json& message) {
-    if (const auto mishap = lab::mishap_of(message)) mishaps_.push_back(*mishap);
+    if (const auto mishap = run::mishap_of(message)) mishaps_.push_back(*mishap);
   }
-  Step<void> power_cycle();
-  Step<void> replay();
-  Step<void> check();
-  Step<void> mount_and_dump();
+  run::Step<void> power_cycle();
+  run::Step<void> replay();
+  run::Step<void> check();
+  run::Step<void> mount_and_dump();
   void judge();
-  Result<std::vector<crash::Finding>> findings_in(std::optional<std::size_t> persisted) const;
-  void keep_findings(const std::vector<crash::Finding>& findings);
+  Result<std::vector<oracle::Finding>> findings_in(std::optional<std::size_t> persisted) const;
+  void keep_findings(const std::vector<oracle::Finding>& findings);
   void keep_artefacts();
   void end_guest();
 
   template <typename T>
-  Step<T> with_remedy(Step<T> outcome) const;
-  Step<lab::GuestOutcome> exec(const std::vector<std::string>& argv);
-  Step<bool> mount();
-  Step<void> begin(const std::string& phase);
-  Step<void> end(std::optional<int> exit_code = std::nullopt) { return as_step(phases_->end(exit_code)); }
-  Step<void> set_clock(const std::string& clock);
+  run::Step<T> with_remedy(run::Step<T> outcome) const;
+  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
+  run::Step<bool> mount();
+  run::Step<void> begin(const std::string& phase);
+  run::Step<void> end(std::optional<int> exit_code = std::nullopt) {
+    return run::as_step(phases_->end(exit_code));
+  }
+  run::Step<void> set_clock(const std::string& clock);
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   void keep(const std::string& kind, const std::string& file_name);
-  void log(std::string_view heading, const lab::GuestOutcome& outcome);
+  void log(std::string_view heading, const run::GuestOutcome& outcome);
 
   const TrialPlan& plan_;
   const TrialContext& context_;
@@ -90,18 +92,18 @@ class TrialRun {
   std::vector<workload::Mishap> mishaps_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
-  std::unique_ptr<lab::GuestSession> session_;
-  std::optional<PhaseClock> phases_;
-  crash::Recovery recovery_;
+  std::unique_ptr<run::GuestSession> session_;
+  std::optional<run::PhaseClock> phases_;
+  oracle::Recovery recovery_;
   bool replay_damage_ = false;  // the log was thrown away
-  std::vector<crash::ObservedObject> tree_;
+  std::vector<oracle::ObservedObject> tree_;
   std::string recovery_log_;
   std::optional<Error> unusable_;
   bool dumped_ = false;
 };
 
 Result<db::TrialRecord> TrialRun::run() {
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   record_.key = plan_.key;
   record_.filesystem = plan_.filesystem->name;
   record_.device = std::filesystem::path(plan_.profile).stem();
@@ -110,7 +112,7 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.expected = adapters::name(plan_.filesystem->expected);
   if (plan_.filesystem->expected == adapters::Expectation::loss)
     record_.control = std::string(name(Control::lose));
-  record_.started_at = process::now_utc();
+  record_.started_at = base::now_utc();
   const workload::WorkloadRequest request{.name = campaign_.workload,
                                           .seed = plan_.seed,
                                           .rounds = static_cast<std::uint32_t>(campaign_.rounds),
@@ -128,83 +130,83 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.operations = static_cast<std::int64_t>(operations_.size());
 
   if (const auto started = start_device(); !started) return pass_on(started);
-  const Step<void> worked = work_to_verdict();
+  const run::Step<void> worked = work_to_verdict();
   if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
   if (worked) {
     judge();
   } else {
-    record_.verdict = crash::name(worked.error().verdict);
+    record_.verdict = oracle::name(worked.error().verdict);
     record_.summary = worked.error().summary;
   }
   keep_artefacts();
-  record_.late = came_late(record_.phases);
+  record_.late = run::came_late(record_.phases);
   record_.wall_ms = watch.ms();
   return std::move(record_);
 }
 
 Result<void> TrialRun::start_device() {
-  auto started = start_trial_machine({.disk = {.profile = plan_.profile,
-                                               .size_bytes = campaign_.size_bytes,
-                                               .write_cache = campaign_.write_cache,
-                                               .tear = campaign_.tear,
-                                               .clock = campaign_.setup_clock,
-                                               .seed = plan_.seed,
-                                               .recording = context_.artefacts / "recording.hcrec"},
-                                      .log_profile = campaign_.log_profile},
-                                     *plan_.filesystem, context_.scratch);
+  auto started = run::start_trial_machine({.disk = {.profile = plan_.profile,
+                                                    .size_bytes = campaign_.size_bytes,
+                                                    .write_cache = campaign_.write_cache,
+                                                    .tear = campaign_.tear,
+                                                    .clock = campaign_.setup_clock,
+                                                    .seed = plan_.seed,
+                                                    .recording = context_.artefacts / "recording.hcrec"},
+                                           .log_profile = campaign_.log_profile},
+                                          *plan_.filesystem, context_.scratch);
   if (!started) return pass_on(started);
   device_ = std::move(*started);
   phases_.emplace(device_->control(), record_.phases);
   return {};
 }
 
-Step<void> TrialRun::work_to_verdict() {
-  using Part = Step<void> (TrialRun::*)();
+run::Step<void> TrialRun::work_to_verdict() {
+  using Part = run::Step<void> (TrialRun::*)();
   const Part work = campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
   const Part parts[] = {
       &TrialRun::format_and_mount, work, &TrialRun::power_cycle, &TrialRun::replay, &TrialRun::check,
       &TrialRun::mount_and_dump};
-  if (const Step<void> started = start_guest("restore"); !started) return started;
+  if (const run::Step<void> started = start_guest("restore"); !started) return started;
   for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return stop(crash::Verdict::harness_error, "interrupted");
-    if (const Step<void> done = (this->*part)(); !done) return done;
+      return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (const run::Step<void> done = (this->*part)(); !done) return done;
     if (const auto oops = guest_->oops())
-      return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
+      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
   }
   return {};
 }
 
-Step<void> TrialRun::begin(const std::string& phase) {
+run::Step<void> TrialRun::begin(const std::string& phase) {
   if (context_.on_phase) context_.on_phase(phase);
-  return as_step(phases_->begin(phase));
+  return run::as_step(phases_->begin(phase));
 }
 
-Step<void> TrialRun::set_clock(const std::string& clock) {
+run::Step<void> TrialRun::set_clock(const std::string& clock) {
   const auto set = device_->control().request({{"clock", clock}});
-  if (!set) return broken(set.error());
+  if (!set) return run::broken(set.error());
   return {};
 }
 
 /// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
-Step<void> TrialRun::start_guest(const std::string& phase) {
-  if (const Step<void> began = begin(phase); !began) return began;
+run::Step<void> TrialRun::start_guest(const std::string& phase) {
+  if (const run::Step<void> began = begin(phase); !began) return began;
   session_.reset();
   guest_.reset();  // it owns the console log in the same folder
   const std::uint64_t high = random_(), low = random_();
-  auto started = start_trial_guest({.image = context_.image,
-                                    .accelerator = context_.accelerator,
-                                    .memory_mib = campaign_.memory_mib,
-                                    .disk_bytes = campaign_.size_bytes,
-                                    .step_timeout_s = campaign_.step_timeout_s,
-                                    .seed = fmt::format("{:016x}{:016x}", high, low),
-                                    .interrupted = context_.interrupted,
-                                    .cache = context_.cache,
-                                    .scratch = context_.scratch},
-                                   *device_, *plan_.filesystem);
+  auto started = run::start_trial_guest({.image = context_.image,
+                                         .accelerator = context_.accelerator,
+                                         .memory_mib = campaign_.memory_mib,
+                                         .disk_bytes = campaign_.size_bytes,
+                                         .step_timeout_s = campaign_.step_timeout_s,
+                                         .seed = fmt::format("{:016x}{:016x}", high, low),
+                                         .interrupted = context_.interrupted,
+                                         .cache = context_.cache,
+                                         .scratch = context_.scratch},
+                                        *device_, *plan_.filesystem);
   if (!started && record_.phases.empty()) unusable_ = started.error();  // no trial can get further
-  if (!started) return stop(crash::Verdict::hang, started.error().message());
+  if (!started) return run::stop(oracle::Verdict::hang, started.error().message());
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
   if (!started->met) return std::move(started->met);
@@ -213,50 +215,50 @@ Step<void> TrialRun::start_guest(const std::string& phase) {
 
 /// What the agent refuses to run is not in the guest.
 template <typename T>
-Step<T> TrialRun::with_remedy(Step<T> outcome) const {
-  if (!outcome && outcome.error().verdict == crash::Verdict::harness_error)
+run::Step<T> TrialRun::with_remedy(run::Step<T> outcome) const {
+  if (!outcome && outcome.error().verdict == oracle::Verdict::harness_error)
     outcome.error().summary += "; " + adapters::missing_tool_remedy(*plan_.filesystem);
   return outcome;
 }
 
-Step<lab::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
-  Step<lab::GuestOutcome> outcome = with_remedy(session_->exec(argv));
+run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
+  run::Step<run::GuestOutcome> outcome = with_remedy(session_->exec(argv));
   if (outcome) log(fmt::format("{}", fmt::join(argv, " ")), *outcome);
   return outcome;
 }
 
-void TrialRun::log(std::string_view heading, const lab::GuestOutcome& outcome) {
+void TrialRun::log(std::string_view heading, const run::GuestOutcome& outcome) {
   recovery_log_ += fmt::format("$ {}\n{}exit {}\n\n", heading, outcome.output, outcome.exit_code);
 }
 
 /// True when it was taken; what the command or a refusing kernel said goes into the log.
-Step<bool> TrialRun::mount() {
+run::Step<bool> TrialRun::mount() {
   std::string why;
-  const Step<bool> mounted = with_remedy(session_->mount(*plan_.filesystem, &why));
+  const run::Step<bool> mounted = with_remedy(session_->mount(*plan_.filesystem, &why));
   if (mounted && !*mounted) log("mount", {.exit_code = 1, .output = why + "\n"});
   return mounted;
 }
 
-Step<void> TrialRun::format_and_mount() {
-  if (const Step<void> began = begin("mkfs"); !began) return began;
-  const auto made = exec(lab::in_guest(plan_.filesystem->mkfs.argv, lab::uuid_from(random_)));
+run::Step<void> TrialRun::format_and_mount() {
+  if (const run::Step<void> began = begin("mkfs"); !began) return began;
+  const auto made = exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_)));
   if (!made) return tl::unexpected(made.error());
   if (!plan_.filesystem->mkfs.good(made->exit_code)) {
-    return stop(crash::Verdict::harness_error,
-                fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+    return run::stop(oracle::Verdict::harness_error,
+                     fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
   }
-  if (const Step<void> ended = end(made->exit_code); !ended) return ended;
+  if (const run::Step<void> ended = end(made->exit_code); !ended) return ended;
   const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
-    return stop(crash::Verdict::harness_error,
-                "the fresh file system could not be mounted:\n" + recovery_log_);
+    return run::stop(oracle::Verdict::harness_error,
+                     "the fresh file system could not be mounted:\n" + recovery_log_);
   return {};
 }
 
 /// The cut is armed relative to a persistence point out of the middle half of the workload; a short workload
 /// ends with the one that it is about.
-Step<void> TrialRun::work_until_cut() {
+run::Step<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
     if (workload::is_persistence_point(operations_[i])) points.push_back(i);
@@ -269,64 +271,66 @@ Step<void> TrialRun::work_until_cut() {
   record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
 
   if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
-    return broken(armed.error());
-  if (const Step<void> began = begin_work(); !began) return began;
-  if (const auto sent = guest_->send(lab::run_request(operations_)); !sent) return broken(sent.error());
+    return run::broken(armed.error());
+  if (const run::Step<void> began = begin_work(); !began) return began;
+  if (const auto sent = guest_->send(run::run_request(operations_)); !sent) return run::broken(sent.error());
   return await_cut();
 }
 
-Step<void> TrialRun::begin_work() {
-  if (const Step<void> set = set_clock(campaign_.clock); !set) return set;
-  if (const Step<void> began = begin("workload"); !began) return began;
+run::Step<void> TrialRun::begin_work() {
+  if (const run::Step<void> set = set_clock(campaign_.clock); !set) return set;
+  if (const run::Step<void> began = begin("workload"); !began) return began;
   for (const std::string& fault : campaign_.faults) {
     if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
-      return broken(added.error());
+      return run::broken(added.error());
   }
   return {};
 }
 
 /// The cut afterwards tells whether an unmount leaves everything on the disk.
-Step<void> TrialRun::work_to_the_end() {
+run::Step<void> TrialRun::work_to_the_end() {
   record_.cut = "after the unmount";
-  if (const Step<void> began = begin_work(); !began) return began;
+  if (const run::Step<void> began = begin_work(); !began) return began;
   auto worked = work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem);
   if (!worked) return tl::unexpected(worked.error());
   mishaps_ = std::move(worked->mishaps);
   if (!worked->findings.empty()) {
     keep_findings(worked->findings);
-    const crash::Judgement judgement = crash::judge_trial({}, worked->findings);
+    const oracle::Judgement judgement = oracle::judge_trial({}, worked->findings);
     return stop(judgement.verdict, fmt::format("while it was mounted, after {} operations: {}",
                                                worked->operations, judgement.summary));
   }
-  if (const Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
-  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return broken(cut.error());
+  if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
+  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return run::broken(cut.error());
   return end();
 }
 
-Step<void> TrialRun::await_cut() {
+run::Step<void> TrialRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
   while (true) {
     const auto message = guest_->receive(milliseconds(20));
     const auto status = device_->control().request({{"power", "status"}});
-    if (!status) return broken(status.error());
+    if (!status) return run::broken(status.error());
     if (message) note(*message);
     if (status->value("power", "") == "off") break;
     if (message && message->contains("ok")) {
       if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
-        return stop(crash::Verdict::harness_error, "the workload failed before the cut: " + message->dump());
+        return run::stop(oracle::Verdict::harness_error,
+                         "the workload failed before the cut: " + message->dump());
       }
       record_.cut = "at the end of the workload";
-      if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return broken(cut.error());
+      if (const auto cut = device_->control().request({{"power", "cut"}}); !cut)
+        return run::broken(cut.error());
       break;
     }
     if (const auto oops = guest_->oops())
-      return stop(crash::Verdict::oops, "the guest's kernel reported: " + *oops);
-    if (!guest_->alive()) return stop(crash::Verdict::oops, "the guest died before the cut");
+      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return stop(crash::Verdict::harness_error, "interrupted");
+      return run::stop(oracle::Verdict::harness_error, "interrupted");
     if (steady_clock::now() > deadline) {
-      return stop(crash::Verdict::hang,
-                  fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
+      return run::stop(oracle::Verdict::hang, fmt::format("the workload did not reach the cut within {} s",
+                                                          campaign_.step_timeout_s));
     }
   }
   while (const auto message = guest_->receive(milliseconds(0))) note(*message);  // sent before the cut
@@ -334,19 +338,19 @@ Step<void> TrialRun::await_cut() {
 }
 
 /// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
-Step<void> TrialRun::power_cycle() {
-  if (const Step<void> began = begin("cut"); !began) return began;
+run::Step<void> TrialRun::power_cycle() {
+  if (const run::Step<void> began = begin("cut"); !began) return began;
   guest_->kill();
   const auto on = device_->control().request({{"power", "on"}});
-  if (!on) return broken(on.error());
-  if (const Step<void> ended = end(); !ended) return ended;
+  if (!on) return run::broken(on.error());
+  if (const run::Step<void> ended = end(); !ended) return ended;
   recovery_log_ += "== recovery\n";
   return start_guest("restore");
 }
 
-Step<void> TrialRun::replay() {
+run::Step<void> TrialRun::replay() {
   const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
-  if (const Step<void> began = begin("replay"); !began) return began;
+  if (const run::Step<void> began = begin("replay"); !began) return began;
   std::optional<int> exit_code;
   std::string output;
   if (filesystem.replay_by_mount) {
@@ -354,14 +358,14 @@ Step<void> TrialRun::replay() {
     if (!mounted) return tl::unexpected(mounted.error());
     exit_code = *mounted ? 0 : 1;
     if (*mounted) {
-      if (const Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
+      if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
     }
     // The console shows warnings only; a replay is told of in the kernel's log.
     const auto messages = exec({"busybox", "dmesg"});
     if (!messages) return tl::unexpected(messages.error());
     output = messages->output;
   } else {
-    const auto replayed = exec(lab::in_guest(filesystem.replay.argv));
+    const auto replayed = exec(run::in_guest(filesystem.replay.argv));
     if (!replayed) return tl::unexpected(replayed.error());
     exit_code = replayed->exit_code;
     output = replayed->output;
@@ -371,34 +375,34 @@ Step<void> TrialRun::replay() {
   return end(exit_code);
 }
 
-Step<void> TrialRun::check() {
+run::Step<void> TrialRun::check() {
   const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
-  if (const Step<void> began = begin("fsck"); !began) return began;
-  const auto checked = exec(lab::in_guest(filesystem.check.argv));
+  if (const run::Step<void> began = begin("fsck"); !began) return began;
+  const auto checked = exec(run::in_guest(filesystem.check.argv));
   if (!checked) return tl::unexpected(checked.error());
   recovery_.check_found_damage = replay_damage_ || !filesystem.check.good(checked->exit_code);
   recovery_.repaired = false;  // until proven
   if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
-    const auto repaired = exec(lab::in_guest(filesystem.repair.argv));
+    const auto repaired = exec(run::in_guest(filesystem.repair.argv));
     if (!repaired) return tl::unexpected(repaired.error());
     recovery_.repaired = filesystem.repair.good(repaired->exit_code);
   }
   return end(checked->exit_code);
 }
 
-Step<void> TrialRun::mount_and_dump() {
-  if (const Step<void> began = begin("mount"); !began) return began;
+run::Step<void> TrialRun::mount_and_dump() {
+  if (const run::Step<void> began = begin("mount"); !began) return began;
   const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
   recovery_.mounted = *mounted;
-  if (const Step<void> ended = end(*mounted ? 0 : 1); !ended) return ended;
+  if (const run::Step<void> ended = end(*mounted ? 0 : 1); !ended) return ended;
   if (!*mounted) return {};
 
-  if (const Step<void> began = begin("verify"); !began) return began;
+  if (const run::Step<void> began = begin("verify"); !began) return began;
   auto tree = session_->dump();
   if (!tree) return tl::unexpected(tree.error());
   tree_ = std::move(*tree);
-  if (const Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
+  if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
   dumped_ = true;
   return end();
 }
@@ -407,7 +411,7 @@ Step<void> TrialRun::mount_and_dump() {
 /// came before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
-    record_.verdict = crash::name(crash::Verdict::harness_error);
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = error.message();
   };
   end_guest();  // nbdkit waits for its clients
@@ -428,24 +432,24 @@ void TrialRun::judge() {
   const auto findings = findings_in(recorded->persisted_operation);
   if (!findings) return not_judged(findings.error());
   keep_findings(*findings);
-  const crash::Judgement judgement = crash::judge_trial(recovery_, *findings);
-  record_.verdict = crash::name(judgement.verdict);
+  const oracle::Judgement judgement = oracle::judge_trial(recovery_, *findings);
+  record_.verdict = oracle::name(judgement.verdict);
   record_.summary = judgement.summary;
 }
 
-Result<std::vector<crash::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
-  if (!dumped_) return std::vector<crash::Finding>();
+Result<std::vector<oracle::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
+  if (!dumped_) return std::vector<oracle::Finding>();
   if (campaign_.cut_after_unmount) return differences(operations_, mishaps_, *plan_.filesystem, tree_);
   const auto oracle =
-      crash::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
+      oracle::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
   if (!oracle) return pass_on(oracle);
   return oracle->judge(persisted, tree_);
 }
 
-void TrialRun::keep_findings(const std::vector<crash::Finding>& findings) {
-  for (const crash::Finding& finding : findings) {
-    record_.findings.push_back({std::string(crash::name(finding.kind)),
-                                std::string(crash::name(finding.tier)), finding.path, finding.expected,
+void TrialRun::keep_findings(const std::vector<oracle::Finding>& findings) {
+  for (const oracle::Finding& finding : findings) {
+    record_.findings.push_back({std::string(oracle::name(finding.kind)),
+                                std::string(oracle::name(finding.tier)), finding.path, finding.expected,
                                 finding.found});
   }
 }
@@ -472,7 +476,7 @@ void TrialRun::keep_artefacts() {
   device_.reset();
   std::error_code ignored;
   // Long, and nobody will look for crash states in it.
-  if (campaign_.cut_after_unmount && record_.verdict == crash::name(crash::Verdict::clean))
+  if (campaign_.cut_after_unmount && record_.verdict == oracle::name(oracle::Verdict::clean))
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");
   keep("fsck-output", "recovery.txt");

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/crash/oracle.h"
+#include "harness/oracle/oracle.h"
 
 namespace headcrash::campaign {
 
@@ -30,21 +30,21 @@ RestedWorkload with_rests(const std::vector<Operation>& operations, std::size_t 
   return rested;
 }
 
-Result<std::vector<crash::Finding>> differences(std::span<const Operation> operations,
-                                                const std::vector<workload::Mishap>& mishaps,
-                                                const adapters::LinuxAdapter& filesystem,
-                                                const std::vector<crash::ObservedObject>& tree) {
+Result<std::vector<oracle::Finding>> differences(std::span<const Operation> operations,
+                                                 const std::vector<workload::Mishap>& mishaps,
+                                                 const adapters::LinuxAdapter& filesystem,
+                                                 const std::vector<oracle::ObservedObject>& tree) {
   // Nothing that a cut would excuse: the promises are the strictest there are.
   const adapters::Promises promises{.fsync_keeps_name = true,
                                     .fsync_keeps_links = true,
                                     .replace_keeps_content = true,
                                     .own_names = filesystem.promises.own_names};
-  const auto oracle = crash::Oracle::follow(operations, {.promises = promises, .mishaps = mishaps});
+  const auto oracle = oracle::Oracle::follow(operations, {.promises = promises, .mishaps = mishaps});
   if (!oracle) return pass_on(oracle);
   return oracle->judge(operations.size() - 1, tree);
 }
 
-lab::Step<ComparedWork> work_and_compare(lab::GuestSession& guest, const RestedWorkload& workload,
+run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
                                          const adapters::LinuxAdapter& filesystem) {
   ComparedWork work;
   const std::span<const Operation> all(workload.operations);
@@ -53,7 +53,7 @@ lab::Step<ComparedWork> work_and_compare(lab::GuestSession& guest, const RestedW
     const auto ran = guest.run({part.begin(), part.end()}, work.mishaps);
     if (!ran) return tl::unexpected(ran.error());
     if (ran->failure)
-      return lab::stop(crash::Verdict::wrong_data,
+      return run::stop(oracle::Verdict::wrong_data,
                        fmt::format("after {} operations that went well: {}", work.operations, *ran->failure));
     for (workload::Mishap mishap : ran->mishaps) {
       mishap.operation += work.operations;
@@ -63,7 +63,7 @@ lab::Step<ComparedWork> work_and_compare(lab::GuestSession& guest, const RestedW
     const auto tree = guest.dump();
     if (!tree) return tl::unexpected(tree.error());
     auto found = differences(all.first(rest), work.mishaps, filesystem, *tree);
-    if (!found) return lab::broken(found.error());
+    if (!found) return run::broken(found.error());
     work.findings = std::move(*found);
     if (!work.findings.empty()) break;
   }

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/crash/verdict.h"
-#include "harness/lab/guest_session.h"
+#include "harness/oracle/verdict.h"
+#include "harness/run/guest_session.h"
 
 namespace headcrash::campaign {
 
@@ -30,18 +30,18 @@ struct RestedWorkload {
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
 /// Between the tree and what the operations up to a rest have made.
-Result<std::vector<crash::Finding>> differences(std::span<const workload::Operation> operations,
-                                                const std::vector<workload::Mishap>& mishaps,
-                                                const adapters::LinuxAdapter& filesystem,
-                                                const std::vector<crash::ObservedObject>& tree);
+Result<std::vector<oracle::Finding>> differences(std::span<const workload::Operation> operations,
+                                                 const std::vector<workload::Mishap>& mishaps,
+                                                 const adapters::LinuxAdapter& filesystem,
+                                                 const std::vector<oracle::ObservedObject>& tree);
 
 struct ComparedWork {
   std::size_t operations = 0;  ///< until the last comparison
-  std::vector<crash::Finding> findings;
+  std::vector<oracle::Finding> findings;
   std::vector<workload::Mishap> mishaps;
 };
 /// The file system is mounted. Ends with the first comparison that finds something.
-lab::Step<ComparedWork> work_and_compare(lab::GuestSession& guest, const RestedWorkload& workload,
+run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
                                          const adapters::LinuxAdapter& filesystem);
 
 }  // namespace headcrash::campaign

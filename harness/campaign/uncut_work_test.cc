@@ -42,11 +42,11 @@ TEST(UncutWork, ThreadsMeetBeforeARest) {
 TEST(UncutWork, NothingButWhatWasDoneMayBeThere) {
   const auto operations = list_of("mkdir d\ncreate d/a\nlink d/a b\nsync\n");
   const adapters::LinuxAdapter ufs = adapters::load_adapter("ufs-soft-updates").value();
-  const std::vector<crash::ObservedObject> right{
+  const std::vector<oracle::ObservedObject> right{
       {.path = "d", .type = FileType::directory, .inode = 3, .links = 2},
       {.path = "d/a", .inode = 4, .links = 2},
       {.path = "b", .inode = 4, .links = 2}};
-  const auto found = [&](const std::vector<crash::ObservedObject>& tree) {
+  const auto found = [&](const std::vector<oracle::ObservedObject>& tree) {
     return differences(operations, {}, ufs, tree).value().size();
   };
   EXPECT_EQ(found(right), 0U);

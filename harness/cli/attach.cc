@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "harness/cli/command.h"
-#include "harness/lab/plain_checks.h"
+#include "harness/explorer/plain_checks.h"
 
 namespace headcrash::cli {
 
@@ -18,7 +18,7 @@ std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) {
     const bool plain = !word.empty() && word.find_first_not_of(kMeansItself) == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? word : lab::quoted(word));
+    line += (line.empty() ? "" : " ") + (plain ? word : explorer::quoted(word));
   }
   return line;
 }

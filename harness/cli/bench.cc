@@ -115,7 +115,7 @@ void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench
   }
 }
 
-int plan_only(const bench::Bench& bench, const campaign::Shard& shard, const BenchArguments& arguments) {
+int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArguments& arguments) {
   const auto forecast = bench::forecast(bench, shard, arguments.database);
   if (!forecast) return tell(forecast.error(), arguments.as_json);
   if (arguments.as_json)

@@ -14,7 +14,7 @@
 #include "harness/campaign/schemes_plan.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
-#include "harness/process/stopwatch.h"
+#include "plugin/base/stopwatch.h"
 #include "results/report/io_errors_page.h"
 #include "results/report/report.h"
 
@@ -184,7 +184,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
   return told;
 }
 
-int plan_only(const CampaignArguments& arguments, const campaign::Shard& shard) {
+int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
   const auto told = campaign_forecast(arguments.campaign);
   if (!told) return tell(told.error(), arguments.as_json);
   const std::uint64_t of_shard =
@@ -205,8 +205,7 @@ int plan_only(const CampaignArguments& arguments, const campaign::Shard& shard) 
   return kFine;
 }
 
-Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
-                                             const campaign::Shard& shard) {
+Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments, const run::Shard& shard) {
   const campaign::CampaignOptions options{.database = arguments.database,
                                           .cache = campaign::default_cache(),
                                           .jobs = arguments.jobs,
@@ -259,10 +258,10 @@ int tell_io_errors(db::Database& database, const campaign::CampaignOutcome& outc
 }
 
 int run(const CampaignArguments& arguments) {
-  const Result<campaign::Shard> shard = parse_shard(arguments.shard);
+  const Result<run::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return tell(shard.error(), arguments.as_json);
   if (arguments.plan) return plan_only(arguments, *shard);
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   const auto outcome = run_trials(arguments, *shard);
   const double seconds = watch.ms() / 1000;
   if (!outcome) return tell(outcome.error(), arguments.as_json);

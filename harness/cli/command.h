@@ -5,7 +5,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::cli {
 

@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "harness/campaign/campaign.h"
-#include "harness/campaign/environment.h"
 #include "harness/cli/command.h"
-#include "harness/process/installation.h"
+#include "harness/run/environment.h"
+#include "plugin/base/installation.h"
 
 namespace headcrash::cli {
 namespace {
@@ -42,7 +42,7 @@ std::vector<Finding> examine() {
     const bool there = in_path(program);
     findings.push_back({program, there ? "found" : "not found", there ? "" : "run scripts/setup", there});
   }
-  const fs::path plugin_file = process::installation().plugin;
+  const fs::path plugin_file = base::installation().plugin;
   const bool plugin = fs::exists(plugin_file);
   findings.push_back(
       {"plugin", plugin_file.string(), plugin ? "" : "build it: cmake --build --preset release", plugin});
@@ -69,8 +69,8 @@ std::vector<Finding> examine() {
 }
 
 int doctor(bool as_json) {
-  const json host = campaign::host_description();
-  const json versions = campaign::tool_versions();
+  const json host = run::host_description();
+  const json versions = run::tool_versions();
   const std::vector<Finding> findings = examine();
   bool good = true;
   json checks = json::array();

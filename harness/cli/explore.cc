@@ -14,10 +14,10 @@
 #include "harness/campaign/array_disk.h"
 #include "harness/cli/command.h"
 #include "harness/cli/lab_command.h"
-#include "harness/lab/exploration.h"
-#include "harness/lab/failure_report.h"
+#include "harness/explorer/exploration.h"
+#include "harness/explorer/failure_report.h"
 #include "harness/workload/catalogue.h"
-#include "plugin/config/size.h"
+#include "plugin/base/size.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::cli {
@@ -38,19 +38,19 @@ struct ExploreArguments {
   std::size_t jobs = 2;
   bool as_json = false, minimise = false, stop_at_first = false;
   std::string prefill = "pattern";
-  lab::DiskOptions disk;
-  lab::StageMachine machine;
+  explorer::DiskOptions disk;
+  explorer::StageMachine machine;
 };
 
 /// What an exploration needs and finds.
 struct Explored {
   adapters::LinuxAdapter filesystem;
-  lab::StageMachine machine;
+  explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< of --workload
   std::optional<workload::Application> application;  ///< of --application
-  std::unique_ptr<lab::Lab> lab;
-  lab::RecordedWorkload workload;
-  lab::ExplorationResult result;
+  std::unique_ptr<explorer::Lab> lab;
+  explorer::RecordedWorkload workload;
+  explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   double cpu_s = 0;
 };
@@ -96,7 +96,7 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
   }
   const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
   if (arguments.size.empty()) return campaign::disk_bytes_of(explored.machine, filesystem, least);
-  const auto bytes = config::parse_size(arguments.size, "--size");
+  const auto bytes = base::parse_size(arguments.size, "--size");
   if (!bytes) return pass_on(bytes);
   if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {
     return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
@@ -105,48 +105,48 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
   return *bytes;
 }
 
-Result<void> as_result(const crash::Judgement& judgement, const std::string& subject) {
-  return fail(subject, fmt::format("{} ({})", judgement.summary, crash::name(judgement.verdict)));
+Result<void> as_result(const oracle::Judgement& judgement, const std::string& subject) {
+  return fail(subject, fmt::format("{} ({})", judgement.summary, oracle::name(judgement.verdict)));
 }
 
-lab::DiskOptions disk_options(const ExploreArguments& arguments) {
-  lab::DiskOptions options = arguments.disk;
+explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
+  explorer::DiskOptions options = arguments.disk;
   options.used = arguments.prefill == "pattern";
   options.seed = arguments.seed;
   return options;
 }
 
 /// mkfs and the workload on the first guest; both recordings lie in one folder.
-Result<lab::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
+Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder =
       arguments.keep.empty() ? explored.lab->scratch() / "recordings" : fs::path(arguments.keep);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
-  lab::StageGuest& guest = explored.lab->guest(0);
-  const auto disk = lab::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
-                                     lab::uuid_from(arguments.seed), disk_options(arguments));
+  explorer::StageGuest& guest = explored.lab->guest(0);
+  const auto disk = explorer::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
+                                          explorer::uuid_from(arguments.seed), disk_options(arguments));
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
   auto recorded =
       explored.application
-          ? lab::record_application(guest, explored.filesystem, *disk, *explored.application, recording)
-          : lab::record_workload(guest, explored.filesystem, *disk, explored.operations, recording);
+          ? explorer::record_application(guest, explored.filesystem, *disk, *explored.application, recording)
+          : explorer::record_workload(guest, explored.filesystem, *disk, explored.operations, recording);
   if (!recorded) return pass_on(as_result(recorded.error(), arguments.workload + arguments.application));
   return std::move(*recorded);
 }
 
-Result<lab::RecordedWorkload> open(const ExploreArguments& arguments, const Explored& explored) {
-  auto opened = lab::open_recorded_workload(arguments.recording, arguments.workload.empty()
-                                                                     ? std::vector<workload::Operation>{}
-                                                                     : explored.operations);
+Result<explorer::RecordedWorkload> open(const ExploreArguments& arguments, const Explored& explored) {
+  auto opened = explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
+                                                                          ? std::vector<workload::Operation>{}
+                                                                          : explored.operations);
   if (opened && explored.application) opened->application = explored.application;
   return opened;
 }
 
-Result<lab::ExplorationOptions> options_of(const ExploreArguments& arguments,
-                                           const lab::StageMachine& machine) {
-  lab::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
+Result<explorer::ExplorationOptions> options_of(const ExploreArguments& arguments,
+                                                const explorer::StageMachine& machine) {
+  explorer::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
   std::vector<std::string> strategies = arguments.strategies;
   if (strategies.empty() && machine.is_array()) strategies = {"member", "physical"};
   if (strategies.empty()) strategies = {"prefix", "lose-all", "reorder", "torn"};
@@ -160,10 +160,10 @@ Result<lab::ExplorationOptions> options_of(const ExploreArguments& arguments,
   return options;
 }
 
-void show_progress(const lab::StateOutcome& outcome, std::uint64_t checked) {
+void show_progress(const explorer::StateOutcome& outcome, std::uint64_t checked) {
   if (::isatty(STDERR_FILENO) == 0) return;
   fmt::print(stderr, "\r\033[K{} {} {}: {}", checked, states::name(outcome.strategy), outcome.full_name(),
-             crash::name(outcome.judgement.verdict));
+             oracle::name(outcome.judgement.verdict));
 }
 
 Result<void> choose_workload(const ExploreArguments& arguments, Explored& explored) {
@@ -201,12 +201,12 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   explored.workload = std::move(*workload);
 
   std::uint64_t checked = 0;
-  options->on_state = [&](const lab::StateOutcome& outcome) {
-    ++explored.verdicts[std::string(crash::name(outcome.judgement.verdict))];
+  options->on_state = [&](const explorer::StateOutcome& outcome) {
+    ++explored.verdicts[std::string(oracle::name(outcome.judgement.verdict))];
     show_progress(outcome, ++checked);
   };
   const double cpu_before = own_cpu_seconds();
-  auto result = lab::explore(explored.lab->guests(), explored.filesystem, explored.workload, *options);
+  auto result = explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, *options);
   explored.cpu_s = own_cpu_seconds() - cpu_before;
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   if (!result) return pass_on(result);
@@ -218,19 +218,19 @@ double per_second(std::uint64_t count, double ms) {
   return ms > 0 ? static_cast<double>(count) * 1000 / ms : 0;
 }
 
-double share(const lab::ExplorationResult& result, std::size_t step) {
+double share(const explorer::ExplorationResult& result, std::size_t step) {
   double whole = 0;
   for (const double ms : result.step_ms) whole += ms;
   return whole > 0 ? result.step_ms.at(step) / whole : 0;
 }
 
-json describe(const lab::ConfirmedFailure& failure) {
-  const lab::StateOutcome& outcome = failure.outcome;
+json describe(const explorer::ConfirmedFailure& failure) {
+  const explorer::StateOutcome& outcome = failure.outcome;
   return {{"state", outcome.full_name()},
           {"strategy", states::name(outcome.strategy)},
           {"recording", outcome.recording.string()},
           {"persisted_operation", outcome.persisted_operation ? json(*outcome.persisted_operation) : json()},
-          {"verdict", crash::name(outcome.judgement.verdict)},
+          {"verdict", oracle::name(outcome.judgement.verdict)},
           {"summary", outcome.judgement.summary},
           {"confirmed", failure.confirmed},
           {"disagreement", failure.disagreement},
@@ -239,7 +239,7 @@ json describe(const lab::ConfirmedFailure& failure) {
 }
 
 json describe(const Explored& explored) {
-  const lab::ExplorationResult& result = explored.result;
+  const explorer::ExplorationResult& result = explored.result;
   json coverage = json::array(), failures = json::array(), steps = json::object();
   for (const states::Coverage& part : result.coverage) {
     coverage.push_back({{"strategy", states::name(part.strategy)},
@@ -248,10 +248,10 @@ json describe(const Explored& explored) {
                         {"distinct", part.distinct},
                         {"bound", part.bound}});
   }
-  for (const lab::ConfirmedFailure& failure : result.failures) failures.push_back(describe(failure));
-  for (std::size_t i = 0; i < lab::kStepKinds; ++i)
-    steps[std::string(lab::name(static_cast<lab::StepKind>(i)))] = {{"ms", result.step_ms.at(i)},
-                                                                    {"share", share(result, i)}};
+  for (const explorer::ConfirmedFailure& failure : result.failures) failures.push_back(describe(failure));
+  for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
+    steps[std::string(explorer::name(static_cast<explorer::StepKind>(i)))] = {{"ms", result.step_ms.at(i)},
+                                                                              {"share", share(result, i)}};
   return {{"filesystem", explored.filesystem.name},
           {"recording", explored.workload.recording.string()},
           {"operations", explored.workload.operations.size()},
@@ -275,7 +275,7 @@ json describe(const Explored& explored) {
           {"interrupted", interrupted().load()}};
 }
 
-void print_coverage(const lab::ExplorationResult& result) {
+void print_coverage(const explorer::ExplorationResult& result) {
   fmt::print("{:<12} {:>12} {:>10} {:>9} {:>9}  {}\n", "strategy", "space", "generated", "distinct",
              "explored", "left out");
   for (const states::Coverage& part : result.coverage) {
@@ -285,16 +285,16 @@ void print_coverage(const lab::ExplorationResult& result) {
   }
 }
 
-void print_failures(const lab::ExplorationResult& result) {
+void print_failures(const explorer::ExplorationResult& result) {
   std::size_t shown = 0;
-  for (const lab::ConfirmedFailure& failure : result.failures) {
+  for (const explorer::ConfirmedFailure& failure : result.failures) {
     if (++shown > kFailuresShown) break;
     fmt::print("{} {}: {}\n    {}\n", failure.confirmed ? "FAILURE" : "THE LAB DISAGREES WITH ITSELF",
-               failure.outcome.full_name(), crash::name(failure.outcome.judgement.verdict),
+               failure.outcome.full_name(), oracle::name(failure.outcome.judgement.verdict),
                failure.outcome.judgement.summary);
-    for (const crash::Finding& finding : failure.outcome.findings) {
-      fmt::print("    [{}] {}: {}: expected {}, found {}\n", crash::name(finding.tier), finding.path,
-                 crash::name(finding.kind), finding.expected, finding.found);
+    for (const oracle::Finding& finding : failure.outcome.findings) {
+      fmt::print("    [{}] {}: {}: expected {}, found {}\n", oracle::name(finding.tier), finding.path,
+                 oracle::name(finding.kind), finding.expected, finding.found);
     }
     if (!failure.disagreement.empty()) fmt::print("    {}\n", failure.disagreement);
   }
@@ -305,7 +305,7 @@ void print_failures(const lab::ExplorationResult& result) {
 }
 
 void print_text(const Explored& explored) {
-  const lab::ExplorationResult& result = explored.result;
+  const explorer::ExplorationResult& result = explored.result;
   const auto& application = explored.workload.application;
   fmt::print("{}: {}, {}\n", explored.filesystem.name,
              application ? "application " + application->name
@@ -323,8 +323,8 @@ void print_text(const Explored& explored) {
   fmt::print("\n");
   print_failures(result);
   fmt::print("steps:");
-  for (std::size_t i = 0; i < lab::kStepKinds; ++i)
-    fmt::print(" {} {:.1f} ms ({:.0f} %)", lab::name(static_cast<lab::StepKind>(i)),
+  for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
+    fmt::print(" {} {:.1f} ms ({:.0f} %)", explorer::name(static_cast<explorer::StepKind>(i)),
                result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
                100 * share(result, i));
   fmt::print(
@@ -353,11 +353,12 @@ void keep_recordings(Explored& explored) {
 /// The first failure of each kind made small, its account beside the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = explored.workload.recording.parent_path();
-  const auto record = lab::recorder_like(explored.filesystem, explored.workload, disk_options(arguments));
+  const auto record =
+      explorer::recorder_like(explored.filesystem, explored.workload, disk_options(arguments));
   if (!record) return pass_on(record);
-  for (const std::size_t i : lab::first_of_each_kind(explored.result.failures)) {
+  for (const std::size_t i : explorer::first_of_each_kind(explored.result.failures)) {
     if (interrupted()) return {};
-    const auto report = lab::report_failure(
+    const auto report = explorer::report_failure(
         explored.lab->guest(0), explored.filesystem, explored.workload, explored.result.failures[i],
         {.record = *record,
          .recordings = folder,
@@ -382,8 +383,9 @@ int run(const ExploreArguments& arguments) {
     return tell({"--minimise", "what it makes has to stay somewhere", "add --record FOLDER"},
                 arguments.as_json);
   if (const auto done = explore(arguments, explored); !done) return tell(done.error(), arguments.as_json);
-  const auto confirmed = std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
-                                     [](const lab::ConfirmedFailure& failure) { return failure.confirmed; });
+  const auto confirmed =
+      std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
+                  [](const explorer::ConfirmedFailure& failure) { return failure.confirmed; });
   if (arguments.as_json) {
     print(describe(explored));
   } else {

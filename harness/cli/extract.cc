@@ -7,9 +7,9 @@
 #include "harness/cli/command.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/lab/account.h"
-#include "harness/lab/record_workload.h"
-#include "harness/lab/reproducer.h"
+#include "harness/explorer/account.h"
+#include "harness/explorer/record_workload.h"
+#include "harness/explorer/reproducer.h"
 
 namespace headcrash::cli {
 namespace {
@@ -24,32 +24,33 @@ struct ExtractArguments {
 
 /// The account of the database; else one is written now, from the findings that are there.
 Result<std::string> account_of(const StoredTrial& trial, const OpenedState& opened,
-                               const lab::RecordedWorkload& workload, const lab::StateOutcome& outcome) {
+                               const explorer::RecordedWorkload& workload,
+                               const explorer::StateOutcome& outcome) {
   if (trial.outcome && !trial.outcome->account.empty()) return trial.outcome->account;
-  return lab::write_account({.filesystem = &trial.filesystem,
-                             .workload = &workload,
-                             .run = opened.run.get(),
-                             .state = opened.state,
-                             .outcome = &outcome,
-                             .kind = lab::kind_of(outcome.judgement, outcome.findings)});
+  return explorer::write_account({.filesystem = &trial.filesystem,
+                                  .workload = &workload,
+                                  .run = opened.run.get(),
+                                  .state = opened.state,
+                                  .outcome = &outcome,
+                                  .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
 }
 
 /// What the script is to look for is not stored with a recording: it is seen now, in a guest.
-Result<lab::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
+Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   const auto checker = checker_of(trial, opened);
   if (!checker) return pass_on(checker);
   const auto lab = one_guest(trial, opened);
   if (!lab) return pass_on(lab);
-  lab::StateOutcome outcome = checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true});
-  if (outcome.judgement.verdict == crash::Verdict::harness_error)
+  explorer::StateOutcome outcome = checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true});
+  if (outcome.judgement.verdict == oracle::Verdict::harness_error)
     return fail(outcome.full_name(), outcome.judgement.summary);
   return outcome;
 }
 
-Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
+Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
   const auto trial = find_trial(arguments.trial);
   if (!trial) return pass_on(trial);
-  if (const auto can = lab::can_be_reproduced(trial->filesystem); !can) return pass_on(can);
+  if (const auto can = explorer::can_be_reproduced(trial->filesystem); !can) return pass_on(can);
   const auto opened = open_state(*trial);
   if (!opened) return pass_on(opened);
   const auto& device = opened->run->header().devices.at(opened->state.device);
@@ -60,12 +61,12 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
   }
   const auto image = opened->run->image(opened->state, opened->state.device);
   if (!image) return pass_on(image);
-  const auto workload = lab::open_recorded_workload(trial->recording);
+  const auto workload = explorer::open_recorded_workload(trial->recording);
   if (!workload) return pass_on(workload);
 
-  lab::StateOutcome outcome;
+  explorer::StateOutcome outcome;
   outcome.state = states::format(opened->state);
-  outcome.persisted_operation = lab::persisted_before(*opened->run, opened->state.event);
+  outcome.persisted_operation = explorer::persisted_before(*opened->run, opened->state.event);
   if (trial->outcome) {
     outcome.judgement = {verdict_named(trial->outcome->verdict), trial->outcome->summary};
     outcome.findings = trial->outcome->findings;
@@ -80,14 +81,15 @@ Result<lab::Reproducer> extract(const ExtractArguments& arguments) {
                               ? fs::path(fmt::format("{}-{}", trial->filesystem.name,
                                                      trial->id != 0 ? std::to_string(trial->id) : "state"))
                               : fs::path(arguments.folder);
-  return lab::write_reproducer({.filesystem = &trial->filesystem,
-                                .state = outcome.state,
-                                .judgement = outcome.judgement,
-                                .findings = outcome.findings,
-                                .operations = workload->operations,
-                                .account = *account},
-                               *image, folder,
-                               arguments.format == "qcow2" ? lab::ImageFormat::qcow2 : lab::ImageFormat::raw);
+  return explorer::write_reproducer(
+      {.filesystem = &trial->filesystem,
+       .state = outcome.state,
+       .judgement = outcome.judgement,
+       .findings = outcome.findings,
+       .operations = workload->operations,
+       .account = *account},
+      *image, folder,
+      arguments.format == "qcow2" ? explorer::ImageFormat::qcow2 : explorer::ImageFormat::raw);
 }
 
 int run(const ExtractArguments& arguments) {

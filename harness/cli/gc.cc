@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
-#include "harness/process/wall_clock.h"
+#include "plugin/base/wall_clock.h"
 
 namespace headcrash::cli {
 namespace {
@@ -24,7 +24,7 @@ int run_gc(GcArguments arguments) {
   Result<db::Database> database = db::Database::open(
       arguments.database, reading ? db::Database::Access::read_only : db::Database::Access::read_write);
   if (!database) return tell(database.error(), arguments.as_json);
-  arguments.options.now = process::now_utc();
+  arguments.options.now = base::now_utc();
   const auto outcome = db::collect_garbage(*database, arguments.options);
   if (!outcome) return tell(outcome.error(), arguments.as_json);
   if (arguments.as_json) {

@@ -37,7 +37,7 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const re
   return disk->sectors * model::kSectorBytes;
 }
 
-void add_machine_options(CLI::App& command, lab::StageMachine& machine) {
+void add_machine_options(CLI::App& command, explorer::StageMachine& machine) {
   command.add_option("--machine", machine.profile,
                      "Array that the disk is: a built-in name (headcrash list profiles) or a .toml file; of "
                      "a recording: as it says itself");
@@ -47,15 +47,16 @@ void add_machine_options(CLI::App& command, lab::StageMachine& machine) {
       ->allow_extra_args(false);
 }
 
-lab::StageMachine recorded_machine(const record::RecordingHeader& header, const lab::StageMachine& given) {
-  lab::StageMachine machine = given;
+explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
+                                        const explorer::StageMachine& given) {
+  explorer::StageMachine machine = given;
   if (!machine.is_array() && header.of_array()) machine.profile = header.devices.front().profile;
   return machine;
 }
 
-Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                            const lab::StageMachine& machine, std::uint64_t disk_bytes,
-                                            std::size_t guests) {
+Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
+                                                 const explorer::StageMachine& machine,
+                                                 std::uint64_t disk_bytes, std::size_t guests) {
   const auto whole = campaign::disk_bytes_of(machine, filesystem, disk_bytes);
   if (!whole) return pass_on(whole);
   if (*whole != disk_bytes)
@@ -64,44 +65,45 @@ Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesy
   const std::filesystem::path cache = campaign::default_cache();
   const auto image = vm::guest_image(cache, filesystem.guest);
   if (!image) return pass_on(image);
-  auto lab = lab::Lab::start(guests, {.image = *image,
-                                      .accelerator = vm::probe_accelerator(cache).accelerator,
-                                      .disk_bytes = disk_bytes,
-                                      .log_bytes = filesystem.log_size_bytes,
-                                      .cache = cache});
+  auto lab = explorer::Lab::start(guests, {.image = *image,
+                                           .accelerator = vm::probe_accelerator(cache).accelerator,
+                                           .disk_bytes = disk_bytes,
+                                           .log_bytes = filesystem.log_size_bytes,
+                                           .cache = cache});
   if (lab)
-    for (lab::StageGuest* guest : (*lab)->guests()) guest->put_under(machine);
+    for (explorer::StageGuest* guest : (*lab)->guests()) guest->put_under(machine);
   return lab;
 }
 
-Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
+Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
   const auto bytes = recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem);
   if (!bytes) return pass_on(bytes);
   return start_lab(trial.filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1);
 }
 
-Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {
-  auto workload = lab::open_recorded_workload(trial.recording);
+Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {
+  auto workload = explorer::open_recorded_workload(trial.recording);
   if (!workload) return pass_on(workload);
-  if (opened.recovery_of.empty()) return lab::StateChecker::create(trial.filesystem, *workload, opened.run);
+  if (opened.recovery_of.empty())
+    return explorer::StateChecker::create(trial.filesystem, *workload, opened.run);
   auto run = states::RunHistory::load(trial.recording);
   if (!run) return pass_on(run);
   const auto before = states::parse_crash_state(opened.recovery_of);
   if (!before) return pass_on(before);
-  auto checker = lab::StateChecker::create(trial.filesystem, *workload, *run);
+  auto checker = explorer::StateChecker::create(trial.filesystem, *workload, *run);
   if (!checker) return pass_on(checker);
-  lab::StateOutcome of;
+  explorer::StateOutcome of;
   of.state = opened.recovery_of;
-  of.persisted_operation = lab::persisted_before(**run, before->event);
-  of.persisted_texts = lab::persisted_texts_before(**run, before->event);
+  of.persisted_operation = explorer::persisted_before(**run, before->event);
+  of.persisted_texts = explorer::persisted_texts_before(**run, before->event);
   return checker->for_recovery(of, opened.run);
 }
 
-nlohmann::json findings_as_json(const std::vector<crash::Finding>& findings) {
+nlohmann::json findings_as_json(const std::vector<oracle::Finding>& findings) {
   nlohmann::json list = nlohmann::json::array();
-  for (const crash::Finding& finding : findings) {
-    list.push_back({{"kind", crash::name(finding.kind)},
-                    {"tier", crash::name(finding.tier)},
+  for (const oracle::Finding& finding : findings) {
+    list.push_back({{"kind", oracle::name(finding.kind)},
+                    {"tier", oracle::name(finding.tier)},
                     {"path", finding.path},
                     {"expected", finding.expected},
                     {"found", finding.found}});

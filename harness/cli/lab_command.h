@@ -4,18 +4,19 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/stored_trial.h"
-#include "harness/lab/check_state.h"
-#include "harness/lab/lab.h"
-#include "harness/lab/stage_machine.h"
+#include "harness/explorer/check_state.h"
+#include "harness/explorer/lab.h"
+#include "harness/explorer/stage_machine.h"
 #include "plugin/record/event.h"
 
 namespace headcrash::cli {
 
 /// --machine, --fault and --fault-after-cut.
-void add_machine_options(CLI::App& command, lab::StageMachine& machine);
+void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
 
 /// As given; else what a recording of an array says of itself.
-lab::StageMachine recorded_machine(const record::RecordingHeader& header, const lab::StageMachine& given);
+explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
+                                        const explorer::StageMachine& given);
 
 /// The size of the disk that the states of a recording are of. Errors: it has no medium; the file system
 /// keeps its log on a disk of its own, and the recording has none of its size.
@@ -24,16 +25,16 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const re
 
 /// With the user's cache and the guest that this file system wants: its log's disk, too. Errors: a machine
 /// whose disk has another size.
-Result<std::unique_ptr<lab::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                            const lab::StageMachine& machine, std::uint64_t disk_bytes,
-                                            std::size_t guests);
+Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
+                                                 const explorer::StageMachine& machine,
+                                                 std::uint64_t disk_bytes, std::size_t guests);
 
 /// With one guest whose disk has the size of the recorded one, under the trial's machine.
-Result<std::unique_ptr<lab::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened);
+Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened);
 
 /// For a state of the trial's recording, or of the recovery of one.
-Result<lab::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);
+Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);
 
-nlohmann::json findings_as_json(const std::vector<crash::Finding>& findings);
+nlohmann::json findings_as_json(const std::vector<oracle::Finding>& findings);
 
 }  // namespace headcrash::cli

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
-#include "plugin/config/nearest.h"
+#include "plugin/base/nearest.h"
 #include "results/db/migrations.h"
 #include "results/report/sql.h"
 
@@ -40,7 +40,7 @@ Result<void> check_name(const std::string& question) {
   const bool single = question.find_first_of(" \t\r\n(;") == std::string::npos;
   const std::vector<std::string> names = report::query_names();
   if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
-  const std::string near = config::nearest(question, names);
+  const std::string near = base::nearest(question, names);
   return fail("query", fmt::format("\"{}\" is no query of the report", question),
               near.empty() ? "`headcrash query` without a question lists them, and the tables for a SELECT"
                            : fmt::format("did you mean \"{}\"?", near));

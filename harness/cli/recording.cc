@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
-#include "plugin/config/size.h"
+#include "plugin/base/size.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/text_export.h"
 #include "plugin/states/run_history.h"
@@ -220,7 +220,7 @@ int run_export(const RecordingArguments& arguments) {
 int run_import(const RecordingArguments& arguments) {
   std::uint64_t bytes = 0;
   if (!arguments.size.empty()) {
-    const auto asked = config::parse_size(arguments.size, "--size");
+    const auto asked = base::parse_size(arguments.size, "--size");
     if (!asked) return tell(asked.error(), arguments.as_json);
     bytes = *asked;
   }

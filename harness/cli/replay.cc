@@ -12,9 +12,9 @@
 #include "harness/cli/command.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/lab/check_state.h"
-#include "harness/lab/plain_checks.h"
-#include "harness/process/scratch_folder.h"
+#include "harness/explorer/check_state.h"
+#include "harness/explorer/plain_checks.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::cli {
 namespace {
@@ -33,23 +33,24 @@ struct ReplayArguments {
 /// What came out, then or now.
 struct Replayed {
   std::string what;  ///< state or key
-  crash::Judgement judgement;
-  std::vector<crash::Finding> findings;
+  oracle::Judgement judgement;
+  std::vector<oracle::Finding> findings;
   std::string log;
 };
 
 /// The same verdict, or the same kind of finding where the tree was judged.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
-  if (then.verdict == crash::name(now.judgement.verdict)) return true;
-  if (crash::keeps_promises(verdict_named(then.verdict))) return crash::keeps_promises(now.judgement.verdict);
-  return std::any_of(now.findings.begin(), now.findings.end(), [&](const crash::Finding& finding) {
-    return crash::name(finding.kind) == then.verdict;
+  if (then.verdict == oracle::name(now.judgement.verdict)) return true;
+  if (oracle::keeps_promises(verdict_named(then.verdict)))
+    return oracle::keeps_promises(now.judgement.verdict);
+  return std::any_of(now.findings.begin(), now.findings.end(), [&](const oracle::Finding& finding) {
+    return oracle::name(finding.kind) == then.verdict;
   });
 }
 
 json describe(const Replayed& now, const std::optional<StoredOutcome>& then) {
   json value = {{"what", now.what},
-                {"verdict", crash::name(now.judgement.verdict)},
+                {"verdict", oracle::name(now.judgement.verdict)},
                 {"summary", now.judgement.summary},
                 {"findings", findings_as_json(now.findings)},
                 {"log", now.log},
@@ -63,10 +64,10 @@ json describe(const Replayed& now, const std::optional<StoredOutcome>& then) {
 }
 
 void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
-  fmt::print("{}: {}\n  {}\n", now.what, crash::name(now.judgement.verdict), now.judgement.summary);
-  for (const crash::Finding& finding : now.findings) {
-    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", crash::name(finding.tier),
-               finding.path, crash::name(finding.kind), finding.expected, finding.found);
+  fmt::print("{}: {}\n  {}\n", now.what, oracle::name(now.judgement.verdict), now.judgement.summary);
+  for (const oracle::Finding& finding : now.findings) {
+    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", oracle::name(finding.tier),
+               finding.path, oracle::name(finding.kind), finding.expected, finding.found);
   }
   if (!then) {
     fmt::print("no verdict of this state is recorded\n");
@@ -84,8 +85,8 @@ int tell_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, 
   } else {
     print_text(now, then);
   }
-  if (now.judgement.verdict == crash::Verdict::harness_error) return kCannotTell;
-  return crash::keeps_promises(now.judgement.verdict) ? kFine : kFound;
+  if (now.judgement.verdict == oracle::Verdict::harness_error) return kCannotTell;
+  return oracle::keeps_promises(now.judgement.verdict) ? kFine : kFound;
 }
 
 /// A replay that could not be done says nothing about the file system.
@@ -99,7 +100,7 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened, const Repl
   if (!checker) return tell(checker.error(), arguments.as_json);
   const auto lab = one_guest(trial, opened);
   if (!lab) return cannot_tell(lab.error(), arguments.as_json);
-  lab::StateOutcome outcome =
+  explorer::StateOutcome outcome =
       checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
   return tell_outcome(now, trial.outcome, arguments.as_json);
@@ -117,7 +118,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
                  "it was made by another version of headcrash"},
                 arguments.as_json);
   }
-  auto scratch = process::ScratchFolder::make();
+  auto scratch = base::ScratchFolder::make();
   if (!scratch) return cannot_tell(scratch.error(), arguments.as_json);
   const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
   std::error_code error;
@@ -144,8 +145,8 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto lab = one_guest(trial, opened);
   if (!lab) return cannot_tell(lab.error(), arguments.as_json);
-  lab::StageGuest& guest = (*lab)->guest(0);
-  const auto stop = [&](const crash::Judgement& why) {
+  explorer::StageGuest& guest = (*lab)->guest(0);
+  const auto stop = [&](const oracle::Judgement& why) {
     return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
   };
   const auto loaded = guest.load({.recording = opened.recording,
@@ -157,10 +158,10 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const adapters::LinuxAdapter& filesystem = trial.filesystem;
   const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
   std::string why;
-  lab::Step<bool> mounted = false;
+  run::Step<bool> mounted = false;
   if (!by_command || filesystem.promises.names_are_atomic()) mounted = guest.mount(filesystem, &why);
   if (mounted && !*mounted && by_command) {
-    const auto replayed = guest.exec(lab::in_guest(filesystem.replay.argv));
+    const auto replayed = guest.exec(run::in_guest(filesystem.replay.argv));
     if (!replayed) return stop(replayed.error());
     fmt::print("{}exit {}\n", replayed->output, replayed->exit_code);
     mounted = guest.mount(filesystem, &why);
@@ -168,19 +169,19 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   if (!mounted) return stop(mounted.error());
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
   if (*mounted) {
-    fmt::print("{} is mounted on {}", lab::kStageDisk, lab::kMountPoint);
+    fmt::print("{} is mounted on {}", run::kStageDisk, run::kMountPoint);
   } else {
-    fmt::print("the kernel refused to mount {}: {}", lab::kStageDisk, why);
+    fmt::print("the kernel refused to mount {}: {}", run::kStageDisk, why);
   }
   fmt::print("; each line is run by a shell in the guest, `exit` ends\n");
-  std::string folder = *mounted ? lab::kMountPoint : "/";
+  std::string folder = *mounted ? run::kMountPoint : "/";
   for (std::string line; !interrupted();) {
     if (terminal) fmt::print("guest:{}# ", folder);
     std::fflush(stdout);
     if (!std::getline(std::cin, line) || line == "exit") break;
     if (line.empty()) continue;
-    const std::string script =
-        fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code", lab::quoted(folder), line);
+    const std::string script = fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code",
+                                           explorer::quoted(folder), line);
     const auto done = guest.exec({"busybox", "sh", "-c", script});
     if (!done) return stop(done.error());
     fmt::print("{}", done->output);

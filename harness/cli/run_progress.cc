@@ -7,12 +7,12 @@
 #include <cstdio>
 
 #include "harness/cli/attach.h"
-#include "harness/crash/verdict.h"
+#include "harness/oracle/verdict.h"
 
 namespace headcrash::cli {
 
-Result<campaign::Shard> parse_shard(const std::string& text) {
-  campaign::Shard shard;
+Result<run::Shard> parse_shard(const std::string& text) {
+  run::Shard shard;
   if (text.empty()) return shard;
   unsigned index = 0, count = 0;
   char rest = 0;
@@ -21,7 +21,7 @@ Result<campaign::Shard> parse_shard(const std::string& text) {
     return fail("--shard", "\"" + text + "\" is not a shard",
                 "write i/n with i from 1 to n, for example 2/8");
   }
-  return campaign::Shard{index - 1, count};
+  return run::Shard{index - 1, count};
 }
 
 std::string duration_text(double seconds) {
@@ -41,7 +41,7 @@ void show_progress(const campaign::CampaignProgress& progress) {
   }
   const db::TrialRecord& trial = *progress.trial;
   // A benchmark's times, or why not; what a trial failed of that says nothing about a file system.
-  const bool tell = trial.repetition || trial.verdict == crash::name(crash::Verdict::harness_error);
+  const bool tell = trial.repetition || trial.verdict == oracle::name(oracle::Verdict::harness_error);
   const std::string told = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s){}\n", terminal ? "\r\033[K" : "", progress.done,
              progress.planned, left, progress.running, trial.verdict, trial.wall_ms / 1000, told);

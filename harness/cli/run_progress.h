@@ -10,7 +10,7 @@
 namespace headcrash::cli {
 
 /// "2/8" is the second of eight; empty for all.
-Result<campaign::Shard> parse_shard(const std::string& text);
+Result<run::Shard> parse_shard(const std::string& text);
 
 /// "40 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);

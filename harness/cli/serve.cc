@@ -11,9 +11,9 @@
 #include "harness/cli/command.h"
 #include "harness/cli/serve_state.h"
 #include "harness/device/served_device.h"
-#include "harness/process/scratch_folder.h"
 #include "harness/vm/guest.h"
-#include "plugin/config/size.h"
+#include "plugin/base/scratch_folder.h"
+#include "plugin/base/size.h"
 #include "plugin/profiles/stack.h"
 
 namespace headcrash::cli {
@@ -61,7 +61,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
     spec.tear = arguments.tear;
   }
   if (!arguments.size.empty()) {
-    const Result<std::uint64_t> size = config::parse_size(arguments.size, "--size");
+    const Result<std::uint64_t> size = base::parse_size(arguments.size, "--size");
     if (!size) return pass_on(size);
     spec.size_bytes = *size;
   }
@@ -152,7 +152,7 @@ int serve(ServeArguments& arguments) {
   if (!spec) return tell(spec.error(), arguments.as_json);
   catch_interrupts();
   // Sockets that were not named lie in a folder that goes with the server.
-  const Result<process::ScratchFolder> folder = process::ScratchFolder::make();
+  const Result<base::ScratchFolder> folder = base::ScratchFolder::make();
   if (!folder) return tell(folder.error(), arguments.as_json);
   auto served = device::ServedDevice::start(*spec, folder->path());
   if (!served) return tell(served.error(), arguments.as_json);

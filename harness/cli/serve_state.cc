@@ -8,8 +8,8 @@
 #include "harness/cli/attach.h"
 #include "harness/cli/command.h"
 #include "harness/device/state_server.h"
-#include "harness/process/scratch_folder.h"
 #include "harness/vm/guest.h"
+#include "plugin/base/scratch_folder.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
@@ -65,7 +65,7 @@ int serve_state(const ServeState& what) {
       !what.state.empty() ? what.state
                           : fmt::format("{}{}", (*run)->has_media_events() ? 'p' : 'w', (*run)->events());
   catch_interrupts();
-  const auto folder = process::ScratchFolder::make();
+  const auto folder = base::ScratchFolder::make();
   if (!folder) return tell(folder.error(), what.as_json);
   const auto server = device::StateServer::start(1, folder->path());
   if (!server) return tell(server.error(), what.as_json);

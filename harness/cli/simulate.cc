@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "harness/cli/command.h"
-#include "plugin/config/size.h"
+#include "plugin/base/size.h"
 #include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"
 #include "plugin/replay/csv.h"
@@ -50,7 +50,7 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
     if (!stack) return pass_on(stack);
     profiles::MachineDevice device{"hd0", *std::move(stack), std::nullopt, std::nullopt};
     if (!arguments.size.empty()) {
-      const Result<std::uint64_t> size = config::parse_size(arguments.size, "--size");
+      const Result<std::uint64_t> size = base::parse_size(arguments.size, "--size");
       if (!size) return pass_on(size);
       device.size_bytes = *size;
     }

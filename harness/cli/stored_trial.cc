@@ -22,8 +22,8 @@ bool all_digits(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Result<std::vector<crash::Finding>> read_findings(db::Statement& rows) {
-  std::vector<crash::Finding> findings;
+Result<std::vector<oracle::Finding>> read_findings(db::Statement& rows) {
+  std::vector<oracle::Finding> findings;
   while (true) {
     const auto more = rows.step();
     if (!more) return pass_on(more);
@@ -47,7 +47,7 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
 
 /// Of a trial that explored: its cell's, whose name begins its key. What a plain disk is put under is
 /// nothing.
-lab::StageMachine planned_machine(const Result<campaign::Campaign>& campaign, const std::string& key) {
+explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign, const std::string& key) {
   if (!campaign || !campaign->explore) return {};
   for (const campaign::ExploredCell& cell : campaign->explore->cells)
     if (key.starts_with(campaign::cell_name(cell) + "/")) return cell.machine;
@@ -270,18 +270,18 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   return opened;
 }
 
-crash::Verdict verdict_named(const std::string& name) {
-  for (int i = 0; i < static_cast<int>(crash::Verdict::harness_error); ++i)
-    if (crash::name(static_cast<crash::Verdict>(i)) == name) return static_cast<crash::Verdict>(i);
-  return crash::Verdict::harness_error;
+oracle::Verdict verdict_named(const std::string& name) {
+  for (int i = 0; i < static_cast<int>(oracle::Verdict::harness_error); ++i)
+    if (oracle::name(static_cast<oracle::Verdict>(i)) == name) return static_cast<oracle::Verdict>(i);
+  return oracle::Verdict::harness_error;
 }
 
-crash::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
-                          std::string expected, std::string found) {
-  crash::Finding finding{verdict_named(kind), crash::Tier::integrity, std::move(path), std::move(expected),
-                         std::move(found)};
-  for (int i = 0; i < static_cast<int>(crash::Tier::integrity); ++i)
-    if (crash::name(static_cast<crash::Tier>(i)) == tier) finding.tier = static_cast<crash::Tier>(i);
+oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
+                           std::string expected, std::string found) {
+  oracle::Finding finding{verdict_named(kind), oracle::Tier::integrity, std::move(path), std::move(expected),
+                          std::move(found)};
+  for (int i = 0; i < static_cast<int>(oracle::Tier::integrity); ++i)
+    if (oracle::name(static_cast<oracle::Tier>(i)) == tier) finding.tier = static_cast<oracle::Tier>(i);
   return finding;
 }
 

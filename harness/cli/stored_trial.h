@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/crash/verdict.h"
-#include "harness/lab/stage_machine.h"
-#include "plugin/model/result.h"
+#include "harness/explorer/stage_machine.h"
+#include "harness/oracle/verdict.h"
+#include "plugin/base/result.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
 
 struct TrialArguments {
   std::string trial, database = "headcrash.db", state, filesystem;
-  lab::StageMachine machine;  ///< of a recording
+  explorer::StageMachine machine;  ///< of a recording
 };
 
 /// TRIAL and --db; what --state and --fs stand for is each command's own.
@@ -29,7 +29,7 @@ void add_trial_options(CLI::App& command, TrialArguments& arguments);
 /// What the database says about one state, or about a trial of one cut.
 struct StoredOutcome {
   std::string verdict, summary;
-  std::vector<crash::Finding> findings;
+  std::vector<oracle::Finding> findings;
   std::string account;  ///< of a failure; may be empty
 };
 
@@ -37,7 +37,7 @@ struct StoredTrial {
   std::int64_t id = 0;  ///< 0: a recording, not in any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
-  lab::StageMachine machine;             ///< that explored states are put under
+  explorer::StageMachine machine;        ///< that explored states are put under
   bool explored = false;                 ///< many states, not one cut
   std::filesystem::path recording;       ///< empty: none was kept
   std::string state;                     ///< the one that is meant; empty: the trial's own cut
@@ -57,9 +57,9 @@ struct OpenedState {
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
 
-/// The names of harness/crash/verdict.h; what is none is a harness error.
-crash::Verdict verdict_named(const std::string& name);
-crash::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
-                          std::string expected, std::string found);
+/// The names of harness/oracle/verdict.h; what is none is a harness error.
+oracle::Verdict verdict_named(const std::string& name);
+oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
+                           std::string expected, std::string found);
 
 }  // namespace headcrash::cli

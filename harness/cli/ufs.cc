@@ -8,7 +8,7 @@
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/mkfs.h"
 #include "harness/cli/command.h"
-#include "plugin/config/size.h"
+#include "plugin/base/size.h"
 #include "plugin/media/sparse_file_store.h"
 
 namespace headcrash::cli {
@@ -32,7 +32,7 @@ Result<Store> open_image(const UfsArguments& arguments) {
 
 Result<Store> make_image(const UfsArguments& arguments) {
   if (arguments.size.empty()) return open_image(arguments);
-  const auto bytes = config::parse_size(arguments.size, "--size");
+  const auto bytes = base::parse_size(arguments.size, "--size");
   if (!bytes) return pass_on(bytes);
   return media::SparseFileStore::open(arguments.image, *bytes / model::kSectorBytes);
 }
@@ -43,7 +43,7 @@ int run_mkfs(const UfsArguments& arguments) {
   if (!store) return tell(store.error(), arguments.as_json);
   ufs::MkfsOptions options = arguments.mkfs;
   if (!arguments.journal_size.empty()) {
-    const auto bytes = config::parse_size(arguments.journal_size, "--journal-size");
+    const auto bytes = base::parse_size(arguments.journal_size, "--journal-size");
     if (!bytes) return tell(bytes.error(), arguments.as_json);
     options.journal_bytes = *bytes;
   }

@@ -20,13 +20,13 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket
     return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  process::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!end.is_open() ||
       ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(path, "cannot connect: " + std::error_code(errno, std::generic_category()).message(),
                 "is a server with control= this socket running?");
   }
-  return ControlClient(process::JsonSocket(std::move(end)), socket);
+  return ControlClient(base::JsonSocket(std::move(end)), socket);
 }
 
 Result<nlohmann::json> ControlClient::request(const nlohmann::json& message,
@@ -37,16 +37,16 @@ Result<nlohmann::json> ControlClient::request(const nlohmann::json& message,
 
 Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
                                                std::chrono::milliseconds timeout) {
-  const process::Deadline deadline = process::after(timeout);
+  const base::Deadline deadline = base::after(timeout);
   const auto sent = conversation_.send(message, deadline);
   auto answer = sent ? conversation_.receive(deadline) : tl::unexpected(sent.error());
   if (!answer) {
     switch (answer.error()) {
-      case process::Silence::timeout:
+      case base::Silence::timeout:
         return fail(socket_.string(), fmt::format("no answer within {} ms", timeout.count()));
-      case process::Silence::closed:
+      case base::Silence::closed:
         return fail(socket_.string(), "the server has gone");
-      case process::Silence::malformed:
+      case base::Silence::malformed:
         break;
     }
   }

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/process/json_socket.h"
-#include "plugin/model/result.h"
+#include "plugin/base/json_socket.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::device {
 
@@ -24,10 +24,10 @@ class ControlClient {
   Result<nlohmann::json> accepted(nlohmann::json answer) const;
 
  private:
-  ControlClient(process::JsonSocket conversation, std::filesystem::path socket)
+  ControlClient(base::JsonSocket conversation, std::filesystem::path socket)
       : conversation_(std::move(conversation)), socket_(std::move(socket)) {}
 
-  process::JsonSocket conversation_;
+  base::JsonSocket conversation_;
   std::filesystem::path socket_;
 };
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/process/installation.h"
+#include "plugin/base/installation.h"
 
 namespace headcrash::device {
 namespace {
@@ -40,7 +40,7 @@ fs::path log_of(const fs::path& scratch) {
   return scratch / "nbdkit.log";
 }
 
-Result<process::Process> start_process(const NbdkitChild::Spec& spec) {
+Result<base::Process> start_process(const NbdkitChild::Spec& spec) {
   std::vector<std::string> argv{"nbdkit",
                                 "--foreground",
                                 "--exit-with-parent",
@@ -48,13 +48,13 @@ Result<process::Process> start_process(const NbdkitChild::Spec& spec) {
                                 kThreads,
                                 "--unix",
                                 spec.socket,
-                                process::installation().plugin,
+                                base::installation().plugin,
                                 "control=" + spec.control_socket.string()};
   argv.insert(argv.end(), spec.parameters.begin(), spec.parameters.end());
   const fs::path errors = log_of(spec.scratch);
   const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (log < 0) return fail(errors.string(), "cannot be written", "make the folder writable");
-  auto started = process::Process::start({.argv = std::move(argv), .errors = log});
+  auto started = base::Process::start({.argv = std::move(argv), .errors = log});
   ::close(log);
   return started;
 }
@@ -62,7 +62,7 @@ Result<process::Process> start_process(const NbdkitChild::Spec& spec) {
 }  // namespace
 
 Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
-  const fs::path plugin = process::installation().plugin;
+  const fs::path plugin = base::installation().plugin;
   if (!fs::exists(plugin))
     return fail(plugin.string(), "the plugin is not there",
                 "build it: cmake --build --preset release; or install headcrash again");

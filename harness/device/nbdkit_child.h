@@ -9,7 +9,7 @@
 
 #include "harness/device/control_client.h"
 #include "harness/device/socket_file.h"
-#include "harness/process/process.h"
+#include "plugin/base/process.h"
 
 namespace headcrash::device {
 
@@ -39,10 +39,10 @@ class NbdkitChild {
   Result<void> stop();
 
  private:
-  NbdkitChild(Spec spec, process::Process server) : spec_(std::move(spec)), server_(std::move(server)) {}
+  NbdkitChild(Spec spec, base::Process server) : spec_(std::move(spec)), server_(std::move(server)) {}
 
   Spec spec_;
-  process::Process server_;
+  base::Process server_;
   std::vector<SocketFile> sockets_;
   std::optional<ControlClient> control_;
 };

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/process/scratch_folder.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::device {
 namespace {
 
 std::string refusal_of(const ServedDeviceSpec& spec) {
-  const auto scratch = process::ScratchFolder::make();
+  const auto scratch = base::ScratchFolder::make();
   EXPECT_TRUE(scratch);
   const auto served = ServedDevice::start(spec, scratch->path());
   return served ? "" : served.error().message();

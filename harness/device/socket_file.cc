@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-#include "harness/process/descriptor.h"
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::device {
 namespace {
@@ -27,7 +27,7 @@ Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.native().size());
-  const process::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const base::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!descriptor.is_open()) return fail(path.string(), "no socket: " + reason(errno), "close other files");
   const bool connected =
       ::connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;

@@ -11,19 +11,19 @@
 #include <fstream>
 #include <vector>
 
-#include "harness/process/descriptor.h"
-#include "harness/process/scratch_folder.h"
+#include "plugin/base/descriptor.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::device {
 namespace {
 
 class SocketFileTest : public testing::Test {
  protected:
-  SocketFileTest() : folder_(std::move(*process::ScratchFolder::make())) {}
+  SocketFileTest() : folder_(std::move(*base::ScratchFolder::make())) {}
   std::filesystem::path path() const { return folder_.path() / "a.sock"; }
 
-  process::Descriptor listener(int backlog) const {
-    process::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::Descriptor listener(int backlog) const {
+    base::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_un address = name();
     EXPECT_EQ(::bind(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(::listen(descriptor.get(), backlog), 0);
@@ -41,7 +41,7 @@ class SocketFileTest : public testing::Test {
   }
 
  private:
-  process::ScratchFolder folder_;
+  base::ScratchFolder folder_;
 };
 
 TEST_F(SocketFileTest, NothingIsInTheWay) {
@@ -61,7 +61,7 @@ TEST_F(SocketFileTest, ADeadSocketIsRemovedALiveOneIsRefused) {
 
 TEST_F(SocketFileTest, AServerThatAcceptsNobodyIsAliveAndNotWaitedFor) {
   const auto server = listener(0);
-  std::vector<process::Descriptor> waiting;
+  std::vector<base::Descriptor> waiting;
   for (int i = 0; i < 4; ++i) {
     const auto& one = waiting.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const sockaddr_un address = name();

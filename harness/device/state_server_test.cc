@@ -8,19 +8,19 @@
 #include <set>
 #include <thread>
 
-#include "harness/process/scratch_folder.h"
+#include "plugin/base/scratch_folder.h"
 
 namespace headcrash::device {
 namespace {
 
-std::unique_ptr<StateServer> start(const process::ScratchFolder& folder, std::size_t stages) {
+std::unique_ptr<StateServer> start(const base::ScratchFolder& folder, std::size_t stages) {
   auto server = StateServer::start(stages, folder.path());
   EXPECT_TRUE(server) << server.error().message();
   return server ? std::move(*server) : nullptr;
 }
 
 TEST(StateServer, LoadsMarksSealsAndLoadsAgain) {
-  const auto folder = process::ScratchFolder::make();
+  const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);
   ASSERT_TRUE(server);
@@ -45,7 +45,7 @@ TEST(StateServer, LoadsMarksSealsAndLoadsAgain) {
 }
 
 TEST(StateServer, HandsOnTheServersWords) {
-  const auto folder = process::ScratchFolder::make();
+  const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);
   ASSERT_TRUE(server);
@@ -60,7 +60,7 @@ TEST(StateServer, HandsOnTheServersWords) {
 
 TEST(StateServer, ServesManyThreads) {
   constexpr std::size_t kStages = 12;  // more than there are conversations
-  const auto folder = process::ScratchFolder::make();
+  const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, kStages);
   ASSERT_TRUE(server);
@@ -83,7 +83,7 @@ TEST(StateServer, ServesManyThreads) {
 }
 
 TEST(StateServer, ADeadServerIsToldAndEnds) {
-  const auto folder = process::ScratchFolder::make();
+  const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);
   ASSERT_TRUE(server);

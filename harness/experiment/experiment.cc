@@ -8,7 +8,7 @@
 #include <ctime>
 
 #include "harness/experiment/ganger94.h"
-#include "plugin/config/nearest.h"
+#include "plugin/base/nearest.h"
 
 namespace headcrash::experiment {
 namespace {
@@ -90,7 +90,7 @@ std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
 }
 
 tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::string>& known) {
-  const std::string near = config::nearest(name, known);
+  const std::string near = base::nearest(name, known);
   return fail(name, "there is no such experiment",
               near.empty() ? "headcrash list experiments shows them" : fmt::format("did you mean {}?", near));
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 #include "results/db/statement.h"
 
 namespace headcrash::experiment {
@@ -45,7 +45,7 @@ TEST(Experiment, RefusesAnUnknownName) {
 }
 
 TEST(Experiment, IsKeptWithItsCellsAndClaims) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   auto database = db::Database::open(folder.path() / "x.db", db::Database::Access::read_write);
   ASSERT_TRUE(database.has_value());
   const ExperimentOutcome outcome = small("ganger94/table2");

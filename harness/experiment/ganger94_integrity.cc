@@ -11,7 +11,7 @@
 #include "harness/experiment/coarse_dependencies.h"
 #include "harness/experiment/ganger94.h"
 #include "harness/experiment/judge.h"
-#include "harness/lab/in_process/exploration.h"
+#include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
 
 namespace headcrash::experiment::ganger94 {

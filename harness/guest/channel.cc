@@ -32,7 +32,7 @@ Channel::~Channel() {
   ::close(port_);
 }
 
-std::optional<process::LineFramer::Line> Channel::read_line() {
+std::optional<base::LineFramer::Line> Channel::read_line() {
   if (auto line = framer_.next()) return line;
   pollfd watched{.fd = port_, .events = POLLIN, .revents = 0};
   if (::poll(&watched, 1, kIdleMs) <= 0) return std::nullopt;

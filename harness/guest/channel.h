@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/process/line_framing.h"
+#include "plugin/base/line_framing.h"
 
 namespace headcrash::guest {
 
@@ -24,12 +24,12 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   /// The next line; nothing when none came for a second.
-  std::optional<process::LineFramer::Line> read_line();
+  std::optional<base::LineFramer::Line> read_line();
   void send(const nlohmann::json& message);
 
  private:
   int port_;
-  process::LineFramer framer_;
+  base::LineFramer framer_;
 };
 
 }  // namespace headcrash::guest

@@ -28,15 +28,15 @@
 #include "harness/guest/posix_vfs.h"
 #include "harness/guest/run.h"
 #include "harness/guest/timed_phase.h"
-#include "harness/process/stopwatch.h"
 #include "harness/workload/operation.h"
 #include "harness/workload/timed/timed_workload.h"
+#include "plugin/base/stopwatch.h"
 
 namespace headcrash::guest {
 namespace {
 
+using base::Stopwatch;
 using nlohmann::json;
-using process::Stopwatch;
 
 constexpr int kProtocolVersion = 1;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
@@ -280,8 +280,8 @@ tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char
   return tl::unexpected(Refusal{.text = fmt::format("{} is no number from 0 to 2^64-1", field)});
 }
 
-json latency_of(const model::LatencyHistogram& latencies) {
-  const model::LatencySummary told = latencies.summary();
+json latency_of(const LatencyHistogram& latencies) {
+  const LatencySummary told = latencies.summary();
   if (told.count == 0) return nullptr;
   return {{"count", told.count},   {"mean_ns", std::llround(told.mean_ns)},
           {"p50_ns", told.p50_ns}, {"p99_ns", told.p99_ns},
@@ -368,7 +368,7 @@ Answer act(const json& request, const Sender& send) {
   return tl::unexpected(Refusal{.text = "unknown command \"" + name.substr(0, 80) + "\""});
 }
 
-Answer act_on_line(const process::LineFramer::Line& line, json& id, const Sender& send) {
+Answer act_on_line(const base::LineFramer::Line& line, json& id, const Sender& send) {
   if (line.too_long) return tl::unexpected(Refusal{.text = "a line longer than 1 MiB"});
   try {
     const json request = json::parse(line.text);
@@ -385,7 +385,7 @@ Answer act_on_line(const process::LineFramer::Line& line, json& id, const Sender
 
 }  // namespace
 
-void answer_line(const process::LineFramer::Line& line, const Sender& send) {
+void answer_line(const base::LineFramer::Line& line, const Sender& send) {
   json id;  // null when the request has none
   const Answer answer = act_on_line(line, id, send);
   json message = answer ? *answer : json{{"error", answer.error().text}};

@@ -5,13 +5,13 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "harness/process/line_framing.h"
+#include "plugin/base/line_framing.h"
 
 namespace headcrash::guest {
 
 using Sender = std::function<void(const nlohmann::json& message)>;
 
 /// Answers one line, whatever it holds: exactly one message with "ok" goes to `send`, after the events.
-void answer_line(const process::LineFramer::Line& line, const Sender& send);
+void answer_line(const base::LineFramer::Line& line, const Sender& send);
 
 }  // namespace headcrash::guest

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -55,7 +55,7 @@ TEST(Commands, ErrorsCarryTheirNumber) {
 }
 
 TEST(Commands, RunStopsAtTheFirstFailure) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const json request{{"id", 9},
                      {"do", "run"},
                      {"root", folder.path().string()},
@@ -78,7 +78,7 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
 // The host's temporary folder may lack any of them (tmpfs has no user attributes before Linux 6.6): then they
 // are skipped, never failed.
 TEST(Commands, RunDoesOrSkipsEveryOperation) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::vector<std::string> lines{"mkdir d",
                                        "create d/a",
                                        "write d/a 0 8192 1 1",
@@ -125,7 +125,7 @@ json application(const std::vector<std::string>& lines) {
 }
 
 TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string go = (folder.path() / "files/go").string();
   EXPECT_EQ(
       answer(json{{"id", 4}, {"do", "put"}, {"path", go}, {"text", "echo persisted $1; echo done"}}.dump())
@@ -172,7 +172,7 @@ TEST(Commands, AnApplicationNeedsItsMarkDisk) {
 }
 
 TEST(Commands, RunParsesEverythingBeforeItStarts) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const json request{{"id", 1},
                      {"do", "run"},
                      {"root", folder.path().string()},
@@ -193,7 +193,7 @@ json small_files(const std::filesystem::path& root, int phase) {
 }
 
 TEST(Commands, ATimedPhaseIsMeasured) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   EXPECT_EQ(answer(small_files(folder.path(), 0).dump()).at(0)["latency"], nullptr);
   const json created = answer(small_files(folder.path(), 1).dump()).at(0);
   EXPECT_EQ(created["ok"], true) << created;
@@ -214,7 +214,7 @@ TEST(Commands, ATimedPhaseIsMeasured) {
 }
 
 TEST(Commands, ATimedPhaseThatIsNoneIsRefused) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   EXPECT_NE(refused(small_files(folder.path(), 9).dump())["error"].get<std::string>().find("5 phases"),
             std::string::npos);
   for (const auto& [field, wrong] :

@@ -9,7 +9,7 @@
 
 #include "harness/guest/posix_vfs.h"
 #include "harness/workload/stamp.h"
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -37,7 +37,7 @@ class DumpTest : public testing::Test {
     return entries;
   }
 
-  model::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   PosixVfs vfs_{folder_.path().string()};
 };
 

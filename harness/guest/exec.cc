@@ -14,7 +14,7 @@
 #include <csignal>
 #include <utility>
 
-#include "harness/process/descriptor.h"
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::guest {
 namespace {
@@ -26,18 +26,18 @@ using std::chrono::milliseconds;
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {
-  process::Descriptor read, write;
+  base::Descriptor read, write;
 };
 
 VfsResult<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return tl::unexpected(Errno{.value = errno});
-  return Pipe{.read = process::Descriptor(ends[0]), .write = process::Descriptor(ends[1])};
+  return Pipe{.read = base::Descriptor(ends[0]), .write = base::Descriptor(ends[1])};
 }
 
-VfsResult<process::Descriptor> input_file(const std::string& text) {
-  process::Descriptor file(text.empty() ? ::open("/dev/null", O_RDONLY | O_CLOEXEC)
-                                        : ::memfd_create("stdin", MFD_CLOEXEC));
+VfsResult<base::Descriptor> input_file(const std::string& text) {
+  base::Descriptor file(text.empty() ? ::open("/dev/null", O_RDONLY | O_CLOEXEC)
+                                     : ::memfd_create("stdin", MFD_CLOEXEC));
   if (file.get() < 0) return tl::unexpected(Errno{.value = errno});
   for (std::size_t put = 0; put < text.size();) {
     const ssize_t n = ::write(file.get(), text.data() + put, text.size() - put);
@@ -50,7 +50,7 @@ VfsResult<process::Descriptor> input_file(const std::string& text) {
 
 struct Child {
   pid_t pid = -1;
-  process::Descriptor handle, output, errors;
+  base::Descriptor handle, output, errors;
 };
 
 // Between fork and exec: system calls only.
@@ -89,7 +89,7 @@ VfsResult<Child> spawn(const Program& program) {
     ::waitpid(child.pid, nullptr, 0);
     return tl::unexpected(Errno{.value = error});
   }
-  child.handle = process::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  child.handle = base::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
   child.output = std::move(output->read);
   child.errors = std::move(errors->read);
   for (const int fd : {child.output.get(), child.errors.get()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -98,7 +98,7 @@ VfsResult<Child> spawn(const Program& program) {
 
 // Takes all there is now; the descriptor is closed at its end. A program that writes without end is
 // interrupted after a while so that the time limit is looked at.
-bool drain(process::Descriptor& from, std::string& kept,
+bool drain(base::Descriptor& from, std::string& kept,
            const std::function<bool(std::string_view)>& on_bytes = {}) {
   std::array<char, 16 << 10> buffer;
   for (int round = 0; round < 64 && from.get() >= 0; ++round) {

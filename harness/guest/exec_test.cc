@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -45,7 +45,7 @@ TEST(RunProgram, KeepsTheEndOfLongOutput) {
 }
 
 TEST(RunProgram, KillsTheWholeGroup) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string pid_file = (folder.path() / "pid").string();
   const ProgramEnd end = run({"sh", "-c", "sleep 600 & echo $! > " + pid_file + "; sleep 600"}, "", 300ms);
   EXPECT_TRUE(end.timed_out);

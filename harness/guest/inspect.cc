@@ -11,7 +11,7 @@
 #include "harness/guest/dump.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/posix_vfs.h"
-#include "harness/process/stopwatch.h"
+#include "plugin/base/stopwatch.h"
 
 namespace headcrash::guest {
 namespace {
@@ -79,7 +79,7 @@ bool is_damage(Errno error) {
 
 /// Mounts, dumps and unmounts once; times and refusals go into `answer`.
 tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches batches, json& answer) {
-  process::Stopwatch clock;
+  base::Stopwatch clock;
   SeenTree seen;
   const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
   answer["mount_ms"] = clock.lap();
@@ -135,7 +135,7 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
                   .target = request.at("target").get<std::string>(),
                   .type = request.at("type").get<std::string>(),
                   .options = request.value("options", "")};
-  const process::Stopwatch watch;
+  const base::Stopwatch watch;
   if (request.value("quick", false)) {
     shorten_way(look.source);
   } else {

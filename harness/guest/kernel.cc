@@ -20,7 +20,7 @@
 #include <map>
 
 #include "fs-adapters/fuse/ioctls.h"
-#include "harness/process/descriptor.h"
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::guest {
 namespace {
@@ -103,7 +103,7 @@ void sync_everything() {
   for (std::string source, target, type, rest; mounts >> source >> target >> type;) {
     std::getline(mounts, rest);
     if (!type.starts_with("fuseblk.headcrash-")) continue;
-    const process::Descriptor root(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const base::Descriptor root(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() >= 0) static_cast<void>(::ioctl(root.get(), fuse::kSyncEverything));
   }
 }
@@ -128,7 +128,7 @@ VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
   std::memcpy(request.data(), head.data(), sizeof head);
   std::memcpy(request.data() + sizeof head, seed.data(), seed.size());
-  const process::Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
+  const base::Descriptor device(::open("/dev/urandom", O_RDWR | O_CLOEXEC));
   if (device.get() < 0 || ::ioctl(device.get(), RNDADDENTROPY, request.data()) != 0 ||
       ::ioctl(device.get(), RNDRESEEDCRNG) != 0) {
     return refuse(errno);
@@ -143,7 +143,7 @@ VfsResult<void> set_wall_clock(std::int64_t unix_ns) {
 }
 
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path) {
-  const process::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Descriptor cached(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::uint64_t bytes = 0;
   if (cached.get() < 0 || ::ioctl(cached.get(), BLKFLSBUF, 0) != 0 ||
       ::ioctl(cached.get(), BLKGETSIZE64, &bytes) != 0) {
@@ -153,7 +153,7 @@ VfsResult<std::uint64_t> drop_cached_pages(const std::string& path) {
 }
 
 VfsResult<std::string> read_nonce(const std::string& path) {
-  const process::Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  const base::Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   alignas(kAlignment) std::array<char, kAlignment> block{};
   if (direct.get() < 0) return refuse(errno);
   const ssize_t got = ::pread(direct.get(), block.data(), block.size(), 0);

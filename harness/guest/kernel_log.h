@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/process/descriptor.h"
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::guest {
 
@@ -18,7 +18,7 @@ class KernelLog {
   void pass_over();
 
  private:
-  process::Descriptor records_;
+  base::Descriptor records_;
 };
 
 }  // namespace headcrash::guest

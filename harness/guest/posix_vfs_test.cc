@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -34,7 +34,7 @@ class PosixVfsTest : public testing::Test {
     return {reinterpret_cast<const char*>(buffer.data()), got.value_or(0)};
   }
 
-  model::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   PosixVfs vfs_{folder_.path().string()};
 };
 

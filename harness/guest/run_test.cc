@@ -9,7 +9,7 @@
 
 #include "harness/guest/posix_vfs.h"
 #include "harness/workload/random_operations.h"
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -59,7 +59,7 @@ class MeetingVfs : public PosixVfs {
 };
 
 TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   MeetingVfs vfs(folder.path().string(), 3);
   const auto list =
       list_of("create a\n@1 create b\n@2 create c\n@2 fsync c\n@1 fsync b\nfsync a\njoin\nunlink a\n");
@@ -71,7 +71,7 @@ TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
 
 TEST(RunOperations, RandomThreadsComeToTheirEnd) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const model::TemporaryFolder folder;
+    const TemporaryFolder folder;
     PosixVfs vfs(folder.path().string());
     const auto list = workload::random_operations({.seed = seed, .threads = 4});
     const Seen seen = run_all(list, vfs);
@@ -82,7 +82,7 @@ TEST(RunOperations, RandomThreadsComeToTheirEnd) {
 }
 
 TEST(RunOperations, AFailureEndsAllThreads) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   // Thread 0 waits to report until thread 1 has, and thread 2 at the join: neither may wait for ever.
   const Seen seen = run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
@@ -92,7 +92,7 @@ TEST(RunOperations, AFailureEndsAllThreads) {
 }
 
 TEST(RunOperations, MayContinueAfterAFailure) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   // A failed persistence point holds nobody up, and what is missing afterwards failed rather than was
   // skipped.
@@ -111,7 +111,7 @@ class NoDataSync : public PosixVfs {
 };
 
 TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   NoDataSync vfs(folder.path().string());
   const Seen seen = run_all(list_of("create a\n@1 create b\n@1 fdatasync b\nfsync a\n"), vfs);
   EXPECT_EQ(seen.skipped, std::vector<std::size_t>{2});
@@ -120,7 +120,7 @@ TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
 }
 
 TEST(RunOperations, WhatAnEarlierPartSkippedMayBeMissing) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   const auto list = list_of("unlink never-made\nsync\n");
   EXPECT_EQ(run_all(list, vfs).failed, std::vector<std::size_t>{0});
@@ -128,7 +128,7 @@ TEST(RunOperations, WhatAnEarlierPartSkippedMayBeMissing) {
 }
 
 TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   const RunEnd end = run_operations(
       list_of("create a\nfsync a\nunlink a\n"), vfs,
@@ -140,7 +140,7 @@ TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
 
 /// What happens to the file through %f must be seen through a link that was made before.
 TEST(Run, AnOpenFileOutlivesItsName) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   PosixVfs vfs(folder.path());
   const auto list = list_of(
       "create a\nlink a b\nopen a %f\nunlink a\ncreate a\nwrite %f 0 1024 1 1\ntruncate %f 512\nfsync %f\n"

@@ -9,7 +9,7 @@
 
 #include "harness/guest/posix_vfs.h"
 #include "harness/workload/timed/small_ones.h"
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {
@@ -34,7 +34,7 @@ class HostVfs : public PosixVfs {
 TEST(TimedPhase, EveryWorkloadRunsOnARealFileSystem) {
   for (const timed::Small& each : timed::small_ones()) {
     SCOPED_TRACE(each.name);
-    const model::TemporaryFolder folder;
+    const TemporaryFolder folder;
     HostVfs vfs(folder.path().string());
     const timed::TimedWorkload& workload = **timed::find_timed_workload(each.name);
     timed::Arguments replaced = each.arguments;

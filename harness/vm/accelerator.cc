@@ -14,9 +14,9 @@
 #include <string>
 #include <utility>
 
-#include "harness/process/process.h"
 #include "harness/vm/guest.h"
 #include "harness/vm/qemu_command.h"
+#include "plugin/base/process.h"
 
 namespace headcrash::vm {
 namespace {
@@ -51,7 +51,7 @@ struct Run {
 
 Result<Run> run_boot_sector(const fs::path& sector, const char* accelerator, std::chrono::seconds limit) {
   const auto start = std::chrono::steady_clock::now();
-  const auto process = process::Process::start(
+  const auto process = base::Process::start(
       {.argv = {kQemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
                 "-accel", accelerator, "-m", "16", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
                 "-drive", "if=floppy,format=raw,read-only=on,file=" + quoted_value(sector.string())}});

@@ -35,7 +35,7 @@ Result<void> check_disks(const GuestSpec& spec) {
 }
 
 Result<void> wait_until_loaded(Machine& machine) {
-  const process::Deadline deadline = process::after(kResumeLimit);
+  const base::Deadline deadline = base::after(kResumeLimit);
   while (std::chrono::steady_clock::now() < deadline) {
     const auto status = machine.qmp().execute("query-status", json::object(), kResumeLimit);
     if (!status) return pass_on(status);
@@ -103,18 +103,18 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::fi
 Result<void> Guest::send(const json& request) {
   json message = request;
   if (!message.contains("id")) message["id"] = ++state_->last_id;
-  if (!state_->machine->agent().send(message, process::after(kSendLimit)))
+  if (!state_->machine->agent().send(message, base::after(kSendLimit)))
     return fail("guest", "the agent takes no requests");
   return {};
 }
 
 std::optional<json> Guest::receive(milliseconds timeout) {
-  const process::Deadline deadline = process::after(timeout);
+  const base::Deadline deadline = base::after(timeout);
   for (;;) {
     auto message = state_->machine->agent().receive(deadline);
     if (message) return std::move(*message);
-    if (message.error() == process::Silence::malformed) continue;
-    state_->silent = message.error() == process::Silence::closed;
+    if (message.error() == base::Silence::malformed) continue;
+    state_->silent = message.error() == base::Silence::closed;
     return std::nullopt;
   }
 }
@@ -122,7 +122,7 @@ std::optional<json> Guest::receive(milliseconds timeout) {
 tl::expected<json, CallError> Guest::call(const json& request, milliseconds timeout,
                                           const EventHandler& on_event,
                                           const std::function<bool()>& give_up) {
-  const process::Deadline deadline = process::after(timeout);
+  const base::Deadline deadline = base::after(timeout);
   const auto gone = [] {
     return tl::unexpected(CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
   };

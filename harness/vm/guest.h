@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::vm {
 

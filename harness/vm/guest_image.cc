@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "harness/process/installation.h"
-#include "harness/process/process.h"
 #include "harness/vm/guest.h"
 #include "harness/vm/machine.h"
+#include "plugin/base/installation.h"
+#include "plugin/base/process.h"
 
 namespace headcrash::vm {
 namespace {
@@ -32,7 +32,7 @@ std::string read_all(std::FILE* file) {
 }  // namespace
 
 Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts) {
-  const process::Installation own = process::installation();
+  const base::Installation own = base::installation();
   const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
@@ -45,7 +45,7 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
   for (const std::string& module : parts.modules) add("--module", module);
   for (const std::string& tool : parts.tools) add("--tool", tool);
   argv.push_back(cache.string());
-  auto process = process::Process::start(
+  auto process = base::Process::start(
       {.argv = std::move(argv), .output = ::fileno(output.get()), .errors = STDERR_FILENO});
   if (!process) return pass_on(process);
   const auto status = process->wait(kBuildLimit);

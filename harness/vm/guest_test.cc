@@ -14,7 +14,7 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/process/process.h"
+#include "plugin/base/process.h"
 
 namespace headcrash::vm {
 namespace {
@@ -54,7 +54,7 @@ class MemoryDisk {
  public:
   MemoryDisk(const fs::path& socket, std::uint64_t bytes)
       : socket_(socket),
-        server_(process::Process::start(
+        server_(base::Process::start(
             {.argv = {"nbdkit", "-f", "-U", socket.string(), "memory", fmt::format("{}", bytes)}})) {
     for (int tries = 0; tries < 500 && !fs::is_socket(socket); ++tries) std::this_thread::sleep_for(10ms);
   }
@@ -69,7 +69,7 @@ class MemoryDisk {
 
  private:
   fs::path socket_;
-  Result<process::Process> server_;
+  Result<base::Process> server_;
 };
 
 // Everything once per program: the image, the accelerator, a scratch folder.

@@ -50,7 +50,7 @@ std::string last_lines(const std::string& text, std::size_t lines) {
   return tail;
 }
 
-Machine::Machine(process::Process process, process::JsonSocket agent, process::JsonSocket qmp,
+Machine::Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp,
                  std::filesystem::path scratch)
     : process_(std::move(process)),
       agent_(std::move(agent)),
@@ -65,28 +65,28 @@ Machine::~Machine() {
 }
 
 Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const Launch& launch) {
-  auto agent = process::JsonSocket::make_pair();
+  auto agent = base::JsonSocket::make_pair();
   if (!agent) return pass_on(agent);
-  auto qmp = process::JsonSocket::make_pair();
+  auto qmp = base::JsonSocket::make_pair();
   if (!qmp) return pass_on(qmp);
-  const process::Descriptor log(
+  const base::Descriptor log(
       ::open(log_in(launch.scratch).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!log.is_open()) {
     return fail(launch.scratch.string(), std::error_code(errno, std::generic_category()).message());
   }
 
   Wiring wiring{.disks = launch.disks,
-                .agent_socket = process::kFirstInherited,
-                .qmp_socket = process::kFirstInherited + 1,
+                .agent_socket = base::kFirstInherited,
+                .qmp_socket = base::kFirstInherited + 1,
                 .console = console_in(launch.scratch)};
-  process::ProcessSpec process{
+  base::ProcessSpec process{
       .output = log.get(), .errors = log.get(), .inherit = {agent->second.get(), qmp->second.get()}};
   if (launch.incoming >= 0) {
-    wiring.incoming = process::kFirstInherited + 2;
+    wiring.incoming = base::kFirstInherited + 2;
     process.inherit.push_back(launch.incoming);
   }
   process.argv = qemu_command(spec, wiring);
-  auto started = process::Process::start(process);
+  auto started = base::Process::start(process);
   if (!started) return pass_on(started);
   agent->second.reset();  // QEMU's ends are QEMU's alone: its death is then seen as an end of file
   qmp->second.reset();
@@ -107,11 +107,11 @@ std::string Machine::log() const {
 }
 
 bool Machine::says_hello(std::chrono::milliseconds timeout) {
-  const process::Deadline deadline = process::after(timeout);
+  const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
   for (;;) {
     const auto message = agent_.receive(deadline);
-    if (!message && message.error() != process::Silence::malformed) return false;
+    if (!message && message.error() != base::Silence::malformed) return false;
     if (message && message->value("id", 0) == kHelloId) return message->value("ok", false);
   }
 }

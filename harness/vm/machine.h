@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "harness/process/json_socket.h"
-#include "harness/process/process.h"
 #include "harness/vm/qemu_command.h"
 #include "harness/vm/qmp.h"
+#include "plugin/base/json_socket.h"
+#include "plugin/base/process.h"
 
 namespace headcrash::vm {
 
@@ -29,9 +29,9 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  process::Process& process() { return process_; }
-  const process::Process& process() const { return process_; }
-  process::JsonSocket& agent() { return agent_; }
+  base::Process& process() { return process_; }
+  const base::Process& process() const { return process_; }
+  base::JsonSocket& agent() { return agent_; }
   Qmp& qmp() { return qmp_; }
   std::string console() const;
   /// What QEMU printed.
@@ -43,11 +43,10 @@ class Machine {
   tl::unexpected<Error> failed(const std::string& what, const std::string& remedy = {}) const;
 
  private:
-  Machine(process::Process process, process::JsonSocket agent, process::JsonSocket qmp,
-          std::filesystem::path scratch);
+  Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp, std::filesystem::path scratch);
 
-  process::Process process_;
-  process::JsonSocket agent_;
+  base::Process process_;
+  base::JsonSocket agent_;
   Qmp qmp_;
   std::filesystem::path scratch_;
 };

@@ -15,7 +15,7 @@
 #include <fstream>
 #include <memory>
 
-#include "harness/process/process.h"
+#include "plugin/base/process.h"
 
 namespace headcrash::vm {
 namespace {
@@ -44,7 +44,7 @@ std::vector<std::string> blank_disk_arguments(const GuestDisk& disk, std::size_t
 Result<std::string> qemu_version() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output) return fail(kQemu, "no temporary file for its output");
-  auto process = process::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())});
+  auto process = base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())});
   if (!process) return pass_on(process);
   if (process->wait(kVersionLimit) != 0) return fail(kQemu, "does not tell its version", "run scripts/setup");
   std::rewind(output.get());

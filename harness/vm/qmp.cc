@@ -6,14 +6,14 @@ namespace {
 
 using nlohmann::json;
 
-tl::unexpected<Error> silent(const std::string& command, process::Silence silence) {
+tl::unexpected<Error> silent(const std::string& command, base::Silence silence) {
   switch (silence) {
-    case process::Silence::timeout:
+    case base::Silence::timeout:
       return fail("QEMU: " + command, "no answer in time",
                   "try again with less work beside it on this machine");
-    case process::Silence::closed:
+    case base::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
-    case process::Silence::malformed:
+    case base::Silence::malformed:
       break;
   }
   return fail("QEMU: " + command, "the answer is no JSON object");
@@ -22,7 +22,7 @@ tl::unexpected<Error> silent(const std::string& command, process::Silence silenc
 }  // namespace
 
 Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
-  const auto greeting = socket_.receive(process::after(timeout));
+  const auto greeting = socket_.receive(base::after(timeout));
   if (!greeting) return silent("greeting", greeting.error());
   if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not that of QMP");
   const auto ready = execute("qmp_capabilities", json::object(), timeout);
@@ -32,7 +32,7 @@ Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
 
 Result<json> Qmp::execute(const std::string& command, const json& arguments,
                           std::chrono::milliseconds timeout) {
-  const process::Deadline deadline = process::after(timeout);
+  const base::Deadline deadline = base::after(timeout);
   if (const auto sent = socket_.send({{"execute", command}, {"arguments", arguments}}, deadline); !sent) {
     return silent(command, sent.error());
   }

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "harness/process/json_socket.h"
+#include "plugin/base/json_socket.h"
 
 namespace headcrash::vm {
 
 class Qmp {
  public:
-  explicit Qmp(process::JsonSocket socket) : socket_(std::move(socket)) {}
+  explicit Qmp(base::JsonSocket socket) : socket_(std::move(socket)) {}
 
   /// Waits for QEMU's greeting and leaves the negotiation. Comes first.
   Result<void> greet(std::chrono::milliseconds timeout);
@@ -18,7 +18,7 @@ class Qmp {
                                  std::chrono::milliseconds timeout);
 
  private:
-  process::JsonSocket socket_;
+  base::JsonSocket socket_;
 };
 
 }  // namespace headcrash::vm

@@ -14,11 +14,11 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 struct Pair {
-  Pair() : ends(process::JsonSocket::make_pair()) {}
+  Pair() : ends(base::JsonSocket::make_pair()) {}
   void say(const std::string& text) const {
     EXPECT_EQ(::write(ends->second.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  Result<std::pair<process::JsonSocket, process::Descriptor>> ends;
+  Result<std::pair<base::JsonSocket, base::Descriptor>> ends;
 };
 
 TEST(Qmp, GreetsSkipsEventsAndTellsErrors) {

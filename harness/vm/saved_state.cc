@@ -39,10 +39,10 @@ std::uint64_t fnv1a(const std::string& text) {
   return hash;
 }
 
-Result<process::Descriptor> lock(const fs::path& folder) {
-  process::Descriptor file(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+Result<base::Descriptor> lock(const fs::path& folder) {
+  base::Descriptor file(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file.is_open()) return fail((folder / ".lock").string(), reason(errno));
-  const process::Deadline deadline = process::after(kLockLimit);
+  const base::Deadline deadline = base::after(kLockLimit);
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       return fail((folder / ".lock").string(), "somebody else holds the lock",
@@ -53,14 +53,14 @@ Result<process::Descriptor> lock(const fs::path& folder) {
   return file;
 }
 
-process::Descriptor open_if_key_matches(const fs::path& folder, const std::string& key) {
+base::Descriptor open_if_key_matches(const fs::path& folder, const std::string& key) {
   std::ifstream stored(folder / "key", std::ios::binary);
   std::ostringstream text;
   text << stored.rdbuf();
-  if (!stored || text.str() != key) return process::Descriptor();
+  if (!stored || text.str() != key) return base::Descriptor();
   std::error_code error;
   fs::last_write_time(folder, fs::file_time_type::clock::now(), error);  // for pruning
-  return process::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
+  return base::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 void prune(const fs::path& states) {
@@ -92,7 +92,7 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   for (const auto& [command, arguments] : commands) {
     if (const auto done = qmp.execute(command, arguments, kQmpLimit); !done) return pass_on(done);
   }
-  const process::Deadline deadline = process::after(kSaveLimit);
+  const base::Deadline deadline = base::after(kSaveLimit);
   while (std::chrono::steady_clock::now() < deadline) {
     const auto asked = qmp.execute("query-migrate", nlohmann::json::object(), kQmpLimit);
     if (!asked) return pass_on(asked);

@@ -8,13 +8,13 @@
 
 #include <filesystem>
 
-#include "harness/process/descriptor.h"
 #include "harness/vm/guest.h"
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::vm {
 
 struct SavedState {
-  process::Descriptor file;  ///< positioned at the start
+  base::Descriptor file;  ///< positioned at the start
   std::filesystem::path folder;
   bool fresh = false;  ///< made by this call
 };

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "harness/workload/draft.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::workload {
 
@@ -358,7 +358,7 @@ struct Ace::Space {
 };
 
 Ace::Ace(int length) : length_(length) {
-  model::invariant(length >= 1 && length <= kLongest, "a workload of the enumerator has 1 to 3 steps");
+  invariant(length >= 1 && length <= kLongest, "a workload of the enumerator has 1 to 3 steps");
   space_ = std::make_unique<Space>(length);
 }
 Ace::~Ace() = default;
@@ -368,7 +368,7 @@ std::uint64_t Ace::count() const {
 }
 
 std::vector<Operation> Ace::workload(std::uint64_t number) const {
-  model::invariant(number < count(), "a workload's number is below their count");
+  invariant(number < count(), "a workload's number is below their count");
   std::vector<const Step*> chosen;
   NamesUsed used{};
   for (int left = length_; left > 0; --left) {

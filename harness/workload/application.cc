@@ -6,13 +6,13 @@
 #include <filesystem>
 
 #include "headcrash_workload_embedded.h"
-#include "plugin/config/named_file.h"
-#include "plugin/config/strict_table.h"
+#include "plugin/base/named_file.h"
+#include "plugin/base/strict_table.h"
 
 namespace headcrash::workload {
 namespace {
 
-using config::StrictTable;
+using base::StrictTable;
 
 constexpr int kDeepestBase = 4;
 constexpr std::size_t kFilesMost = 64;
@@ -20,7 +20,7 @@ constexpr std::size_t kFilesMost = 64;
 Result<Application> interpret(const StrictTable& root, int depth);
 
 Result<Application> load(const std::string& name_or_path, int depth) {
-  const auto found = config::find_named_file("application", name_or_path, config::built_in(embedded_files()));
+  const auto found = base::find_named_file("application", name_or_path, base::built_in(embedded_files()));
   if (!found) return pass_on(found);
   const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
   if (!root) return pass_on(root);
@@ -95,7 +95,7 @@ Result<Application> load_application(const std::string& name_or_path) {
   Result<Application> application = load(name_or_path, 0);
   if (!application) return application;
   application->origin =
-      config::is_path(name_or_path) ? std::filesystem::absolute(name_or_path).string() : name_or_path;
+      base::is_path(name_or_path) ? std::filesystem::absolute(name_or_path).string() : name_or_path;
   return application;
 }
 
@@ -106,7 +106,7 @@ Result<Application> parse_application(std::string_view text, const std::string& 
 }
 
 std::vector<std::string> built_in_applications() {
-  return config::names_of(config::built_in(embedded_files()));
+  return base::names_of(base::built_in(embedded_files()));
 }
 
 }  // namespace headcrash::workload

@@ -12,7 +12,7 @@
 //   verify            gets the TEXT of every mark before the cut on its standard input, one a line in order,
 //                     and prints "lost: ..." for what is not there and "wrong: ..." for what should not be;
 //                     exit 0 if it found nothing, 1 if it printed such lines
-//                     (harness/crash/application_verdict.h)
+//                     (harness/oracle/application_verdict.h)
 //
 // A line is printed after the fact and the mark follows later still, so that every TEXT the verifier gets was
 // promised before the cut. (TEXT is 1 to 200 printing ASCII characters.) What the application did after its
@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::workload {
 

@@ -15,8 +15,8 @@
 #include "harness/workload/patterns.h"
 #include "harness/workload/random_operations.h"
 #include "harness/workload/small_files.h"
-#include "plugin/config/nearest.h"
-#include "plugin/config/text_file.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/text_file.h"
 
 namespace headcrash::workload {
 namespace {
@@ -84,14 +84,14 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
     return ace.workload(number);
   }
   if (request.name.ends_with(".txt") || request.name.find('/') != std::string::npos) {
-    const Result<std::string> text = config::read_text_file(request.name);
+    const Result<std::string> text = base::read_text_file(request.name);
     if (!text) return pass_on(text);
     return parse_operations(*text, request.name);
   }
   std::vector<std::string> names;
   for (const WorkloadSummary& known : known_workloads()) names.push_back(known.name);
   return fail(fmt::format("workload \"{}\"", request.name), "unknown",
-              config::suggest(request.name, names) + "; or give the path of a .txt file");
+              base::suggest(request.name, names) + "; or give the path of a .txt file");
 }
 
 std::optional<WorkloadRequest> without_age(const WorkloadRequest& request) {

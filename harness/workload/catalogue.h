@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "harness/workload/operation.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::workload {
 

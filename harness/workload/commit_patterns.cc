@@ -10,7 +10,7 @@
 #include <random>
 
 #include "harness/workload/draft.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::workload {
 namespace {
@@ -26,7 +26,7 @@ class Lines {
   template <typename... Parts>
   void say(fmt::format_string<const Parts&...> line, const Parts&... parts) {
     const std::string text = fmt::format(line, parts...);
-    model::invariant(draft_.try_add(text), "a pattern writes what can be done");
+    invariant(draft_.try_add(text), "a pattern writes what can be done");
   }
   void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
     say("write {} {} {} 1 1", path, offset, length);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "harness/workload/stamp.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::workload {
 namespace {
@@ -220,7 +220,7 @@ void Draft::apply(Operation& operation) {
 }
 
 void Draft::add(Operation operation) {
-  model::invariant(possible(operation), "a generator writes only what can be done");
+  invariant(possible(operation), "a generator writes only what can be done");
   apply(operation);
   operations_.push_back(std::move(operation));
 }

@@ -52,7 +52,7 @@
 #include <vector>
 
 #include "fs-adapters/vfs.h"
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::workload {
 

@@ -10,7 +10,7 @@
 
 #include "harness/workload/draft.h"
 #include "harness/workload/stamp.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::workload {
 namespace {
@@ -27,7 +27,7 @@ constexpr std::uint64_t kEvenSeconds = 1 << 29;  // from kEarliestSeconds on
 class Dice {
  public:
   explicit Dice(const RandomOptions& options) : options_(options), random_(options.seed) {
-    model::invariant(options.threads >= 1 && options.threads <= kThreadsMost, "threads within bounds");
+    invariant(options.threads >= 1 && options.threads <= kThreadsMost, "threads within bounds");
   }
 
   std::vector<Operation> roll() {

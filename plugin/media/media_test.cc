@@ -8,16 +8,15 @@
 #include <fstream>
 #include <random>
 
+#include "plugin/base/temporary_folder.h"
 #include "plugin/media/memory_store.h"
 #include "plugin/media/sparse_file_store.h"
-#include "plugin/model/temporary_folder.h"
 
 namespace headcrash::media {
 namespace {
 
 namespace fs = std::filesystem;
 using model::kSectorBytes;
-using model::TemporaryFolder;
 
 std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
   std::mt19937 random(seed);

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::media {
@@ -17,7 +17,7 @@ constexpr std::uint64_t kPriorMagic = 0x524f495250434800;  // "\0HCPRIOR" in mem
 void read_prior_bytes(std::uint64_t lba, std::span<std::byte> into) {
   for (; !into.empty(); into = into.subspan(model::kSectorBytes), ++lba) {
     std::array<std::uint64_t, model::kSectorBytes / 8> words{kPriorMagic, 0, lba};
-    model::Random fill(lba);
+    Random fill(lba);
     for (std::size_t i = 3; i < words.size(); ++i) words[i] = fill.next();
     std::memcpy(into.data(), words.data(), model::kSectorBytes);
   }

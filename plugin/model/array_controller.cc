@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::model {
 namespace {

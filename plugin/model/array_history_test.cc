@@ -8,8 +8,8 @@
 // Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.
 #include <gtest/gtest.h>
 
+#include "plugin/base/number_from_environment.h"
 #include "plugin/model/array_test_bench.h"
-#include "plugin/model/number_from_environment.h"
 #include "plugin/model/sector_bytes_test.h"
 
 namespace headcrash::model {

@@ -9,8 +9,8 @@
 
 #include <bit>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/array_controller.h"
-#include "plugin/model/invariant.h"
 
 namespace headcrash::model {
 

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/base/invariant.h"
+#include "plugin/base/random.h"
 #include "plugin/model/array_controller.h"
-#include "plugin/model/invariant.h"
-#include "plugin/model/random.h"
 
 namespace headcrash::model {
 namespace {

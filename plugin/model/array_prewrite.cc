@@ -9,8 +9,8 @@
 #include <bit>
 #include <cstring>
 
+#include "plugin/base/crc32c.h"
 #include "plugin/model/array_controller.h"
-#include "plugin/model/crc32c.h"
 
 namespace headcrash::model {
 namespace {

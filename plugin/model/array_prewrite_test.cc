@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
+#include "plugin/base/crc32c.h"
 #include "plugin/model/array_test_bench.h"
-#include "plugin/model/crc32c.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/superblock.h"
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/array_test_bench.h"
-#include "plugin/model/invariant.h"
 
 namespace headcrash::model {
 namespace {

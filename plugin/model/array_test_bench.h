@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/array.h"
-#include "plugin/model/invariant.h"
 #include "plugin/model/parity.h"
 #include "plugin/model/raid_layout.h"
 #include "plugin/model/test_bench.h"

@@ -11,8 +11,8 @@
 #include <bit>
 #include <cstring>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/array_controller.h"
-#include "plugin/model/invariant.h"
 #include "plugin/model/parity.h"
 
 namespace headcrash::model {

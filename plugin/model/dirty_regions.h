@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
 

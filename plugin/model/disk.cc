@@ -29,8 +29,8 @@
 
 #include <algorithm>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/bus.h"
-#include "plugin/model/invariant.h"
 
 namespace headcrash::model {
 namespace {

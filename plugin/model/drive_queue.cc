@@ -19,7 +19,7 @@
 
 #include <limits>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::model {
 

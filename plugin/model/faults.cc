@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/model/sector_ranges.h"
 
 namespace headcrash::model {

@@ -46,8 +46,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/base/result.h"
 #include "plugin/model/device.h"
-#include "plugin/model/result.h"
 
 namespace headcrash::model {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/model/sector_ranges.h"
 #include "plugin/model/test_bench.h"
 

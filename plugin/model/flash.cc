@@ -24,8 +24,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/flash_state.h"
-#include "plugin/model/invariant.h"
 
 namespace headcrash::model {
 

@@ -13,8 +13,8 @@
 // that it holds.
 #include <algorithm>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/flash_state.h"
-#include "plugin/model/invariant.h"
 
 namespace headcrash::model {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/model/simulation.h"
 #include "plugin/model/tear.h"
 

@@ -38,9 +38,9 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/base/random.h"
 #include "plugin/model/history_options.h"
 #include "plugin/model/machine.h"
-#include "plugin/model/random.h"
 #include "plugin/model/sector_bytes_test.h"
 
 namespace headcrash::model {

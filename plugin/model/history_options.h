@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::model {

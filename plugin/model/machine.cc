@@ -18,7 +18,7 @@
 #include <deque>
 #include <utility>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::model {
 

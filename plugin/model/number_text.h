@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::model {

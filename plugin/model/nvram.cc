@@ -26,7 +26,7 @@
 #include <cstring>
 #include <utility>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/nvram_state.h"
 
 namespace headcrash::model {

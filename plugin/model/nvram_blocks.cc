@@ -16,7 +16,7 @@
 #include <bit>
 #include <cstring>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::model {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::model {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/base/random.h"
 #include "plugin/model/busy_time.h"
 #include "plugin/model/nvram.h"
 #include "plugin/model/nvram_blocks.h"
-#include "plugin/model/random.h"
 
 namespace headcrash::model {
 

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/nvram_state.h"
 
 namespace headcrash::model {

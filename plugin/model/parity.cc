@@ -11,7 +11,7 @@
 #include <bit>
 #include <cstring>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/raid_layout.h"
 
 namespace headcrash::model {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "plugin/base/random.h"
 #include "plugin/model/device.h"
 #include "plugin/model/faults.h"
-#include "plugin/model/random.h"
 #include "plugin/model/tear.h"
 #include "plugin/model/write_cache.h"
 

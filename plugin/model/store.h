@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::model {
 

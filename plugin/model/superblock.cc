@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/crc32c.h"
+#include "plugin/base/crc32c.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::model {

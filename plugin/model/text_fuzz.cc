@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "plugin/base/fuzz.h"
 #include "plugin/model/faults.h"
-#include "plugin/model/fuzz.h"
 #include "plugin/model/machine.h"
 
 namespace headcrash::model {

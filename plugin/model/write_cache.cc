@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::model {

@@ -7,21 +7,21 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "plugin/config/strict_json.h"
+#include "plugin/base/strict_json.h"
 
 namespace headcrash::nbd {
 namespace {
 
-using config::number_of;
-using config::optional_text;
-using config::text_of;
+using base::number_of;
+using base::optional_text;
+using base::text_of;
 using nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kTimeoutMsMax = 24ULL * 3600 * 1000;
 
 Result<void> only_keys(const json& object, std::initializer_list<const char*> allowed) {
-  return config::only_keys(object, allowed, "see CONTROL.md or the man page");
+  return base::only_keys(object, allowed, "see CONTROL.md or the man page");
 }
 
 Result<Command> parse_cut(const json& object) {

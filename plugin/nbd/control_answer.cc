@@ -24,7 +24,7 @@ json describe(const PowerStatus& status) {
           {"armed", status.armed ? json(*status.armed) : json()}};
 }
 
-json describe(const model::LatencySummary& latency) {
+json describe(const LatencySummary& latency) {
   json buckets = json::array();
   for (const auto& [upper, count] : latency.buckets) buckets.push_back({upper, count});
   return {{"count", latency.count},   {"mean_ns", latency.mean_ns}, {"p50_ns", latency.p50_ns},

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <thread>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::nbd {
 

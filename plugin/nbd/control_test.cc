@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/nbd/control_socket.h"
 #include "plugin/nbd/settings.h"
 #include "plugin/profiles/profile.h"
@@ -142,7 +142,7 @@ TEST_F(ControlAnswer, RandomBytesAndMutationsAreAnswered) {
 
 /// A server whose backlog is full is alive; to find that out must not take until it accepts.
 TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder / "busy";
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

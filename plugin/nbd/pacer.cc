@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::nbd {
 namespace {
@@ -128,7 +128,7 @@ void Pacer::run_ahead() {
 
 void Pacer::run_one() {
   const bool happened = simulation_.run_next();
-  model::invariant(happened, "a request waits but the model has no event left that could complete it");
+  invariant(happened, "a request waits but the model has no event left that could complete it");
 }
 
 void Pacer::finish_waiting() {
@@ -215,8 +215,7 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
 /// upwards, slowly downwards, so that nearly all of its sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
-  model::invariant(next.has_value(),
-                   "a request waits but the model has no event left that could complete it");
+  invariant(next.has_value(), "a request waits but the model has no event left that could complete it");
   leader_target_ = *next;
   leader_roused_.store(false, std::memory_order_relaxed);
   const WallNs deadline = anchor_.wall_at(*next) - lead_ns_ - kPrepareNs;

@@ -35,7 +35,7 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/model/latency_histogram.h"
+#include "plugin/base/latency_histogram.h"
 #include "plugin/model/machine.h"
 #include "plugin/nbd/clock.h"
 
@@ -49,9 +49,9 @@ struct Served {
 
 /// Of one device, over reads and writes that succeeded, in model nanoseconds.
 struct DeviceLatency {
-  model::LatencyHistogram target;    ///< the modelled response time
-  model::LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
-  model::LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
+  LatencyHistogram target;    ///< the modelled response time
+  LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
+  LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
 };
 
 class Pacer {

@@ -37,10 +37,10 @@ class PacerTest : public testing::Test {
   model::TimeNs model_now() {
     return pacer_->with_machine([](model::Machine& machine) { return machine.simulation().now(); });
   }
-  model::LatencySummary achieved() {
+  LatencySummary achieved() {
     return pacer_->with_machine([this](model::Machine&) { return pacer_->latency(0).achieved.summary(); });
   }
-  model::LatencySummary target() {
+  LatencySummary target() {
     return pacer_->with_machine([this](model::Machine&) { return pacer_->latency(0).target.summary(); });
   }
 

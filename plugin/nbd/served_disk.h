@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 
 namespace headcrash::nbd {
 
 /// Gives texts, for parameters.
-class TemporaryFolder : private model::TemporaryFolder {
+class TemporaryFolder : private headcrash::TemporaryFolder {
  public:
   std::string operator/(const char* name) const { return (path() / name).string(); }
 };

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "plugin/base/latency_histogram.h"
 #include "plugin/model/array.h"
-#include "plugin/model/latency_histogram.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/nvram.h"
 #include "plugin/nbd/clock.h"
@@ -14,7 +14,7 @@
 namespace headcrash::nbd {
 
 struct ResponseTimes {
-  model::LatencySummary target, achieved, lateness;
+  LatencySummary target, achieved, lateness;
 };
 struct ArrayStatistics {
   model::ArrayStatus status;

@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <set>
 
-#include "plugin/config/nearest.h"
+#include "plugin/base/invariant.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/random.h"
 #include "plugin/model/array.h"
 #include "plugin/model/disk.h"
 #include "plugin/model/flash.h"
-#include "plugin/model/invariant.h"
 #include "plugin/model/nvram.h"
-#include "plugin/model/random.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
 /// An independent number for each device and purpose.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
-  return model::Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
+  return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
 enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 
@@ -179,8 +179,7 @@ class Builder {
       made = make_cache(std::get<NvramProfile>(stack.profile), stack, id, write_cache, phase_ppm);
     }
     if (!made) return made;
-    model::invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
-                     "a device is as large as planned");
+    invariant((*made)->characteristics().sectors == plan_.all[id].sectors, "a device is as large as planned");
     built_.all[id].device = made->get();
     if (const auto broken = break_it(id); !broken) return pass_on(broken);
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);
@@ -308,7 +307,7 @@ Result<DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault) {
   const auto found = std::find(names.begin(), names.end(), fault.device);
   if (found != names.end()) return static_cast<DeviceId>(found - names.begin());
   return fail(subject_of(fault), fmt::format("there is no device '{}'", fault.device),
-              config::suggest(fault.device, names));
+              base::suggest(fault.device, names));
 }
 
 Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options) {

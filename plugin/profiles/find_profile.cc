@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include "headcrash_profiles_embedded.h"
-#include "plugin/config/named_file.h"
-#include "plugin/config/nearest.h"
-#include "plugin/config/text_file.h"
+#include "plugin/base/named_file.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/text_file.h"
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {
@@ -34,13 +34,13 @@ Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path&
       return FoundProfile{std::string(file.name), std::string(name_or_path), {}, std::string(file.text)};
     }
   }
-  if (!config::is_path(name_or_path)) {
+  if (!base::is_path(name_or_path)) {
     return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
                 fmt::format("{}; or give the path of a .toml file",
-                            config::suggest(name_or_path, built_in_profiles())));
+                            base::suggest(name_or_path, built_in_profiles())));
   }
   const fs::path path = folder / fs::path(name_or_path);
-  Result<std::string> text = config::read_text_file(path.string());
+  Result<std::string> text = base::read_text_file(path.string());
   if (!text) return pass_on(text);
   std::error_code unknown;
   const fs::path whole = fs::weakly_canonical(path, unknown);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "plugin/config/nearest.h"
-#include "plugin/config/size.h"
-#include "plugin/config/text_file.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/size.h"
+#include "plugin/base/text_file.h"
 #include "plugin/profiles/profile_reader.h"
 #include "plugin/profiles/stack.h"
 
@@ -30,7 +30,7 @@ Result<MachineDevice> read_device(const toml::table& table, const std::string& p
   const std::string profile = t.text("profile");
   if (t.has("size")) {
     const Result<std::uint64_t> size =
-        config::parse_size(t.text("size"), fmt::format("{}: {}", errors.file, t.full("size")));
+        base::parse_size(t.text("size"), fmt::format("{}: {}", errors.file, t.full("size")));
     if (!errors.first && !size) return pass_on(size);
     if (size) device.size_bytes = *size;
   }
@@ -54,11 +54,11 @@ Result<model::Tear> parse_tear(std::string_view word, const std::string& subject
   if (const auto tear = model::parse_tear(word)) return *tear;
   const std::vector<std::string> known{model::kTearNames.begin(), model::kTearNames.end()};
   return fail(subject, fmt::format("\"{}\" is not something a cut can leave", word.substr(0, kNameLengthMax)),
-              config::suggest(word, known));
+              base::suggest(word, known));
 }
 
 Result<MachineFile> load_machine_file(const std::string& path) {
-  const Result<std::string> text = config::read_text_file(path);
+  const Result<std::string> text = base::read_text_file(path);
   if (!text) return pass_on(text);
   const Result<toml::table> root = parse_toml(*text, path);
   if (!root) return pass_on(root);

@@ -102,7 +102,7 @@ class RandomWrites final : public model::Initiator {
   model::NullWitness witness_;
   model::Disk disk_;
   std::uint32_t queued_;
-  model::Random random_{1992};
+  Random random_{1992};
   std::uint64_t submitted_ = 0, completed_ = 0;
 };
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/base/result.h"
 #include "plugin/model/disk_profile.h"
-#include "plugin/model/result.h"
 #include "plugin/profiles/origin.h"
 
 namespace headcrash::profiles {

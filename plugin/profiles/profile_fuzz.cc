@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "headcrash_profiles_embedded.h"
+#include "plugin/base/fuzz.h"
 #include "plugin/model/disk.h"
-#include "plugin/model/fuzz.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/null_witness.h"
 #include "plugin/profiles/build.h"

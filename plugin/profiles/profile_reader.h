@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/base/result.h"
 #include "plugin/model/array_profile.h"
 #include "plugin/model/disk_profile.h"
 #include "plugin/model/flash_profile.h"
 #include "plugin/model/nvram_profile.h"
-#include "plugin/model/result.h"
 #include "plugin/profiles/origin.h"
 #include "plugin/profiles/toml_table.h"
 

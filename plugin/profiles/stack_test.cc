@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "headcrash_profiles_embedded.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/model/array.h"
-#include "plugin/model/temporary_folder.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -65,7 +65,7 @@ TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
 }
 
 TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   folder.put("drives/mine.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
   folder.put("boxes/half.toml",
              replaced(built_in_text("raid1-2.toml"), "\"hp-c2447\"", "\"../drives/mine.toml\""));
@@ -78,7 +78,7 @@ TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
 }
 
 TEST(Stack, MembersMayBeListed) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string drive = built_in_text("hp-c2447.toml");
   folder.put("other.toml", replaced(drive, "\"hp-c2447\"", "\"other\""));
   const std::string box = built_in_text("raid0-2.toml");
@@ -94,7 +94,7 @@ TEST(Stack, MembersMayBeListed) {
 }
 
 TEST(Stack, MembersOfDifferentSizesAreRefused) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   std::string small = replaced(built_in_text("hp-c2447.toml"), "spare-tracks = 325", "spare-tracks = 326");
   folder.put("small.toml", replaced(small, "2_054_864", "2_054_768"));
   const auto stack = load_stack(folder.put(
@@ -105,7 +105,7 @@ TEST(Stack, MembersOfDifferentSizesAreRefused) {
 }
 
 TEST(Stack, CirclesAreShownAndRefused) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
   const std::string a = folder.put("a.toml", replaced(box, "\"hp-c2447\"", "\"./b.toml\""));
   folder.put("b.toml", replaced(box, "\"hp-c2447\"", "\"././a.toml\""));
@@ -117,7 +117,7 @@ TEST(Stack, CirclesAreShownAndRefused) {
 }
 
 TEST(Stack, DepthAndNumberOfFilesAreBounded) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
   std::string top = "hp-c2447";
   for (int i = 0; i < 9; ++i) {
@@ -161,7 +161,7 @@ class StackErrors : public testing::TestWithParam<WrongStack> {};
 
 TEST_P(StackErrors, NameFileKeyAndRemedy) {
   const WrongStack& wrong = GetParam();
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto stack =
       load_stack(folder.put("box.toml", replaced(built_in_text(wrong.file), wrong.from, wrong.to)));
   ASSERT_FALSE(stack) << wrong.to;
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "did you"}));
 
 TEST(MachineFile, NamesDevicesSizesAndFaults) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   folder.put("log.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"log\""));
   const auto machine = load_machine_file(folder.put("machine.toml", R"(
 fault = ["dead:data.1,after-ms=5000", "latent-error:log,lba=100+8"]
@@ -250,7 +250,7 @@ tear = "unreadable"
 }
 
 TEST(MachineFile, SaysWhatIsWrong) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto message = [&](const std::string& text) {
     const auto machine = load_machine_file(folder.put("m.toml", text));
     EXPECT_FALSE(machine) << text;

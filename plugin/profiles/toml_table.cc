@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "plugin/config/nearest.h"
+#include "plugin/base/nearest.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-shee
                                                           "calibration"};
 
 std::string hint(std::string_view key, const std::vector<std::string>& known) {
-  const std::string nearest = config::nearest(key, known);
+  const std::string nearest = base::nearest(key, known);
   return nearest.empty() ? "remove it" : fmt::format("did you mean '{}'?", nearest);
 }
 
@@ -44,7 +44,7 @@ const toml::node* TomlTable::take(std::string_view key) {
   if (node != nullptr) return node;
   for (const auto& [other, value] : *table_) {
     // A misspelt key is better reported as itself than as the absence of the right one.
-    if (!config::nearest(other.str(), std::array{std::string(key)}).empty()) {
+    if (!base::nearest(other.str(), std::array{std::string(key)}).empty()) {
       errors_.add(full(other.str()), "this key is unknown", fmt::format("did you mean '{}'?", key));
     }
   }
@@ -101,8 +101,7 @@ model::ByPrevious TomlTable::by_previous(std::string_view key) {
 
 void TomlTable::not_one_of(std::string_view key, const std::string& word,
                            const std::vector<std::string>& words) {
-  if (!word.empty())
-    errors_.add(full(key), fmt::format("'{}' is unknown", word), config::suggest(word, words));
+  if (!word.empty()) errors_.add(full(key), fmt::format("'{}' is unknown", word), base::suggest(word, words));
 }
 
 model::Tear TomlTable::tear(std::string_view key) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "plugin/base/result.h"
 #include "plugin/model/disk_profile.h"
-#include "plugin/model/result.h"
 #include "plugin/replay/request_source.h"
 
 namespace headcrash::profiles {

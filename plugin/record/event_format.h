@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "plugin/model/crc32c.h"
+#include "plugin/base/crc32c.h"
 #include "plugin/record/event.h"
 
 namespace headcrash::record {
@@ -80,7 +80,7 @@ std::span<std::byte> writable_bytes_of(Fixed& fixed) {
 /// Checksum of a fixed part whose last four bytes are the checksum.
 template <typename Fixed>
 std::uint32_t crc_of(const Fixed& fixed) {
-  return model::crc32c(bytes_of(fixed).first(sizeof(Fixed) - sizeof(std::uint32_t)));
+  return crc32c(bytes_of(fixed).first(sizeof(Fixed) - sizeof(std::uint32_t)));
 }
 
 /// The header's text as JSON, and back; nothing when a key is missing or of the wrong kind.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::record {
 namespace {
@@ -97,7 +97,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
 }
 
 void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, Where where) {
-  model::invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent lies inside its medium");
+  invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent lies inside its medium");
   while (count > 0) {
     const std::uint64_t first = lba % kChunkSectors;
     const std::uint64_t run = std::min(count, kChunkSectors - first);

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "plugin/base/temporary_folder.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/model/temporary_folder.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/log_store.h"
@@ -32,7 +32,7 @@ class FormatsTest : public testing::Test {
   }
   static bool has(const char* program) { return shell(std::string("command -v ") + program) == 0; }
 
-  const model::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 std::vector<Event> events_of(const fs::path& path) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "plugin/base/invariant.h"
 #include "plugin/media/range.h"
-#include "plugin/model/invariant.h"
 #include "plugin/record/log_file.h"
 
 namespace headcrash::record {
@@ -274,8 +274,8 @@ void LogStore::State::append_held() {
 }
 
 void LogStore::State::expect_nothing_held() {
-  model::invariant(held.what != HeldBack::What::bytes,
-                   "a drive tells the witness of what it wrote to its store before it does anything else");
+  invariant(held.what != HeldBack::What::bytes,
+            "a drive tells the witness of what it wrote to its store before it does anything else");
   append_held();
 }
 

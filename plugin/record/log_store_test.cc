@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "plugin/base/temporary_folder.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/model/temporary_folder.h"
 #include "plugin/record/backing.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
@@ -49,7 +49,7 @@ class LogStoreTest : public testing::Test {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  const model::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
   const fs::path path_ = folder_ / "run.hcrec";
 };
 

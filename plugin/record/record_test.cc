@@ -9,9 +9,9 @@
 #include <map>
 #include <random>
 
+#include "plugin/base/crc32c.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/model/crc32c.h"
-#include "plugin/model/temporary_folder.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/media_image.h"
@@ -41,7 +41,7 @@ class RecordTest : public testing::Test {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  const model::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
   const fs::path path_ = folder_ / "run.rec";
 };
 
@@ -92,10 +92,10 @@ int count_events(RecordingReader& reader) {
 
 TEST(Crc32c, KnownValues) {
   const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
-  EXPECT_EQ(model::crc32c(bytes("123456789")), 0xe3069283U);
+  EXPECT_EQ(crc32c(bytes("123456789")), 0xe3069283U);
   const std::array<std::byte, 32> zeroes = {};  // RFC 3720, B.4
-  EXPECT_EQ(model::crc32c(zeroes), 0x8a9136aaU);
-  EXPECT_EQ(model::crc32c(bytes("456789"), model::crc32c(bytes("123"))), 0xe3069283U);
+  EXPECT_EQ(crc32c(zeroes), 0x8a9136aaU);
+  EXPECT_EQ(crc32c(bytes("456789"), crc32c(bytes("123"))), 0xe3069283U);
 }
 
 TEST_F(RecordTest, ComesBackAsWritten) {
@@ -217,7 +217,7 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
   const std::string head = contents();
   const auto with_event = [&](EventHeader header, std::size_t payload_bytes) {
     const std::vector<std::byte> payload(padded(payload_bytes));
-    header.payload_crc = model::crc32c(std::span(payload).first(payload_bytes));
+    header.payload_crc = crc32c(std::span(payload).first(payload_bytes));
     header.header_crc = crc_of(header);
     std::string all = head;
     all.append(reinterpret_cast<const char*>(&header), sizeof(header));
@@ -260,7 +260,7 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
 
 TEST_F(RecordTest, HostileHeaders) {
   const auto with_text = [&](const std::string& text, std::uint32_t length) {
-    const std::uint32_t crc = model::crc32c(std::as_bytes(std::span(text)));
+    const std::uint32_t crc = crc32c(std::as_bytes(std::span(text)));
     std::string all(reinterpret_cast<const char*>(kMagic.data()), kMagic.size());
     all.append(reinterpret_cast<const char*>(&length), 4)
         .append(reinterpret_cast<const char*>(&crc), 4)

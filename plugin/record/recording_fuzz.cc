@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "plugin/base/fuzz.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/model/fuzz.h"
-#include "plugin/model/temporary_folder.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 /// The mutations may make a device of any size; a test must not build an index of it.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
-std::string short_run(const model::TemporaryFolder& folder, unsigned seed, int steps) {
+std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
   fs::remove(folder / "made.hcrec");
   for (unsigned server = 0; server < 2; ++server) {
     auto log =
@@ -47,14 +47,14 @@ std::string with_right_checksums(std::string file) {
   std::memcpy(&text_bytes, file.data() + 8, 4);
   if (text_bytes > file.size() - kTextAt) return file;
   const auto bytes = std::as_writable_bytes(std::span(file));
-  const std::uint32_t text_crc = model::crc32c(bytes.subspan(kTextAt, text_bytes));
+  const std::uint32_t text_crc = crc32c(bytes.subspan(kTextAt, text_bytes));
   std::memcpy(file.data() + 12, &text_crc, 4);
   for (std::uint64_t at = kTextAt + padded(text_bytes); at + sizeof(EventHeader) <= file.size();) {
     EventHeader header;
     std::memcpy(&header, file.data() + at, sizeof(header));
     const std::uint64_t room = file.size() - at - sizeof(header);
     if (padded(header.payload_bytes) > room) header.payload_bytes = 0;
-    header.payload_crc = model::crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
+    header.payload_crc = crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
     header.header_crc = crc_of(header);
     std::memcpy(file.data() + at, &header, sizeof(header));
     at += sizeof(header) + padded(header.payload_bytes);
@@ -97,7 +97,7 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
 }
 
 /// The file as every other reader sees it. The log store may cut its tail, so it comes last.
-void use_all(const model::TemporaryFolder& folder, const fs::path& path) {
+void use_all(const TemporaryFolder& folder, const fs::path& path) {
   auto reader = RecordingReader::open(path);
   if (!reader || !small(reader->header())) return;
   const RecordingHeader header = reader->header();
@@ -128,7 +128,7 @@ void use_all(const model::TemporaryFolder& folder, const fs::path& path) {
 }
 
 TEST(Fuzz, Recording) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   fuzz::Options options;
   options.name = "recording";
   options.corpus = {short_run(folder, 1, 6), short_run(folder, 2, 2)};
@@ -154,7 +154,7 @@ TEST(Fuzz, Recording) {
 }
 
 TEST(Fuzz, DmLogWrites) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   folder.put("run.hcrec", short_run(folder, 3, 8));
   EXPECT_TRUE(export_dm_log_writes(folder / "run.hcrec", 1, folder / "run.log"));
   fuzz::Options options;

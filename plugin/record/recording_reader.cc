@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "plugin/base/invariant.h"
 #include "plugin/media/host_reason.h"
-#include "plugin/model/invariant.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/log_file.h"
 #include "plugin/record/recording.h"
@@ -175,7 +175,7 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "the header cannot be read", "check the file system that it lies on");
   const bool padding = all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
   text.resize(sizes[0]);
-  if (!padding || model::crc32c(std::as_bytes(std::span(text))) != sizes[1])
+  if (!padding || crc32c(std::as_bytes(std::span(text))) != sizes[1])
     return fail(path, "the header is broken", kNotOneOfOurs);
   auto header = parse_header_text(text);
   if (!header)
@@ -240,7 +240,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     if (auto got = take(event.payload); !got) return pass_on(got);
     const bool padding = all_zero(std::span(event.payload).subspan(head.payload_bytes));
     event.payload.resize(head.payload_bytes);
-    if (!padding || model::crc32c(event.payload) != head.payload_crc) {
+    if (!padding || crc32c(event.payload) != head.payload_crc) {
       tail = Tail::damaged;
       return std::nullopt;
     }
@@ -262,7 +262,7 @@ Result<std::optional<Event>> RecordingReader::next(PayloadUse use) {
 
 Result<void> RecordingReader::read_bytes(const Event& event, std::uint64_t skip,
                                          std::span<std::byte> into) const {
-  model::invariant(event.bytes_at != 0, "bytes are read of an event that has some");
+  invariant(event.bytes_at != 0, "bytes are read of an event that has some");
   return read_at(event.bytes_at + skip * model::kSectorBytes, into);
 }
 

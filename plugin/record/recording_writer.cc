@@ -45,7 +45,7 @@ std::optional<std::uint64_t> RecordingWriter::State::append_event(EventHeader he
     return std::nullopt;
   }
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  header.payload_crc = model::crc32c(payload);
+  header.payload_crc = crc32c(payload);
   header.at += time_base;
   last_at = std::max(last_at, header.at);
   if (header.request != 0) {
@@ -66,8 +66,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
   auto file = LogFile::create(path);
   if (!file) return pass_on(file);
   const auto text_bytes = std::as_bytes(std::span(text));
-  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()),
-                                              model::crc32c(text_bytes)};
+  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()), crc32c(text_bytes)};
   const std::array<CheckpointSlot, 2> slots = {};
   (*file)->append(bytes_of(kMagic), bytes_of(sizes));
   (*file)->append(bytes_of(slots), text_bytes);

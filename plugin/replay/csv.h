@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/replay/replay.h"
 
 namespace headcrash::replay {

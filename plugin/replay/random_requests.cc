@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
-#include "plugin/config/nearest.h"
-#include "plugin/config/size.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
+#include "plugin/base/nearest.h"
+#include "plugin/base/size.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::replay {
@@ -40,7 +40,7 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
   if (key == "reads") return share(spec.reads);
   if (key == "sequential") return share(spec.sequential);
   if (key == "size") {
-    const Result<std::uint64_t> bytes = config::parse_size(value, subject);
+    const Result<std::uint64_t> bytes = base::parse_size(value, subject);
     if (!bytes) return pass_on(bytes);
     if (*bytes == 0 || *bytes > kBytesMax || *bytes % model::kSectorBytes != 0) {
       return fail(subject, "must be a multiple of 512 bytes up to 512M", "for example 4K");
@@ -62,7 +62,7 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
     spec.rate = *real;
   } else {
     const std::vector<std::string> known = {"count", "size", "reads", "seed", "depth", "sequential", "rate"};
-    return fail(subject, "unknown key", config::suggest(key, known));
+    return fail(subject, "unknown key", base::suggest(key, known));
   }
   return {};
 }
@@ -91,7 +91,7 @@ Result<RandomSpec> parse_random(std::string_view text) {
 
 RandomRequests::RandomRequests(const RandomSpec& spec, std::uint64_t sectors)
     : spec_(spec), places_(sectors / spec.blocks), random_(spec.seed) {
-  model::invariant(places_ > 0, "a request fits on the device");
+  invariant(places_ > 0, "a request fits on the device");
 }
 
 std::string RandomRequests::subject(const TraceRequest&) const {

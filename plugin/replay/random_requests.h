@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/replay/request_source.h"
 
 namespace headcrash::replay {
@@ -40,7 +40,7 @@ class RandomRequests final : public RequestSource {
 
   RandomSpec spec_;
   std::uint64_t places_;  ///< requests that fit on the device side by side
-  model::Random random_;
+  Random random_;
   std::uint64_t made_ = 0;
   std::uint64_t next_place_ = 0;
   TimeNs arrival_ns_ = 0;

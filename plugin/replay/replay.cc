@@ -12,7 +12,7 @@
 #include <deque>
 #include <optional>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::replay {
 namespace {
@@ -35,7 +35,7 @@ class Replay final : model::EventTarget {
     const std::uint32_t loops = closed_loop_ ? source_.loops() : 1;
     for (std::uint32_t i = 0; i < loops; ++i) expect_arrival(0);
     while (!ended_ && arrivals_expected_ + under_way_ > 0) {
-      model::invariant(machine_.simulation().run_next(), "every request is completed");
+      invariant(machine_.simulation().run_next(), "every request is completed");
     }
     if (error_) return tl::unexpected<Error>(*error_);
     return std::move(totals_);

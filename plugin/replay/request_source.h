@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 #include "plugin/model/simulation.h"
 
 namespace headcrash::replay {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::replay {
 namespace {
@@ -51,7 +51,7 @@ double ResponseTimes::quantile_ns(double quantile) const {
 }
 
 double ResponseTimes::horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b) {
-  model::invariant(a.count_ == b.count_, "distributions of equal counts are compared");
+  invariant(a.count_ == b.count_, "distributions of equal counts are compared");
   if (a.count_ == 0) return 0;
   // Both sides are walked in order of rank; each step takes as many ranks as both present buckets still have.
   std::size_t i = 0, k = 0;

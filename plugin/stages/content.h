@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/base/result.h"
 #include "plugin/media/written_map.h"
 #include "plugin/model/device.h"
-#include "plugin/model/result.h"
 
 namespace headcrash::stages {
 

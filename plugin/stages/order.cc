@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "plugin/config/strict_json.h"
+#include "plugin/base/strict_json.h"
 
 namespace headcrash::stages {
 namespace {
@@ -19,7 +19,7 @@ constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
 /// The server's folder is nobody's business: only absolute paths mean the same to both sides.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
-  auto text = config::optional_text(object, key, "give an absolute path");
+  auto text = base::optional_text(object, key, "give an absolute path");
   if (!text) return pass_on(text);
   if (!*text) return std::nullopt;
   if (!(*text)->starts_with('/') || (*text)->find('\0') != std::string::npos)
@@ -30,7 +30,7 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
 
 Result<void> take_log(const json& object, LoadOrder& order) {
   if (!object.contains("log_sectors")) return {};
-  const auto sectors = config::number_of(object, "log_sectors", kSectorsMax);
+  const auto sectors = base::number_of(object, "log_sectors", kSectorsMax);
   if (!sectors) return pass_on(sectors);
   if (*sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
   if (object.contains("machine"))
@@ -47,12 +47,12 @@ Result<void> take_record(const json& object, LoadOrder& order) {
   if (!order.record && (object.contains("delay_us") || object.contains("delay_seed")))
     return fail("delay_us", "nothing is recorded, so that nobody could tell", "give \"record\" as well");
   if (object.contains("delay_us")) {
-    const auto most = config::number_of(object, "delay_us", kAnswerDelayMostUs);
+    const auto most = base::number_of(object, "delay_us", kAnswerDelayMostUs);
     if (!most) return pass_on(most);
     order.delay.most_us = static_cast<std::uint32_t>(*most);
   }
   if (object.contains("delay_seed")) {
-    const auto seed = config::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max());
+    const auto seed = base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max());
     if (!seed) return pass_on(seed);
     order.delay.seed = *seed;
   }
@@ -88,18 +88,18 @@ Result<void> take_faults(const json& object, LoadOrder& order) {
 
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
-  auto keys = is_blank ? config::only_keys(object,
-                                           {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
-                                            "delay_us", "delay_seed", "machine", "faults"},
-                                           "an empty disk has no recording and no id; leave one of them out")
-                       : config::only_keys(object,
-                                           {"state", "stage", "recording", "id", "record", "delay_us",
-                                            "delay_seed", "machine", "faults"},
-                                           kSeeControl);
+  auto keys = is_blank ? base::only_keys(object,
+                                         {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
+                                          "delay_us", "delay_seed", "machine", "faults"},
+                                         "an empty disk has no recording and no id; leave one of them out")
+                       : base::only_keys(object,
+                                         {"state", "stage", "recording", "id", "record", "delay_us",
+                                          "delay_seed", "machine", "faults"},
+                                         kSeeControl);
   if (!keys) return pass_on(keys);
   LoadOrder order{.stage = stage};
   if (is_blank) {
-    const auto sectors = config::number_of(object, "sectors", kSectorsMax);
+    const auto sectors = base::number_of(object, "sectors", kSectorsMax);
     if (!sectors) return pass_on(sectors);
     if (*sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
     order.sectors = *sectors;
@@ -112,13 +112,13 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
       return fail("recording", "is missing",
                   R"(name a recording and the "id" of a state, or give "sectors")");
     order.recording = std::move(*recording);
-    auto id = config::text_of(object, "id", "name a state, for example w1234");
+    auto id = base::text_of(object, "id", "name a state, for example w1234");
     if (!id) return pass_on(id);
     if (auto state = states::parse_crash_state(*id); !state) return pass_on(state);
     order.id = std::move(*id);
   }
   if (auto record = take_record(object, order); !record) return pass_on(record);
-  auto machine = config::optional_text(object, "machine", "name a profile, for example raid5-5");
+  auto machine = base::optional_text(object, "machine", "name a profile, for example raid5-5");
   if (!machine) return pass_on(machine);
   order.machine = std::move(*machine);
   if (auto taken = take_faults(object, order); !taken) return pass_on(taken);
@@ -126,9 +126,9 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
 }
 
 Result<Order> parse_mark(const json& object, std::size_t stage) {
-  if (auto keys = config::only_keys(object, {"state", "stage", "text"}, kSeeControl); !keys)
+  if (auto keys = base::only_keys(object, {"state", "stage", "text"}, kSeeControl); !keys)
     return pass_on(keys);
-  auto text = config::text_of(object, "text", "give the text of the mark");
+  auto text = base::text_of(object, "text", "give the text of the mark");
   if (!text) return pass_on(text);
   if (text->empty() || text->size() > kMarkBytesMax || text->find('\0') != std::string::npos)
     return fail("text", fmt::format("has {} bytes or a NUL in it", text->size()),
@@ -206,14 +206,14 @@ Result<Order> parse_order(std::string_view line) {
   if (!object.is_object()) return fail("request", "is not a JSON object", "send one object a line");
   if (!object.contains("state"))
     return fail("request", "is not for a server of crash states", R"(use {"state":...})");
-  auto verb = config::text_of(object, "state", kRemedy);
+  auto verb = base::text_of(object, "state", kRemedy);
   if (!verb) return pass_on(verb);
-  const auto number = config::number_of(object, "stage", kStageMax);
+  const auto number = base::number_of(object, "stage", kStageMax);
   if (!number) return pass_on(number);
   const auto stage = static_cast<std::size_t>(*number);
   if (*verb == "load") return parse_load(object, stage);
   if (*verb == "mark") return parse_mark(object, stage);
-  if (auto keys = config::only_keys(object, {"state", "stage"}, kSeeControl); !keys) return pass_on(keys);
+  if (auto keys = base::only_keys(object, {"state", "stage"}, kSeeControl); !keys) return pass_on(keys);
   if (*verb == "seal") return SealOrder{stage};
   if (*verb == "status") return StatusOrder{stage};
   if (*verb == "digest") return DigestOrder{stage};

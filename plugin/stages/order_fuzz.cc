@@ -2,7 +2,7 @@
 // it.
 #include <gtest/gtest.h>
 
-#include "plugin/model/fuzz.h"
+#include "plugin/base/fuzz.h"
 #include "plugin/stages/order.h"
 
 namespace headcrash::stages {

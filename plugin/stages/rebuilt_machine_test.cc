@@ -37,7 +37,7 @@ LoadOrder whole_array_in(const std::filesystem::path& recording, const Sealed& s
 }
 
 TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const Sealed sealed = record_an_array(*server, folder / "array.hcrec");
   EXPECT_GT(sealed.events, 12U);
@@ -51,7 +51,7 @@ TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
 }
 
 TEST(RebuiltMachine, TheArrayComesBack) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -81,7 +81,7 @@ TEST(RebuiltMachine, TheArrayComesBack) {
 /// Between the write of the data and that of the parity: the array must come back all the same, as one whose
 /// parity it corrects.
 TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -97,7 +97,7 @@ TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
 }
 
 TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   LoadOrder order = whole_array_in(path, record_an_array(*server, path));
@@ -118,7 +118,7 @@ TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
 }
 
 TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "drive.hcrec";
   load(*server, {.stage = 0, .sectors = 8192, .record = path, .machine = "sata-ssd"});
@@ -139,7 +139,7 @@ TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
 }
 
 TEST(RebuiltMachine, DigestIsOfWhatClientsSee) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   const Sealed sealed = record_an_array(*server, path);
@@ -160,7 +160,7 @@ TEST(RebuiltMachine, DigestIsOfWhatClientsSee) {
 }
 
 TEST(RebuiltMachine, RefusesStacksThatDoNotFit) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   record_an_array(*server, path);
@@ -196,7 +196,7 @@ model::FaultSpec fault(const char* text) {
 }
 
 TEST(RebuiltMachine, AMemberThatIsGoneAtPowerOnIsComputed) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   LoadOrder order = whole_array_in(path, record_an_array(*server, path));
@@ -212,7 +212,7 @@ TEST(RebuiltMachine, AMemberThatIsGoneAtPowerOnIsComputed) {
 }
 
 TEST(RebuiltMachine, AnArrayThatIsDirtyAndDegradedDoesNotStart) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
   record_an_array(*server, path);
@@ -227,7 +227,7 @@ TEST(RebuiltMachine, AnArrayThatIsDirtyAndDegradedDoesNotStart) {
 /// One cache in front of the array, one in front of each member's log.
 TEST(RebuiltMachine, ABatteryKeepsWhatItsCacheHeld) {
   constexpr const char* kPresto = "netra-raid5-presto";
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "cached.hcrec";
   load(*server, {.stage = 0, .sectors = kArraySectors, .record = path, .machine = kPresto});

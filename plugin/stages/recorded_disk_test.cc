@@ -31,7 +31,7 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
 /// A used disk under a recording and under one on top of it: what nobody wrote holds the bytes from before, a
 /// trim changes nothing, zeroes are zeroes, and a lost write of zeroes is another state than a kept one.
 TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto server = start_stages(1);
   LoadOrder used = recorded_into({.sectors = kUsedSectors}, folder / "formatted.hcrec");
   used.used_disk = true;
@@ -77,7 +77,7 @@ TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
 /// A guest that flushes without having waited for its write: the write takes its time, so that the flush does
 /// not cover it. At once, it was answered before the flush could be sent.
 TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto server = start_stages(1);
   LoadOrder slow = recorded_into({.sectors = kUsedSectors}, folder / "slow.hcrec");
   slow.delay = {.seed = 0, .most_us = 400'000};

@@ -9,7 +9,7 @@
 #include <new>
 #include <thread>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::stages {
 namespace {
@@ -174,7 +174,7 @@ void Stage::note_exception(const char* what) noexcept {
 std::chrono::microseconds AnswerDelay::of(std::uint64_t request) const {
   constexpr std::uint64_t kParts = 1024;
   if (most_us == 0) return {};
-  model::Random random(seed * 0x9e3779b97f4a7c15U + request);
+  Random random(seed * 0x9e3779b97f4a7c15U + request);
   random.next();
   const std::uint64_t part = random.below(kParts) + 1;
   return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/stages/stage_server.h"
 
 namespace headcrash::stages {

@@ -116,7 +116,7 @@ TEST(StageServer, ServesEveryKindOfRequest) {
 }
 
 TEST(StageServer, RecordsWhatIsDone) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
   StageClient client(stage_of(*server, 0));
@@ -143,7 +143,7 @@ TEST(StageServer, RecordsWhatIsDone) {
 }
 
 TEST(StageServer, StatesOfARecordedRun) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(2);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   StageClient keeper(stage_of(*server, 0));
@@ -166,7 +166,7 @@ TEST(StageServer, StatesOfARecordedRun) {
 /// them open.
 TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   constexpr std::uint64_t kLogSectors = 128;
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto run = folder / "run.hcrec";
   const auto server = start_stages(1);
   LoadOrder two = recorded(blank(0), run);
@@ -223,7 +223,7 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
 
 /// Digests are found by differences to whatever was loaded before; in any order they are those of the images.
 TEST(StageServer, DigestsAreThoseOfTheImages) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto base = record_a_run(*server, folder / "base.hcrec");
   const auto run = folder / "run.hcrec";
@@ -255,7 +255,7 @@ TEST(StageServer, DigestsAreThoseOfTheImages) {
 }
 
 TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   std::filesystem::create_directory(folder / "sub");
@@ -285,7 +285,7 @@ TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
 TEST(StageServer, RefusesAnotherSizeUnderAConnection) {
   const auto server = start_stages(1);
   const Loaded before = load(*server, blank(0));
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   {
     StageClient client(stage_of(*server, 0));
     EXPECT_EQ(client.write(0, filled('k')), 0);
@@ -302,7 +302,7 @@ TEST(StageServer, RefusesAnotherSizeUnderAConnection) {
 }
 
 TEST(StageServer, RefusesWhatDoesNotExist) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   const auto refusal = [&](const LoadOrder& order) {
@@ -322,7 +322,7 @@ TEST(StageServer, RefusesWhatDoesNotExist) {
 }
 
 TEST(StageServer, AReplacedRecordingIsReadAgain) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   load(*server, state(0, run, "w8"));
@@ -354,7 +354,7 @@ TEST(StageServer, AFullOverlaySaysSo) {
 }
 
 TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(1);
   load(*server, recorded(blank(0, 1 << 16), folder / "run.hcrec"));
   StageClient client(stage_of(*server, 0));
@@ -378,7 +378,7 @@ TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
 }
 
 TEST(StageServer, PrivateStatesAreSeparate) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto run = record_a_run(*start_stages(1), folder / "run.hcrec");
   auto server = StageServer::create({.stages = 1, .recording = run});
   ASSERT_TRUE(server);
@@ -404,7 +404,7 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 TEST(StageServer, RecordsWhatSeveralThreadsDo) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(2);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
   {
@@ -445,7 +445,7 @@ TEST(StageServer, RecordsWhatSeveralThreadsDo) {
 }
 
 TEST(StageServer, LoadsBesideRunningStages) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto server = start_stages(3);
   const auto run = record_a_run(*server, folder / "run.hcrec");
   load(*server, blank(2));

@@ -50,7 +50,7 @@ struct SlowStage {
     EXPECT_TRUE(log);
     EXPECT_TRUE(stage.put({"", "", "nonce", std::move(*log), std::move(made)}));
   }
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   Stage stage{"stage 0"};
   SlowContent* content = nullptr;
 };
@@ -137,7 +137,7 @@ TEST(Stage, RefusesALoadWhileARequestIsInside) {
 // ---------------------------------------------------------------------------------
 
 /// 'a' over 16 sectors, then the power went in the middle of sector 4.
-std::filesystem::path record_an_unreadable_sector(const model::TemporaryFolder& folder, const char* profile) {
+std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder, const char* profile) {
   const auto path = folder / "torn.hcrec";
   record::RecordingHeader header;
   header.devices = {{"hd0", profile, 4096, 1, true}};
@@ -170,7 +170,7 @@ void expect_unreadable_until_written(StageClient& client) {
 }
 
 TEST(Stage, AnUnreadableSectorIsEIOUntilItIsWritten) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto path = record_an_unreadable_sector(folder, "blank");
   const auto server = start_stages(1);
   load(*server, {.stage = 0, .recording = path, .id = "p3"});
@@ -182,7 +182,7 @@ TEST(Stage, AnUnreadableSectorIsEIOUntilItIsWritten) {
 }
 
 TEST(Stage, ADriveOverItSaysSoToo) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto path = record_an_unreadable_sector(folder, "hp-c2447");
   const auto server = start_stages(1);
   load(*server, {.stage = 0, .recording = path, .id = "p3", .machine = "hp-c2447"});

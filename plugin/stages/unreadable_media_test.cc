@@ -74,7 +74,7 @@ constexpr const char* kLogging = "netra-raid5";
 /// The cut tore the home writes of data and parity. The log has both, and once they are home they can be
 /// read.
 TEST(UnreadableMedia, WhatRollForwardRewroteCanBeRead) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
@@ -92,7 +92,7 @@ TEST(UnreadableMedia, WhatRollForwardRewroteCanBeRead) {
 
 /// A record that cannot be read is not rolled forward, whatever its bytes would be.
 TEST(UnreadableMedia, ARecordOfTheLogIsMetAsUnreadable) {
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
@@ -108,7 +108,7 @@ TEST(UnreadableMedia, ARecordOfTheLogIsMetAsUnreadable) {
 /// The cut met a write-back. The cache still has what it was writing, and writes it again at power-on.
 TEST(UnreadableMedia, WhatACacheWroteBackCanBeRead) {
   constexpr const char* kCached = "hp-c2447-nvram";
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto path = folder / "cached.hcrec";
   RecordedStack stack(path, kCached);
   stack.write(64, filled('k', 8));
@@ -125,7 +125,7 @@ TEST(UnreadableMedia, WhatACacheWroteBackCanBeRead) {
 
 TEST(UnreadableMedia, MoreThanADeviceCanHaveFaults) {
   constexpr const char* kDrive = "hp-c2447";
-  model::TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto path = folder / "many.hcrec";
   RecordedStack stack(path, kDrive);
   for (std::uint64_t i = 0; i <= model::DeviceFaults::kFaultsMax; ++i) stack.make_unreadable(0, 2 * i);

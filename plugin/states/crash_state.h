@@ -37,8 +37,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/result.h"
 #include "plugin/model/device.h"
-#include "plugin/model/result.h"
 
 namespace headcrash::states {
 

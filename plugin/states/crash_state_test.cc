@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::states {
 namespace {
@@ -112,7 +112,7 @@ TEST(CrashStateName, BadOnesAreNamed) {
   EXPECT_FALSE(parse_crash_state(std::string_view("w1\0", 3)));
 }
 
-CrashState random_state(model::Random& random) {
+CrashState random_state(Random& random) {
   CrashState state;
   const auto rising = [&](auto each) {
     std::uint64_t request = 0;
@@ -141,7 +141,7 @@ CrashState random_state(model::Random& random) {
 
 TEST(CrashStateName, RandomStatesComeBack) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-    model::Random random(seed);
+    Random random(seed);
     const CrashState state = random_state(random);
     const auto again = parse_crash_state(format(state));
     ASSERT_TRUE(again) << "seed " << seed << ": " << again.error().message();

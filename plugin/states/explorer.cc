@@ -9,7 +9,7 @@
 #include <array>
 #include <unordered_set>
 
-#include "plugin/config/nearest.h"
+#include "plugin/base/nearest.h"
 #include "plugin/states/digest.h"
 #include "plugin/states/state_source.h"
 
@@ -113,8 +113,7 @@ Result<Strategy> parse_strategy(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<Strategy>(i);
   const std::vector<std::string> known(kNames.begin(), kNames.end());
-  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known",
-              config::suggest(name, known));
+  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known", base::suggest(name, known));
 }
 
 struct Explorer::State {

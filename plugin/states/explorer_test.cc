@@ -112,7 +112,7 @@ void expect_same(const Contents& found, const Contents& expected, const std::str
 }
 
 TEST(Explorer, ReorderFindsEverySubset) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   int complete = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -130,7 +130,7 @@ TEST(Explorer, ReorderFindsEverySubset) {
 }
 
 TEST(Explorer, PrefixLoseAllAndLyingFlushFindEveryCut) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const RandomRun reference(path, seed, {.steps = 100, .media = seed % 2 == 0});
@@ -166,7 +166,7 @@ TEST(Explorer, PrefixLoseAllAndLyingFlushFindEveryCut) {
 }
 
 TEST(Explorer, PhysicalFollowsTheMedium) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const RandomRun reference(path, seed, {.steps = 150});
@@ -181,7 +181,7 @@ TEST(Explorer, PhysicalFollowsTheMedium) {
 }
 
 TEST(Explorer, TornBreaksWritesBetweenPhysicalSectors) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const std::uint32_t unit = seed % 3 == 0 ? 4 : 1;
@@ -222,7 +222,7 @@ TEST(Explorer, TornBreaksWritesBetweenPhysicalSectors) {
 }
 
 TEST(Explorer, AllTogetherGiveNothingTwiceAndShareTheBudget) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 7, {.sectors = 64, .steps = 600});
   ExploreOptions options = all_of_it({Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lose_all,
                                       Strategy::lying_flush, Strategy::physical});
@@ -254,7 +254,7 @@ TEST(Explorer, AllTogetherGiveNothingTwiceAndShareTheBudget) {
 }
 
 TEST(Explorer, ASmallBudgetSeesTheWholeRun) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 11, {.sectors = 64, .steps = 1000, .media = false});
   for (const Strategy strategy :
        {Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lying_flush}) {
@@ -269,7 +269,7 @@ TEST(Explorer, ASmallBudgetSeesTheWholeRun) {
 }
 
 TEST(Explorer, StaysInRange) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 12, {.steps = 300});
   ExploreOptions options = all_of_it({Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
                                       Strategy::lose_all, Strategy::lying_flush});
@@ -285,7 +285,7 @@ TEST(Explorer, StaysInRange) {
 }
 
 TEST(Explorer, TheOldImageUnderANewMarkIsAnotherState) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 64, 1}}});
     ASSERT_TRUE(writer);
@@ -300,7 +300,7 @@ TEST(Explorer, TheOldImageUnderANewMarkIsAnotherState) {
 }
 
 TEST(Explorer, AnImportedLogGivesTheSameStates) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string n = std::to_string(seed);
     const RandomRun reference(folder / n, seed, {.steps = 200, .media = false, .in_order = true});
@@ -322,7 +322,7 @@ std::string refusal(const fs::path& path, const ExploreOptions& options) {
 }
 
 TEST(Explorer, RefusesWhatARecordingCannotGive) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 1, {.steps = 10, .media = false});
   const RandomRun drive(folder / "d", 1, {.steps = 10});
   EXPECT_NE(refusal(folder / "r", all_of_it({Strategy::physical})).find("no MEDIA events"),
@@ -351,7 +351,7 @@ TEST(Explorer, NamesOfStrategies) {
 
 // An array of three members that are written one after the other, with a flush after every four stripes.
 TEST(Explorer, MembersStopApartButNotAcrossAPromise) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     record::RecordingHeader header{1,
                                    {{"md0", "raid5", 64, 1, false},
@@ -398,7 +398,7 @@ TEST(Explorer, MembersStopApartButNotAcrossAPromise) {
 
 // A log on both members, and the data only when both have answered that the log is there.
 TEST(Explorer, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     record::RecordingHeader header{
         1, {{"md0", "raid1", 64, 1, false}, {"md0.0", "t", 64, 1}, {"md0.1", "t", 64, 1}}};

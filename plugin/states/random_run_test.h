@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "plugin/model/random.h"
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/random.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/crash_state.h"
 #include "plugin/states/state_image.h"
@@ -234,7 +234,7 @@ class RandomRun {
   }
 
   RandomRunOptions options_;
-  model::Random random_;
+  Random random_;
   std::unique_ptr<record::RecordingWriter> writer_;
   Bytes medium_, before_;
   std::vector<Bytes> snapshots_;
@@ -253,7 +253,7 @@ inline Bytes all_of(const StateImage& image) {
 }
 
 /// A random state of a run, as its loose writes at the cut allow.
-inline CrashState random_state_of(const RandomRun& run, model::Random& random) {
+inline CrashState random_state_of(const RandomRun& run, Random& random) {
   CrashState state;
   state.event = random.below(run.events() + 1);
   if (random.below(4) == 0) state.lies_from = random.below(40);

@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
 #include "plugin/record/used_disk.h"
 #include "plugin/states/device_writes.h"
 #include "plugin/states/digest.h"
@@ -460,7 +460,7 @@ std::uint64_t RunHistory::events() const {
   return state_->events;
 }
 std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
-  model::invariant(event <= state_->events, "a fingerprint is asked for of events that there are");
+  invariant(event <= state_->events, "a fingerprint is asked for of events that there are");
   return state_->fingerprints[event];
 }
 bool RunHistory::has_media_events() const {

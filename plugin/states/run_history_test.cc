@@ -99,7 +99,7 @@ using Requests = std::vector<model::RequestId>;
 using Values = std::vector<int>;
 
 TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   // events: 0 W1  1 W2  2 ack W1  3 F3  4 ack W2  5 W4  6 ack F3  7 W5(fua)  8 ack W5
   Script(folder / "r")
       .write(1, 0, 1)
@@ -134,7 +134,7 @@ TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
 }
 
 TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
       .ack(1)
@@ -151,7 +151,7 @@ TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
 }
 
 TEST(RunHistory, AnOldLooseWriteDoesNotOverrideANewDurableOne) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "r").write(1, 0, 1, 2).write(2, 0, 2).ack(2).flush(3).ack(3);
   const auto run = load(folder / "r");
   EXPECT_EQ(loose_requests(*run, 5), (Requests{1}));
@@ -160,7 +160,7 @@ TEST(RunHistory, AnOldLooseWriteDoesNotOverrideANewDurableOne) {
 }
 
 TEST(RunHistory, ALostTrimLeavesTheOldBytes) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "r").write(1, 0, 1, 4).ack(1).flush(2).ack(2).trim(3, 1, 2).ack(3);
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "w6"), (Values{1, 0, 0, 1}));
@@ -169,7 +169,7 @@ TEST(RunHistory, ALostTrimLeavesTheOldBytes) {
 }
 
 TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
       .write(2, 1, 2)
@@ -191,7 +191,7 @@ TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
 }
 
 TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 36; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     RandomRunOptions options;
@@ -200,7 +200,7 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
     const RandomRun reference(path, seed, options);
     const auto run = load(path);
     ASSERT_EQ(run->events(), reference.events());
-    model::Random random(seed);
+    Random random(seed);
     std::map<Bytes, std::uint64_t> digests;
     for (int i = 0; i < 60; ++i) {
       CrashState state = random_state_of(reference, random);
@@ -233,12 +233,12 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
 }
 
 TEST(RunHistory, WhatIsDurableIsInEveryState) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const RandomRun reference(path, seed, {.steps = 120, .media = false});
     const auto run = load(path);
-    model::Random random(seed);
+    Random random(seed);
     for (int i = 0; i < 40; ++i) {
       CrashState state = random_state_of(reference, random);
       state.lies_from.reset();
@@ -275,7 +275,7 @@ TEST(RunHistory, WhatIsDurableIsInEveryState) {
 }
 
 TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Bytes before;
   std::optional<record::RecordingHeader::Base> base;
   std::shared_ptr<const RunHistory> below;
@@ -294,7 +294,7 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
       EXPECT_NE(run->base_image(0), RunHistory::load(folder / name).value()->base_image(0));
       EXPECT_EQ((*same)->base_image(0), RunHistory::load(folder / name, below).value()->base_image(0));
     }
-    model::Random random(seed);
+    Random random(seed);
     CrashState state;
     for (int i = 0; i < 30; ++i) {
       state = random_state_of(reference, random);
@@ -334,7 +334,7 @@ std::string load_error(const fs::path& path) {
 }
 
 TEST(RunHistory, BasesThatDoNotFitAreRefused) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto based = [&](const char* name, const char* on, const char* state, std::uint64_t sectors = 64) {
     fs::remove(folder / name);
     Script(folder / name,
@@ -363,7 +363,7 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
 }
 
 TEST(RunHistory, AnotherRecordingInThePlaceOfTheBaseIsRefused) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "base").write(1, 0, 7).write(2, 1, 8);
   const auto base = load(folder / "base");
   Script(folder / "top", {1,
@@ -391,7 +391,7 @@ TEST(RunHistory, AnotherRecordingInThePlaceOfTheBaseIsRefused) {
 }
 
 TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   fs::create_directory(folder / "below");
   Script(folder / "below/base",
          {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
@@ -414,7 +414,7 @@ TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
 }
 
 TEST(RunHistory, MembersStopAtDifferentEvents) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "r", {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
       .write(1, 0, 1)
       .write(2, 0, 1, 1, false, 1)
@@ -431,7 +431,7 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
 }
 
 TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 3, {.media = true, .in_order = true});
   ASSERT_TRUE(record::export_dm_log_writes(folder / "r", 0, folder / "log"));
   ASSERT_TRUE(record::import_dm_log_writes(folder / "log", folder / "again"));
@@ -445,7 +445,7 @@ TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
 }
 
 TEST(RunHistory, ATailThatIsCutOffIsTold) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   Script(folder / "r").mark("one").write(1, 0, 1).mark("two").write(2, 1, 2);
   fs::resize_file(folder / "r", fs::file_size(folder / "r") - 8);
   const auto run = load(folder / "r");

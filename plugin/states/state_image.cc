@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "plugin/base/invariant.h"
 #include "plugin/media/range.h"
-#include "plugin/model/invariant.h"
 #include "plugin/record/used_disk.h"
 #include "plugin/states/digest.h"
 #include "plugin/states/used_image.h"
@@ -63,7 +63,7 @@ struct StateImage::Part {
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)
     : top_(std::move(top)), base_(std::move(base)) {
-  model::invariant(!base_ || base_->sectors() == top_.sectors(), "a state is as large as its base");
+  invariant(!base_ || base_->sectors() == top_.sectors(), "a state is as large as its base");
 }
 
 template <typename Take>

@@ -19,7 +19,7 @@ Bytes contents(const OverlayStore& store) {
   return bytes;
 }
 
-Bytes random_bytes(model::Random& random, std::uint64_t sectors) {
+Bytes random_bytes(Random& random, std::uint64_t sectors) {
   Bytes bytes(sectors * model::kSectorBytes);
   for (std::uint64_t i = 0; i < sectors; ++i)
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes), model::kSectorBytes,
@@ -36,7 +36,7 @@ std::uint64_t digest_of(const Bytes& bytes) {
 
 TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
-    const model::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const RandomRun reference(folder / "r", seed, {.sectors = 40});
     const auto run = RunHistory::load(folder / "r");
     ASSERT_TRUE(run);
@@ -46,7 +46,7 @@ TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
     OverlayStore store(*image, 64 * model::kSectorBytes);
     Bytes expected = reference.image(state);
     EXPECT_EQ(*image->digest(), digest_of(expected));
-    model::Random random(seed);
+    Random random(seed);
     for (int i = 0; i < 60; ++i) {
       const std::uint64_t lba = random.below(40);
       const std::uint64_t count = 1 + random.below(40 - lba);
@@ -91,7 +91,7 @@ TEST(OverlayStore, IsBoundedAndSaysSo) {
 }
 
 TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
     ASSERT_TRUE(writer);
@@ -118,7 +118,7 @@ TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
 }
 
 TEST(StateImage, DigestsThatAreKnownEndWithAChange) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
     ASSERT_TRUE(writer);
@@ -144,7 +144,7 @@ TEST(StateImage, DigestsThatAreKnownEndWithAChange) {
 }
 
 TEST(StateImage, BytesThatWereNotRecordedAreRefused) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
     ASSERT_TRUE(writer);

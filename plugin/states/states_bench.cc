@@ -13,7 +13,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/explorer.h"
 
@@ -42,7 +42,7 @@ T must(Result<T> result) {
 
 void record_run(const fs::path& path, std::uint64_t writes) {
   auto writer = must(record::RecordingWriter::create(path, {1, {{"hd0", "bench", kSectors, 8}}}));
-  model::Random random(1);
+  Random random(1);
   model::RequestId id = 0;
   model::TimeNs now = 0;
   std::uint64_t journal = 0;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "plugin/model/fuzz.h"
+#include "plugin/base/fuzz.h"
 #include "plugin/record/event_format.h"
 #include "plugin/states/explorer.h"
 #include "plugin/states/random_run_test.h"
@@ -55,14 +55,14 @@ std::string with_right_checksums(std::string file) {
   std::memcpy(&text_bytes, file.data() + 8, sizeof(text_bytes));
   if (text_bytes > file.size() - record::kTextAt) return file;
   const auto bytes = std::as_writable_bytes(std::span(file));
-  const std::uint32_t text_crc = model::crc32c(bytes.subspan(record::kTextAt, text_bytes));
+  const std::uint32_t text_crc = crc32c(bytes.subspan(record::kTextAt, text_bytes));
   std::memcpy(file.data() + 12, &text_crc, sizeof(text_crc));
   std::uint64_t at = record::kTextAt + record::padded(text_bytes);
   while (at + sizeof(record::EventHeader) <= file.size()) {
     record::EventHeader header;
     std::memcpy(&header, file.data() + at, sizeof(header));
     if (record::padded(header.payload_bytes) > file.size() - at - sizeof(header)) header.payload_bytes = 0;
-    header.payload_crc = model::crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
+    header.payload_crc = crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
     header.header_crc = record::crc_of(header);
     std::memcpy(file.data() + at, &header, sizeof(header));
     at += sizeof(header) + record::padded(header.payload_bytes);
@@ -82,7 +82,7 @@ std::string contents_of_two_disks(const fs::path& path) {
   {
     auto writer = record::RecordingWriter::create(path, header);
     EXPECT_TRUE(writer);
-    model::Random random(5);
+    Random random(5);
     for (model::RequestId id = 1; id <= 16; ++id) {
       const auto device = static_cast<model::DeviceId>(random.below(2));
       const Bytes data(2 * model::kSectorBytes, static_cast<std::byte>(id));
@@ -150,7 +150,7 @@ std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy str
 }
 
 TEST(Fuzz, RunHistory) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const RandomRun below(folder / "below", 1, {.steps = 30});
   RandomRunOptions on_it{.steps = 20, .media = false};
   on_it.base = {"below", format({.event = below.events()})};

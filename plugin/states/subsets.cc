@@ -5,7 +5,7 @@
 #include <bit>
 #include <optional>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/states/state_source.h"
 
 namespace headcrash::states {
@@ -62,7 +62,7 @@ class Chooser {
   bool draw(Subset* into, std::size_t i) const {
     if (into == nullptr) return true;
     constexpr std::uint64_t kLostOf16[] = {8, 3, 13, 1, 15};
-    model::Random random(request_.seed * 0x9e3779b97f4a7c15U + i);
+    Random random(request_.seed * 0x9e3779b97f4a7c15U + i);
     for (std::uint8_t& kept : *into) kept = random.below(16) >= kLostOf16[i % 5] ? 1 : 0;
     return true;
   }

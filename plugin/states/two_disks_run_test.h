@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "plugin/model/random.h"
+#include "plugin/base/random.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/crash_state.h"
 
@@ -164,7 +164,7 @@ class TwoDisks {
     return event;
   }
 
-  model::Random random_;
+  Random random_;
   bool media_;
   std::unique_ptr<record::RecordingWriter> writer_;
   std::vector<Event> events_, in_flight_, cached_;

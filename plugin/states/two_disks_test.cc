@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "plugin/model/temporary_folder.h"
+#include "plugin/base/temporary_folder.h"
 #include "plugin/states/explorer.h"
 #include "plugin/states/state_source.h"
 #include "plugin/states/subsets.h"
@@ -112,7 +112,7 @@ std::optional<Images> every_subset(const TwoDisks& reference) {
 }
 
 TEST(TwoDisks, ReorderFindsEverySubsetOfBoth) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   int complete = 0;
   for (std::uint64_t seed = 1; seed <= 60 && complete < 15; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -132,7 +132,7 @@ TEST(TwoDisks, ReorderFindsEverySubsetOfBoth) {
 }
 
 TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const TwoDisks reference(path, seed, 80, seed % 2 == 0);
@@ -169,7 +169,7 @@ TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
 }
 
 TEST(TwoDisks, PhysicalIsBothMediaAtOneInstant) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const TwoDisks reference(path, seed, 100, true);
@@ -186,7 +186,7 @@ TEST(TwoDisks, PhysicalIsBothMediaAtOneInstant) {
 }
 
 TEST(TwoDisks, TornAndAllStrategiesTogetherGiveWhatTheySayOnce) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const fs::path path = folder / std::to_string(seed);
     const TwoDisks reference(path, seed, 120, true);
@@ -258,7 +258,7 @@ std::set<std::string> names_of(const std::vector<FoundState>& states) {
 // What the lab is for: data on hd0, its commit record on the log, and only the log is flushed before fsync
 // returns.
 TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   ByHand(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
   const auto run = loaded(folder / "r");
   EXPECT_EQ(names_of(states_of(run, on_all_disks({Strategy::reorder}))),
@@ -281,7 +281,7 @@ TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
 }
 
 TEST(TwoDisks, AFlushedDiskAndItsLogHaveNothingToLose) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   ByHand(folder / "r", two_disks(false)).write(0, 1).flush(0, 2).write(1, 3).flush(1, 4).mark("persisted 0");
   const auto run = loaded(folder / "r");
   EXPECT_EQ(names_of(states_of(run, on_all_disks({Strategy::reorder}))),
@@ -289,7 +289,7 @@ TEST(TwoDisks, AFlushedDiskAndItsLogHaveNothingToLose) {
 }
 
 TEST(TwoDisks, OneDiskIsExploredAsEver) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", kDiskSectors, 1}}};
   header.media = false;
   ByHand(folder / "r", header).write(0, 1).flush(0, 2).write(0, 3).mark("persisted 0").write(0, 4);
@@ -303,7 +303,7 @@ TEST(TwoDisks, OneDiskIsExploredAsEver) {
 }
 
 TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
-  const model::TemporaryFolder folder;
+  const TemporaryFolder folder;
   ByHand(folder / "two", two_disks(true)).write(0, 1).write(1, 2).flush(1, 3);
   record::RecordingHeader array{
       .seed = 1, .devices = {{"hd0", "raid1", kDiskSectors, 1, false}, {"hd0.0", "t", kDiskSectors, 1}}};

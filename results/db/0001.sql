@@ -29,7 +29,7 @@ CREATE TABLE trial (
   after_persistence_ns INTEGER,             -- model time from the last persistence point to the cut
   persisted_operation INTEGER,              -- index of the last operation known to be persistent; NULL for none
   operations INTEGER NOT NULL,              -- length of the workload
-  verdict TEXT NOT NULL,                    -- harness/crash/verdict.h
+  verdict TEXT NOT NULL,                    -- harness/oracle/verdict.h
   expected TEXT NOT NULL CHECK (expected IN ('clean', 'loss', 'any')),   -- what the adapter guarantees
   summary TEXT NOT NULL,                    -- one sentence
   started_at TEXT NOT NULL,

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 struct sqlite3;
 

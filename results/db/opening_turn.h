@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::db {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 struct sqlite3;
 

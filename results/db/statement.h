@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::db {
 

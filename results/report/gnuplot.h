@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "plugin/model/result.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::report {
 

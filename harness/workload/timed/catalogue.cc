@@ -5,8 +5,8 @@
 #include <array>
 
 #include "harness/workload/timed/workloads.h"
-#include "plugin/config/nearest.h"
-#include "plugin/model/invariant.h"
+#include "plugin/base/invariant.h"
+#include "plugin/base/nearest.h"
 
 namespace headcrash::timed {
 
@@ -24,7 +24,7 @@ Result<const TimedWorkload*> find_timed_workload(std::string_view name) {
     if (each.name == name) return &each;
     names.emplace_back(each.name);
   }
-  return fail(fmt::format("timed workload \"{}\"", name), "unknown", config::suggest(name, names));
+  return fail(fmt::format("timed workload \"{}\"", name), "unknown", base::suggest(name, names));
 }
 
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const Arguments& replaced,
@@ -42,7 +42,7 @@ Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const
                                     [&name](const Parameter& each) { return each.name == name; });
     if (known == workload.parameters.end())
       return fail(fmt::format("{}: {}", subject, name),
-                  fmt::format("{} has no such parameter", workload.name), config::suggest(name, names));
+                  fmt::format("{} has no such parameter", workload.name), base::suggest(name, names));
     if (value < known->least || value > known->most)
       return fail(fmt::format("{}: {}", subject, name), fmt::format("{} is out of range", value),
                   fmt::format("give {} to {}", known->least, known->most));
@@ -53,7 +53,7 @@ Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const
 
 std::uint64_t argument(const Arguments& arguments, std::string_view name) {
   const auto at = arguments.find(name);
-  model::invariant(at != arguments.end() && at->second >= 0, "a workload asks for its own parameters");
+  invariant(at != arguments.end() && at->second >= 0, "a workload asks for its own parameters");
   return static_cast<std::uint64_t>(at->second);
 }
 

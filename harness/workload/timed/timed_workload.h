@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "fs-adapters/vfs.h"
-#include "plugin/model/latency_histogram.h"
-#include "plugin/model/result.h"
+#include "plugin/base/latency_histogram.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::timed {
 
@@ -53,7 +53,7 @@ class Pace {
 struct Tally {
   std::uint64_t operations = 0;  ///< in the workload's own unit: files made, transactions, scripts
   std::uint64_t bytes_read = 0, bytes_written = 0;
-  model::LatencyHistogram latencies;  ///< of single operations, where the workload is about them
+  LatencyHistogram latencies;  ///< of single operations, where the workload is about them
 };
 
 /// Why a phase ended early: the file system refused, or gave back what was not written.

@@ -1,0 +1,192 @@
+// Stamps and magic numbers (block_kind.h). The magic numbers are those of the kernel's own headers: jbd2.h,
+// ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h, nilfs2_ondisk.h,
+// jfs_superblock.h, reiserfs.h.
+//
+// Metadata is looked at in pieces of 4 KiB, the block size that mkfs chooses everywhere here but on tiny
+// disks; a structure that begins inside a piece is not seen.
+#include "harness/explorer/block_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "harness/workload/stamp.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kPieceBytes = 4096;
+constexpr std::size_t kPartsTold = 6;
+
+std::uint64_t little(Bytes block, std::size_t at, std::size_t width) {
+  std::uint64_t value = 0;
+  for (std::size_t i = width; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(block[at + i]);
+  return value;
+}
+std::uint64_t big(Bytes block, std::size_t at, std::size_t width) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < width; ++i) value = value << 8 | std::to_integer<std::uint64_t>(block[at + i]);
+  return value;
+}
+
+/// A magic number at a place of a block; `lba`: only there.
+struct Magic {
+  std::string_view type;
+  std::size_t offset;
+  std::string_view bytes;
+  std::string_view what;
+  std::optional<std::uint64_t> lba;
+};
+using namespace std::string_view_literals;
+constexpr Magic kMagics[] = {
+    {"ext", 1080, "\x53\xef"sv, "superblock", 0},
+    {"ext", 56, "\x53\xef"sv, "superblock", 2},
+    {"ext", 0, "\x0a\xf3"sv, "extent tree block", {}},
+    {"xfs", 0, "XFSB"sv, "superblock", {}},
+    {"xfs", 0, "XAGF"sv, "free space header (AGF)", {}},
+    {"xfs", 0, "XAGI"sv, "inode header (AGI)", {}},
+    {"xfs", 0, "XAFL"sv, "free list (AGFL)", {}},
+    {"xfs", 0, "AB3B"sv, "free space B-tree by block", {}},
+    {"xfs", 0, "AB3C"sv, "free space B-tree by size", {}},
+    {"xfs", 0, "IAB3"sv, "inode B-tree", {}},
+    {"xfs", 0, "FIB3"sv, "free inode B-tree", {}},
+    {"xfs", 0, "R3FC"sv, "reference count B-tree", {}},
+    {"xfs", 0, "RMB3"sv, "reverse map B-tree", {}},
+    {"xfs", 0, "BMA3"sv, "extent map B-tree", {}},
+    {"xfs", 0, "XDB3"sv, "directory block", {}},
+    {"xfs", 0, "XDD3"sv, "directory data block", {}},
+    {"xfs", 0, "IN"sv, "inodes", {}},
+    {"btrfs", 64, "_BHRfS_M"sv, "superblock", {}},
+    {"f2fs", 1024, "\x10\x20\xf5\xf2"sv, "superblock", {}},
+    {"nilfs2", 1030, "\x34\x34"sv, "superblock", 0},
+    {"nilfs2", 8, "\x11\xfa\xaf\x1e"sv, "segment summary", {}},
+    {"jfs", 0, "JFS1"sv, "superblock", {}},
+    {"reiserfs", 52, "ReIsEr"sv, "superblock", {}},
+};
+
+std::optional<std::string> journal_block(Bytes block) {
+  constexpr std::uint64_t kJbd2 = 0xc03b3998;
+  if (block.size() < 12 || big(block, 0, 4) != kJbd2) return std::nullopt;
+  constexpr std::array<std::string_view, 6> kTypes{"",           "descriptor block", "commit block",
+                                                   "superblock", "superblock",       "revoke block"};
+  const std::uint64_t type = big(block, 4, 4);
+  if (type == 0 || type >= kTypes.size()) return "journal block of an unknown type";
+  if (type == 3 || type == 4) return "journal superblock";
+  return fmt::format("journal {} of transaction {}", kTypes.at(type), big(block, 8, 4));
+}
+
+std::optional<std::string> xfs_log_record(Bytes block) {
+  if (block.size() < 8 || big(block, 0, 4) != 0xfeedbabe) return std::nullopt;
+  return fmt::format("log record of cycle {}", big(block, 4, 4));
+}
+
+/// A node has no magic number; its header makes sense or does not.
+std::optional<std::string> btrfs_node(Bytes block) {
+  if (block.size() < 101) return std::nullopt;
+  const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8),
+                      owner = little(block, 88, 8);
+  const std::uint64_t items = little(block, 96, 4), level = little(block, 100, 1);
+  if (at == 0 || at % kPieceBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 ||
+      items > 1000)
+    return std::nullopt;
+  constexpr std::array<std::string_view, 12> kTrees{"",       "root",        "extent",         "chunk",
+                                                    "device", "file system", "root directory", "checksum",
+                                                    "quota",  "UUID",        "free space",     "block group"};
+  std::string tree;
+  if (owner > 0 && owner < kTrees.size()) {
+    tree = kTrees.at(owner);
+  } else if (owner == ~std::uint64_t{5}) {  // BTRFS_TREE_LOG_OBJECTID, -6
+    tree = "log";
+  } else {
+    return std::nullopt;
+  }
+  return fmt::format("node of the {} tree, level {}, generation {}", tree, level, generation);
+}
+
+/// Words for neighbours, counted while they are the same.
+class Parts {
+ public:
+  void add(const std::string& what) {
+    if (!parts_.empty() && parts_.back().first == what) {
+      ++parts_.back().second;
+    } else {
+      parts_.emplace_back(what, 1);
+    }
+  }
+  std::string text() const {
+    std::string text;
+    for (std::size_t i = 0; i < parts_.size() && i < kPartsTold; ++i) {
+      const auto& [what, count] = parts_[i];
+      text += (i == 0 ? "" : "; ") + (count == 1 ? what : fmt::format("{} x {}", count, what));
+    }
+    if (parts_.size() > kPartsTold) text += fmt::format("; {} more", parts_.size() - kPartsTold);
+    return text;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::size_t>> parts_;
+};
+
+/// Sectors from `sector` on that hold neighbouring blocks of one version of one file; 0: none.
+std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
+  std::optional<workload::Stamp> first;
+  std::size_t count = 0;
+  for (; (sector + count) * workload::kStampBytes < data.size(); ++count) {
+    const std::size_t at = (sector + count) * workload::kStampBytes;
+    const auto content =
+        workload::read_stamp(data.subspan(at, std::min(workload::kStampBytes, data.size() - at)));
+    const auto* stamp = std::get_if<workload::Stamp>(&content);
+    if (stamp == nullptr) break;
+    if (!first) first = *stamp;
+    if (*stamp != workload::Stamp{first->file, first->version, first->block + count}) break;
+  }
+  if (count == 1)
+    *what = fmt::format("file {}: version {}, block {}", first->file, first->version, first->block);
+  if (count > 1) {
+    *what = fmt::format("file {}: version {}, blocks {} to {}", first->file, first->version, first->block,
+                        first->block + count - 1);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::optional<std::string> metadata_kind(std::string_view type, std::uint64_t lba, Bytes block) {
+  for (const Magic& magic : kMagics) {
+    if (!type.starts_with(magic.type) || magic.offset + magic.bytes.size() > block.size()) continue;
+    if (magic.lba && *magic.lba != lba) continue;
+    const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
+    if (std::string_view(at, magic.bytes.size()) == magic.bytes) return std::string(magic.what);
+  }
+  if (type.starts_with("ext")) return journal_block(block);
+  if (type == "xfs") return xfs_log_record(block);
+  if (type == "btrfs") return btrfs_node(block);
+  return std::nullopt;
+}
+
+std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data) {
+  Parts parts;
+  const std::size_t sectors = (data.size() + workload::kStampBytes - 1) / workload::kStampBytes;
+  for (std::size_t sector = 0; sector < sectors;) {
+    std::string stamped;
+    if (const std::size_t count = stamped_run(data, sector, &stamped); count > 0) {
+      parts.add(stamped);
+      sector += count;
+      continue;
+    }
+    const std::size_t at = sector * workload::kStampBytes;
+    const Bytes piece = data.subspan(at, std::min(kPieceBytes, data.size() - at));
+    const bool zeroes =
+        std::all_of(piece.begin(), piece.end(), [](std::byte b) { return b == std::byte{0}; });
+    const auto kind = metadata_kind(type, lba + sector, piece);
+    parts.add(zeroes ? "zeroes" : kind.value_or("metadata or data of no known kind"));
+    sector += (piece.size() + workload::kStampBytes - 1) / workload::kStampBytes;
+  }
+  return parts.text();
+}
+
+}  // namespace headcrash::explorer

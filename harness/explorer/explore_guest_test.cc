@@ -1,0 +1,336 @@
+// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every state, the
+// same one without flushes is found out, and what was found is found again on a fresh guest.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "harness/explorer/exploration.h"
+#include "harness/explorer/lab.h"
+
+namespace headcrash::explorer {
+namespace {
+
+constexpr std::uint64_t kDiskBytes = 64ULL << 20;
+constexpr const char* kOperations =
+    "mkdir d\n"
+    "create d/a\n"
+    "write d/a 0 9000 1 1\n"
+    "fsync d/a\n"
+    "fsyncdir d\n"
+    "create b\n"
+    "write b 0 4096 2 2\n"
+    "fsync b\n"
+    "rename b d/c\n"
+    "fsyncdir d\n"
+    "unlink d/a\n"
+    "sync\n";
+
+std::filesystem::path cache_folder() {
+  if (const char* folder = std::getenv("HEADCRASH_CACHE")) return folder;
+  if (const char* folder = std::getenv("XDG_CACHE_HOME")) return std::filesystem::path(folder) / "headcrash";
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "headcrash";
+}
+
+class LabGuest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { start(0); }
+  static void start(std::uint64_t log_bytes) {
+    const auto image = vm::guest_image(cache_folder());
+    ASSERT_TRUE(image) << image.error().message();
+    auto lab = Lab::start(1, {.image = *image,
+                              .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
+                              .disk_bytes = kDiskBytes,
+                              .log_bytes = log_bytes,
+                              .cache = cache_folder()});
+    ASSERT_TRUE(lab) << lab.error().message();
+    lab_ = std::move(*lab);
+  }
+  static void TearDownTestSuite() { lab_.reset(); }
+
+  static adapters::LinuxAdapter adapter(const std::string& name) {
+    auto loaded = adapters::load_adapter(name);
+    EXPECT_TRUE(loaded) << loaded.error().message();
+    return std::move(*loaded);
+  }
+
+  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem) {
+    StageGuest& guest = lab_->guest(0);
+    const auto operations = workload::parse_operations(kOperations, "test");
+    EXPECT_TRUE(operations) << operations.error().message();
+    const auto disk = format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
+                                  uuid_from(3));
+    EXPECT_TRUE(disk) << disk.error().summary;
+    auto recorded = record_workload(guest, filesystem, *disk, *operations,
+                                    lab_->scratch() / (filesystem.name + ".hcrec"));
+    EXPECT_TRUE(recorded) << recorded.error().summary;
+    EXPECT_FALSE(recorded->failure) << *recorded->failure;
+    return std::move(*recorded);
+  }
+
+  static ExplorationResult explore_all(const adapters::LinuxAdapter& filesystem,
+                                       const RecordedWorkload& workload,
+                                       std::vector<states::Strategy> strategies, std::uint64_t budget) {
+    auto result = explore(lab_->guests(), filesystem, workload,
+                          {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
+                           .in_guest_share = 0.1,
+                           .failures_confirmed = 2,
+                           .recoveries = 2});
+    EXPECT_TRUE(result) << result.error().message();
+    return std::move(*result);
+  }
+
+  static std::unique_ptr<Lab> lab_;
+};
+std::unique_ptr<Lab> LabGuest::lab_;
+
+TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  EXPECT_GT(workload.from_event, 0U);
+  EXPECT_GT(workload.to_event, workload.from_event);
+  const auto read_again = open_recorded_workload(workload.recording);
+  ASSERT_TRUE(read_again) << read_again.error().message();
+  EXPECT_EQ(read_again->operations, workload.operations);
+  EXPECT_EQ(read_again->from_event, workload.from_event);
+  EXPECT_EQ(read_again->to_event, workload.to_event);
+
+  using enum states::Strategy;
+  const ExplorationResult result = explore_all(ext4, workload, {prefix, lose_all, reorder, recovery}, 60);
+  EXPECT_GE(result.checked, 30U);
+  EXPECT_TRUE(result.judged);
+  EXPECT_EQ(result.clean, result.checked);
+  EXPECT_EQ(result.disagreements, 0U);
+  EXPECT_GT(result.sampled, 0U);
+  for (const ConfirmedFailure& failure : result.failures) {
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary << "\n"
+                  << failure.disagreement << "\n"
+                  << failure.outcome.log;
+  }
+  EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
+}
+
+/// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of it.
+TEST_F(LabGuest, WhatTheHostsFsckHasMendedIsWhatTheGuestMounts) {
+  const adapters::LinuxAdapter ext2 = adapter("ext2");
+  const RecordedWorkload workload = record(ext2);
+  std::size_t mended = 0;
+  const auto result =
+      explore(lab_->guests(), ext2, workload,
+              {.explore = {.strategies = {states::Strategy::prefix}, .seed = 5, .budget = 12},
+               .in_guest_share = 1,
+               .on_state = [&](const StateOutcome& outcome) {
+                 if (!outcome.recovery.replayed) return;
+                 ++mended;
+                 EXPECT_EQ(outcome.log.find("guest$ e2fsck"), std::string::npos) << outcome.log;
+                 EXPECT_EQ(outcome.log.find("EXT4-fs error"), std::string::npos) << outcome.log;
+               }});
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_GT(mended, 0U);
+  EXPECT_GT(result->sampled, 0U);
+  EXPECT_EQ(result->disagreements, 0U) << "with the guest's own e2fsck";
+}
+
+TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
+  const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
+  const RecordedWorkload workload = record(nobarrier);
+  const ExplorationResult result = explore_all(nobarrier, workload, {states::Strategy::lose_all}, 40);
+  EXPECT_LT(result.clean, result.checked);
+  ASSERT_FALSE(result.failures.empty());
+  for (const ConfirmedFailure& failure : result.failures) {
+    EXPECT_TRUE(failure.confirmed) << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
+                                   << failure.outcome.log;
+    EXPECT_FALSE(failure.outcome.findings.empty());
+  }
+}
+
+TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystemDoes) {
+  using enum states::Strategy;
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  StageGuest& guest = lab_->guest(0);
+  guest.put_under({"raid5-5", {}, {}});
+  const RecordedWorkload workload = record(ext4);
+  const ExplorationResult whole = explore_all(ext4, workload, {member, physical, recovery}, 18);
+  EXPECT_EQ(whole.checked, 18U);
+  EXPECT_EQ(whole.clean, whole.checked);
+
+  guest.put_under({"raid5-5", {}, {"dead:hd0.1"}});
+  const ExplorationResult refused = explore_all(ext4, workload, {member}, 2);
+  ASSERT_EQ(refused.failures.size(), 2U);
+  EXPECT_EQ(refused.failures[0].outcome.judgement.verdict, oracle::Verdict::unmountable);
+  EXPECT_NE(refused.failures[0].outcome.judgement.summary.find("raid5-5 does not start"), std::string::npos);
+  EXPECT_TRUE(refused.failures[0].confirmed);
+  guest.put_under({});
+}
+
+/// What goes wrong in the laboratory is told as such, and the next state is checked by a guest that knows
+/// nothing of it.
+TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
+  adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  const auto run = states::RunHistory::load(workload.recording);
+  ASSERT_TRUE(run) << run.error().message();
+  const states::CrashState last{.event = workload.to_event};
+
+  StageGuest& guest = lab_->guest(0);
+  const std::size_t restores = guest.restores();
+  adapters::LinuxAdapter run::broken = ext4;
+  run::broken.check.argv = {"no-such-program"};
+  const auto refused = StateChecker::create(run::broken, workload, *run);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->check(guest, last, {.wholly_in_guest = true}).judgement.verdict,
+            oracle::Verdict::harness_error);
+  const auto checker = StateChecker::create(ext4, workload, *run);
+  ASSERT_TRUE(checker);
+  const StateOutcome fine = checker->check(guest, last, {.wholly_in_guest = true});
+  EXPECT_TRUE(oracle::keeps_promises(fine.judgement.verdict)) << fine.judgement.summary << "\n" << fine.log;
+  EXPECT_EQ(guest.restores(), restores + 1);
+
+  const StateOutcome absent = checker->check(guest, {.event = 1ULL << 40}, {});
+  EXPECT_EQ(absent.judgement.verdict, oracle::Verdict::harness_error) << absent.judgement.summary;
+}
+
+/// The first request after a load looks whether the guest sees what was loaded: here it does not, for the
+/// stage is switched once more behind its back.
+TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload = record(ext4);
+  StageGuest& guest = lab_->guest(0);
+  const device::StageLoad load{.stage = guest.stage(),
+                               .recording = workload.recording,
+                               .state = states::format({.event = workload.to_event})};
+  const auto switched = [&] { return guest.load(load) && guest.server().load(load); };
+
+  ASSERT_TRUE(switched());
+  const auto seen = guest.inspect(ext4, false);
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().verdict, oracle::Verdict::harness_error);
+  EXPECT_NE(seen.error().summary.find("nonce"), std::string::npos) << seen.error().summary;
+
+  ASSERT_TRUE(switched());
+  const auto ran = guest.exec({"busybox", "true"});
+  ASSERT_FALSE(ran);
+  EXPECT_NE(ran.error().summary.find("nonce"), std::string::npos) << ran.error().summary;
+
+  ASSERT_TRUE(guest.load(load));
+  const auto fine = guest.inspect(ext4, true);
+  ASSERT_TRUE(fine) << fine.error().summary;
+  EXPECT_TRUE(fine->first.mounted);
+  EXPECT_FALSE(fine->tree.empty());
+}
+
+/// The journal on a disk of its own.
+class TwoDiskGuest : public LabGuest {
+ protected:
+  static void SetUpTestSuite() { start(adapter(kExternal).log_size_bytes); }
+  static constexpr const char* kExternal = "ext4-external-journal";
+
+  /// The guest's kernel sends flushes to what it thinks can lose its cache.
+  static void tell_cache_of_data(const char* kind) {
+    StageGuest& guest = lab_->guest(0);
+    ASSERT_TRUE(guest.load(guest.empty_disks()));
+    const auto told =
+        guest.exec({"sh", "-c", fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache", kind)});
+    ASSERT_TRUE(told) << told.error().summary;
+    ASSERT_EQ(told->exit_code, 0) << told->output;
+  }
+};
+
+TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
+  const adapters::LinuxAdapter external = adapter(kExternal);
+  const RecordedWorkload workload = record(external);
+  const auto run = states::RunHistory::load(workload.recording);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ((*run)->disks(), (std::vector<model::DeviceId>{0, 1}));
+  for (const model::DeviceId device : {0, 1}) {
+    EXPECT_FALSE((*run)->writes(device).empty()) << device;
+    EXPECT_FALSE((*run)->flushes(device).empty()) << device << ": the data is flushed before it is committed";
+  }
+  using enum states::Strategy;
+  const ExplorationResult result = explore_all(external, workload, {reorder, lose_all, prefix, recovery}, 16);
+  EXPECT_GE(result.checked, 12U);
+  EXPECT_EQ(result.clean, result.checked);
+  for (const ConfirmedFailure& failure : result.failures) {
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary << "\n"
+                  << failure.disagreement << "\n"
+                  << failure.outcome.log;
+  }
+}
+
+/// The kernel flushes the journal's disk only. Neither disk alone shows it: the commits are there, and what
+/// they commit is not.
+TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
+  tell_cache_of_data("through");
+  const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
+  const RecordedWorkload workload = record(external);
+  tell_cache_of_data("back");
+  const auto run = states::RunHistory::load(workload.recording);
+  ASSERT_TRUE(run) << run.error().message();
+  ASSERT_TRUE((*run)->flushes(0).empty());
+  ASSERT_FALSE((*run)->flushes(1).empty());
+  const ExplorationResult result = explore_all(external, workload, {states::Strategy::lose_all}, 6);
+  ASSERT_FALSE(result.failures.empty());
+  for (const ConfirmedFailure& failure : result.failures) {
+    EXPECT_TRUE(failure.confirmed) << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
+                                   << failure.outcome.log;
+    EXPECT_EQ(failure.outcome.full_name().front(), 'a') << failure.outcome.full_name();
+  }
+}
+
+/// Three files, each told to be persistent after its fsync; the verifier looks for those that it is told of.
+constexpr const char* kApplication = R"(
+title = "fsync and tell"
+tools = ["sh", "dd"]
+prepare = ["echo ready > {root}/ready"]
+run = ["for i in 1 2 3; do echo $i | dd of={root}/f$i conv=fsync 2>/dev/null && echo persisted f$i; done"]
+verify = ["sh {files}/verify.sh {root}"]
+[files]
+"verify.sh" = """
+bad=0
+[ -s $1/ready ] || { echo wrong: ready; bad=1; }
+while read name; do [ -s $1/$name ] || { echo lost: $name; bad=1; }; done
+exit $bad
+"""
+)";
+
+TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
+  const std::filesystem::path file = lab_->scratch() / "tell.toml";
+  std::ofstream(file) << kApplication;
+  const auto application = workload::load_application(file);
+  ASSERT_TRUE(application) << application.error().message();
+  StageGuest& guest = lab_->guest(0);
+  for (const char* name : {"ext4", "ext4-nobarrier"}) {
+    const adapters::LinuxAdapter filesystem = adapter(name);
+    const auto disk = format_disk(guest, filesystem, lab_->scratch() / "told-formatted.hcrec", uuid_from(4));
+    ASSERT_TRUE(disk) << disk.error().summary;
+    const auto recorded =
+        record_application(guest, filesystem, *disk, *application, lab_->scratch() / "told.hcrec");
+    ASSERT_TRUE(recorded) << recorded.error().summary;
+    ASSERT_FALSE(recorded->failure) << *recorded->failure;
+    const auto opened = open_recorded_workload(recorded->recording);
+    ASSERT_TRUE(opened && opened->application) << "who is to judge is told beside the recording";
+    const ExplorationResult result = explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
+    EXPECT_TRUE(result.judged);
+    EXPECT_EQ(result.disagreements, 0U);
+    if (filesystem.name == "ext4") {
+      EXPECT_EQ(result.clean, result.checked);
+      continue;
+    }
+    ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
+    // Before the first mark only what was prepared can be missing; after it, what was told of, too.
+    const auto lost_what_was_told = [](const StateOutcome& outcome) {
+      return !outcome.persisted_texts.empty() &&
+             std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                         [](const oracle::Finding& finding) {
+                           return finding.kind == oracle::Verdict::lost_synced_data;
+                         });
+    };
+    EXPECT_TRUE(std::any_of(result.outcomes.begin(), result.outcomes.end(), lost_what_was_told));
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::explorer

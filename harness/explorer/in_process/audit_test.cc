@@ -1,0 +1,103 @@
+// Whatever is put out of step on an image that is right is found (audit.h), and the lab's disks are right.
+#include "harness/explorer/in_process/audit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "fs-adapters/ufs/little_endian.h"
+#include "harness/explorer/in_process/benches.h"
+#include "plugin/base/temporary_folder.h"
+
+namespace headcrash::in_process {
+namespace {
+
+class AuditOf : public testing::Test {
+ protected:
+  FormattedDisk made(const std::string& name) {
+    const auto disk = find_lab_disk(name);
+    EXPECT_TRUE(disk) << disk.error().message();
+    auto formatted = format_disk(disk->bytes, disk->mkfs, folder_.path() / name);
+    EXPECT_TRUE(formatted) << formatted.error().message();
+    return *std::move(formatted);
+  }
+  /// After a change of one byte.
+  std::string with(const FormattedDisk& formatted, std::uint64_t byte, std::uint8_t flipped) {
+    StateDisk disk(formatted.bytes);
+    const std::uint64_t sector = byte / model::kSectorBytes;
+    std::array<std::byte, model::kSectorBytes> bytes;
+    std::memcpy(bytes.data(), disk.bytes().data() + sector * model::kSectorBytes, bytes.size());
+    bytes[byte % model::kSectorBytes] ^= std::byte{flipped};
+    EXPECT_TRUE(disk.write(sector, bytes));
+    return audit_.contradiction_in(disk);
+  }
+
+  TemporaryFolder folder_;
+  Audit audit_;
+};
+
+TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInodes) {
+  for (const LabDisk& disk : lab_disks()) {
+    for (const auto& [bytes, options] :
+         {std::pair{disk.bytes, disk.mkfs}, std::pair{disk.bytes_with_journal, disk.mkfs_with_journal}}) {
+      const auto formatted = format_disk(bytes, options, folder_.path() / "formatted.hcrec");
+      ASSERT_TRUE(formatted) << disk.name << ": " << formatted.error().message();
+      const StateDisk shown(formatted->bytes);
+      EXPECT_EQ(audit_.contradiction_in(shown), "") << disk.name;
+      const auto reader = ufs::ImageReader::open(shown);
+      ASSERT_TRUE(reader) << disk.name;
+      if (disk.name == kPlainDisk) continue;
+      EXPECT_GT(reader->geometry().groups(), 1U) << disk.name;
+      EXPECT_GT(reader->geometry().inodes_per_group(), reader->geometry().inodes_per_block()) << disk.name;
+    }
+  }
+}
+
+TEST_F(AuditOf, WhatIsOutOfStepIsFound) {
+  const FormattedDisk formatted = made("deep");
+  const StateDisk shown(formatted.bytes);
+  const auto reader = ufs::ImageReader::open(shown);
+  ASSERT_TRUE(reader);
+  const ufs::Geometry& geometry = reader->geometry();
+  const std::uint64_t header = geometry.byte_of(geometry.header(1));
+  const auto map = [&](std::uint64_t field) {
+    return header + ufs::load32(shown.bytes(), static_cast<std::size_t>(header + field));
+  };
+  const auto place = geometry.place_of(ufs::kRootInode);
+  const std::uint64_t root = geometry.byte_of(place.block) + place.offset;
+  EXPECT_NE(with(formatted, map(92), 1), "") << "an inode that is marked used";
+  EXPECT_NE(with(formatted, map(96) + 31, 1), "") << "a fragment that is marked used";
+  EXPECT_NE(with(formatted, header + 24, 1), "") << "a group's count";
+  EXPECT_NE(with(formatted, root + ufs::kInodeLinksOffset, 1), "") << "links";
+  EXPECT_NE(with(formatted, root + ufs::kInodeSectorsOffset, 1), "") << "sectors";
+  EXPECT_NE(with(formatted, root + ufs::kInodeDirectOffset + 4, 7), "") << "a pointer behind the end";
+  EXPECT_NE(with(formatted, root + ufs::kInodeModeOffset + 1, 0xc0), "") << "what the root is";
+  EXPECT_NE(with(formatted, ufs::kSuperblockByte + 1008, 1), "") << "the totals that other systems read";
+  EXPECT_NE(with(formatted, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset, 1), "") << "the flag";
+}
+
+TEST_F(AuditOf, RunsOfFreeFragmentsAreCountedWhereBlocksHaveSeveral) {
+  const FormattedDisk formatted = made("tiny");
+  const StateDisk shown(formatted.bytes);
+  const auto reader = ufs::ImageReader::open(shown);
+  ASSERT_TRUE(reader);
+  const std::uint64_t header = reader->geometry().byte_of(reader->geometry().header(1));
+  for (std::uint64_t length = 1; length < reader->geometry().fragments_per_block(); ++length)
+    EXPECT_NE(with(formatted, header + 52 + 4 * length, 1), "") << "runs of " << length;
+}
+
+TEST_F(AuditOf, WhoHadToLeaveSomethingDoesNotSayClean) {
+  const FormattedDisk formatted = made("deep");
+  StateDisk disk(formatted.bytes);
+  EXPECT_NE(audit_.contradiction_in_counts(disk), "") << "it says clean";
+  std::array<std::byte, model::kSectorBytes> sector;
+  ASSERT_TRUE(disk.read(ufs::kSuperblockByte / model::kSectorBytes, sector));
+  sector[ufs::kSuperblockCleanOffset] = std::byte{0};
+  ASSERT_TRUE(disk.write(ufs::kSuperblockByte / model::kSectorBytes, sector));
+  EXPECT_EQ(audit_.contradiction_in_counts(disk), "");
+  EXPECT_EQ(audit_.files(), 0U);
+  EXPECT_EQ(audit_.directories(), 2U) << "the root and lost+found";
+}
+
+}  // namespace
+}  // namespace headcrash::in_process

@@ -1,0 +1,164 @@
+// Steps and their times, and one verdict from what they say (check_state.h).
+#include "harness/explorer/in_process/check_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugin/base/stopwatch.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::size_t kFindingsMax = 2000;  // a forbidden one must not be beyond it
+
+std::string place_of(const ufs::Finding& finding) {
+  if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
+  return finding.block != 0 ? fmt::format("fragment {}", finding.block) : "file system";
+}
+
+std::string counts(const std::map<ufs::FindingKind, std::uint32_t>& found) {
+  std::string text;
+  for (const auto& [kind, count] : found)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ufs::name_of(kind));
+  return text;
+}
+
+std::string counts(const ufs::Summary& counted) {
+  return fmt::format("{} directories, {} free inodes, {} free blocks and {} free fragments",
+                     counted.directories, counted.free_inodes, counted.free_blocks, counted.free_fragments);
+}
+
+std::string all_of(const StateOutcome& outcome) {
+  std::string text = fmt::format("{} ({}), fsck: {}", oracle::name(outcome.judgement.verdict),
+                                 outcome.judgement.summary, counts(outcome.found));
+  for (const oracle::Finding& f : outcome.findings)
+    text += fmt::format("; {} {} {}: expected {}, found {}", oracle::name(f.kind), oracle::name(f.tier),
+                        f.path, f.expected, f.found);
+  return text;
+}
+
+}  // namespace
+
+std::string_view name(StepKind step) {
+  constexpr std::array<std::string_view, kStepKinds> kNames{
+      "generate", "rules", "show", "check", "repair", "second check", "tree", "judge", "verify"};
+  return kNames.at(static_cast<std::size_t>(step));
+}
+
+std::string difference(const StateOutcome& one, const StateOutcome& other) {
+  const std::string says = all_of(one);
+  const std::string other_says = all_of(other);
+  return says == other_says ? std::string() : says + ", not " + other_says;
+}
+
+StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
+                    const states::CrashState& state) {
+  return {.persisted = points.before(state.event),
+          .settled = run.settled_at(state),
+          .unmount = run.unmounted_at(state)};
+}
+
+Result<StateChecker> StateChecker::create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
+                                          std::span<const workload::Operation> operations,
+                                          const std::vector<workload::Mishap>& mishaps) {
+  auto oracle = oracle::Oracle::follow(operations, {.promises = promises_of(scheme), .mishaps = mishaps});
+  if (!oracle) return pass_on(oracle);
+  return StateChecker(scheme, disk, fsck, std::move(*oracle));
+}
+
+Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted, Way way,
+                                                              StepTimes& times) {
+  base::Stopwatch watch;
+  const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
+  if (way == Way::quick) {
+    const auto tree = judging_->tree.observe();
+    step(StepKind::tree);
+    if (!tree) return pass_on(tree);
+    auto findings = judging_->judge.judge(persisted, *tree);
+    step(StepKind::judge);
+    return findings;
+  }
+  const auto tree = judging_->observer.observe();
+  step(StepKind::tree);
+  if (!tree) return pass_on(tree);
+  auto findings = judging_->oracle.judge(persisted, *tree);
+  step(StepKind::judge);
+  return findings;
+}
+
+/// One verdict of what the first check said and what the oracle says.
+void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts& facts,
+                                  StateOutcome& outcome) const {
+  oracle::Recovery recovery;
+  std::string forbidden;
+  const bool says_clean = first.was_clean;
+  for (const ufs::Finding& finding : first.findings) {
+    const bool is_stale = ufs::weight_of(finding.kind) == ufs::Weight::stale;
+    const bool is_fine = facts.settled ? is_stale : permitted(*scheme_, finding.kind);
+    if (is_fine && !says_clean) continue;
+    recovery.check_found_damage = true;
+    if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
+  }
+  if (facts.unmount == Unmount::succeeded && !first.was_clean && outcome.findings.empty()) {
+    outcome.judgement = {oracle::Verdict::repaired_by_fsck,
+                         "the unmount succeeded, and the file system does not say that it is clean"};
+    return;
+  }
+  outcome.judgement = oracle::judge_trial(recovery, outcome.findings);
+  const bool is_clean = outcome.judgement.verdict == oracle::Verdict::clean;
+  if (is_clean && facts.settled && !(*facts.settled == first.totals)) {
+    outcome.judgement = {oracle::Verdict::repaired_by_fsck,
+                         "when everything has been written the mounted file system counts " +
+                             counts(*facts.settled) + ", and the disk has " + counts(first.totals)};
+  } else if (recovery.check_found_damage && outcome.findings.empty()) {
+    outcome.judgement.summary =
+        fmt::format("fsck found what {} may not leave{} ({}); first: {}", scheme_->name,
+                    says_clean      ? " when it says that it is clean"
+                    : facts.settled ? " when everything has been written"
+                                    : "",
+                    counts(outcome.found), forbidden);
+  } else if (is_clean && !outcome.found.empty()) {
+    outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
+  }
+}
+
+StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& times) {
+  StateOutcome outcome{.persisted = facts.persisted};
+  base::Stopwatch watch;
+  const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
+  const auto end = [&](oracle::Verdict verdict, std::string why) {
+    outcome.judgement = {verdict, std::move(why)};
+    return outcome;
+  };
+  const auto contents = way == Way::quick ? disk_->digests() : std::span<const std::uint64_t>();
+  const auto first = fsck_->check(*disk_, kFindingsMax, contents);
+  step(StepKind::check);
+  if (!first)
+    return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
+  outcome.was_clean = first->was_clean;
+  for (const ufs::Finding& finding : first->findings) ++outcome.found[finding.kind];
+  if (!first->nothing_found() || !first->was_clean) {
+    const auto repaired = fsck_->run(*disk_, {.repair = true, .findings_max = 0, .contents = contents});
+    step(StepKind::repair);
+    if (!repaired)
+      return end(oracle::Verdict::not_repairable, "the repair ended: " + repaired.error().message());
+    const auto second = fsck_->check(*disk_, kFindingsMax, contents);
+    step(StepKind::second_check);
+    if (!second || !second->nothing_found())
+      return end(
+          oracle::Verdict::not_repairable,
+          "after the repair fsck finds " + (!second                    ? second.error().message()
+                                            : second->findings.empty() ? "more"
+                                                                       : second->findings.front().text));
+  }
+  auto findings = judge_tree(facts.persisted, way, times);
+  if (!findings)
+    return end(oracle::Verdict::not_repairable,
+               "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
+  outcome.findings = *std::move(findings);
+  judge_findings(*first, facts, outcome);
+  return outcome;
+}
+
+}  // namespace headcrash::in_process

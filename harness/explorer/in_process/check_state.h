@@ -1,0 +1,119 @@
+#pragma once
+// One crash state through check, repair, second check, tree and oracle, all in memory.
+//
+//   show -> check only: is what it finds what the scheme may leave?
+//        -> repair     -> second check: nothing left
+//        -> tree       -> oracle: synced data is there, nothing that may not be
+//
+// A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
+// `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
+// where the run had settled (record_run.h), and where the file system says that it is clean: who believes
+// that runs no fsck. Where the run had settled, the disk has free what the file system itself counted as
+// free.
+//
+// There are two ways through it. The plain one looks at everything: three times the whole image, the whole
+// tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
+// is several times as fast; who uses it has a share of the states and all that failed checked the plain way,
+// too, and does not accept any difference (exploration.h).
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/scheme_variants.h"
+#include "harness/explorer/in_process/kept_tree.h"
+#include "harness/explorer/in_process/observed_image.h"
+#include "harness/explorer/in_process/persistence_points.h"
+#include "harness/explorer/in_process/record_run.h"
+#include "harness/explorer/in_process/state_disk.h"
+#include "harness/oracle/oracle.h"
+#include "harness/oracle/verdict.h"
+
+namespace headcrash::in_process {
+
+enum class StepKind : std::uint8_t {
+  generate,
+  rules,
+  show,
+  check,
+  repair,
+  second_check,
+  tree,
+  judge,
+  verify
+};
+inline constexpr std::size_t kStepKinds = 9;
+std::string_view name(StepKind step);
+using StepTimes = std::array<double, kStepKinds>;  ///< ms
+
+struct StateOutcome {
+  oracle::Judgement judgement;
+  std::vector<oracle::Finding> findings;            ///< the oracle's, and of fsck what is not permitted
+  std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
+  std::optional<std::size_t> persisted;
+  bool was_clean = false;  ///< the disk says so
+};
+
+/// True for what the scheme's rules promise: nothing worse than its residue, all that was synced.
+inline bool keeps_rules(const StateOutcome& outcome) {
+  return oracle::keeps_promises(outcome.judgement.verdict);
+}
+
+/// What one says and the other does not, in a line; empty: they say the same.
+std::string difference(const StateOutcome& one, const StateOutcome& other);
+
+enum class Way : std::uint8_t { plain, quick };
+
+/// What is known about a state from its run.
+struct StateFacts {
+  std::optional<std::size_t> persisted;  ///< the last point that was told before the cut
+  /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
+  std::optional<ufs::Summary> settled = {};
+  Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
+};
+StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, const states::CrashState& state);
+
+class StateChecker {
+ public:
+  /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
+  static Result<StateChecker> create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
+                                     std::span<const workload::Operation> operations,
+                                     const std::vector<workload::Mishap>& mishaps);
+
+  /// What the disk shows now. It is changed by the repair.
+  StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);
+
+ private:
+  /// Refers to its own parts: it stays where it is.
+  struct Judging {
+    Judging(const StateDisk& disk, oracle::Oracle its_oracle)
+        : oracle(std::move(its_oracle)),
+          observer(disk, oracle.judged()),
+          judge(oracle),
+          tree(disk, observer, judge) {}
+    oracle::Oracle oracle;
+    Observer observer;
+    oracle::RepeatedJudge judge;
+    KeptTree tree;
+  };
+  StateChecker(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck, oracle::Oracle oracle)
+      : scheme_(&scheme),
+        disk_(&disk),
+        fsck_(&fsck),
+        judging_(std::make_unique<Judging>(disk, std::move(oracle))) {}
+  Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
+                                                  StepTimes& times);
+  void judge_findings(const ufs::FsckReport& first, const StateFacts& facts, StateOutcome& outcome) const;
+
+  const ufs::SchemeVariant* scheme_;
+  StateDisk* disk_;
+  ufs::Fsck* fsck_;
+  std::unique_ptr<Judging> judging_;
+};
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,103 @@
+// A second run, and its states that have the names of those that failed (confirm.h).
+#include "harness/explorer/in_process/confirm.h"
+
+#include <fmt/format.h>
+
+#include "harness/explorer/in_process/persistence_points.h"
+#include "harness/explorer/minimise.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::size_t kMinimisingChecks = 200;
+
+class SecondRun {
+ public:
+  SecondRun(const FormattedDisk& formatted, const ufs::SchemeVariant& scheme)
+      : formatted_(formatted), scheme_(scheme), disk_(formatted.bytes) {}
+
+  Result<void> record(std::span<const workload::Operation> operations, const RunOptions& options,
+                      const std::filesystem::path& recording) {
+    auto recorded = record_run(formatted_, disk_, scheme_, operations, options, recording);
+    if (!recorded) return pass_on(recorded);
+    recorded_ = std::move(*recorded);
+    if (recorded_.failure)
+      return fail(recording.string(), "the workload fails when it is run again: " + *recorded_.failure);
+    auto run = states::RunHistory::load(recording);
+    if (!run) return pass_on(run);
+    run_ = *std::move(run);
+    if (auto begun = disk_.begin_run(run_); !begun) return begun;
+    auto checker =
+        StateChecker::create(scheme_, disk_, fsck_, operations.first(recorded_.executed), recorded_.mishaps);
+    if (!checker) return pass_on(checker);
+    checker_.emplace(std::move(*checker));
+    points_.emplace(*run_);
+    return {};
+  }
+
+  void confirm(ExploredState& failure) {
+    const auto state = states::parse_crash_state(failure.state);
+    const auto image = state ? run_->image(*state, 0) : pass_on(state);
+    const auto digest = image ? image->digest() : pass_on(image);
+    if (!digest) {
+      failure.disagreement = "the run that was made anew has no such state: " + digest.error().message();
+    } else if (*digest != failure.digest) {
+      failure.disagreement = "the run that was made anew has other bytes in it";
+    } else {
+      failure.disagreement = difference(check(*state), failure.outcome);
+    }
+    failure.confirmed = failure.disagreement.empty();
+  }
+
+  /// Of one that is confirmed.
+  void minimise(ExploredState& failure) {
+    const auto state = states::parse_crash_state(failure.state);
+    if (!state) return;
+    std::vector<model::RequestId> loose;
+    for (const std::size_t write : run_->loose_at(0, state->event, state->lies_from))
+      loose.push_back(run_->writes(0)[write].request);
+    const auto kind = explorer::kind_of(failure.outcome.judgement, failure.outcome.findings);
+    const auto still_fails = [&](const states::CrashState& fewer) {
+      if (!recorded_.rules.allow(fewer)) return false;
+      const StateOutcome outcome = check(fewer);
+      return explorer::fails_like(kind, outcome.judgement, outcome.findings);
+    };
+    const auto minimised =
+        explorer::minimise_state(*state, loose, still_fails, {.checks = kMinimisingChecks});
+    failure.minimised_state = states::format(minimised.state);
+  }
+
+ private:
+  StateOutcome check(const states::CrashState& state) {
+    disk_.show(state);
+    StepTimes times = {};
+    return checker_->check(facts_of(recorded_, *points_, state), Way::plain, times);
+  }
+
+  const FormattedDisk& formatted_;
+  const ufs::SchemeVariant& scheme_;
+  StateDisk disk_;
+  ufs::Fsck fsck_;
+  RecordedRun recorded_;
+  std::shared_ptr<const states::RunHistory> run_;
+  std::optional<StateChecker> checker_;
+  std::optional<PersistencePoints> points_;
+};
+
+}  // namespace
+
+Result<void> confirm_failures(const FormattedDisk& formatted, const ufs::SchemeVariant& scheme,
+                              std::span<const workload::Operation> operations,
+                              const ExplorationOptions& options, const std::filesystem::path& recording,
+                              ExplorationResult& result) {
+  if (result.failures.empty()) return {};
+  SecondRun second(formatted, scheme);
+  if (auto recorded = second.record(operations, options.run, recording); !recorded) return recorded;
+  for (ExploredState& failure : result.failures) second.confirm(failure);
+  if (scheme.control) return {};  // nobody wants to know how few writes it takes
+  const auto first = std::ranges::find_if(result.failures, &ExploredState::confirmed);
+  if (first != result.failures.end()) second.minimise(*first);
+  return {};
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,219 @@
+// Damage of groups' headers, counts and superblocks (damage.h). Nothing of it may lose anything: all of it is
+// made anew from inodes, or from a replica.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/little_endian.h"
+#include "harness/explorer/in_process/damage.h"
+
+namespace headcrash::in_process {
+namespace {
+
+using model::kSectorBytes;
+using ufs::kSuperblockByte;
+using ufs::kSuperblockBytes;
+
+constexpr std::size_t kFsFragmentsOfGroup = 188, kFsSize = 36, kFsInodesOfGroup = 184;  // struct fs
+constexpr std::size_t kFsTotals = 192, kFsMagic = 1372, kFsBlockBytes = 48;
+
+std::uint32_t some_group(Damaging& image) {
+  const auto group = static_cast<std::uint32_t>(image.below(image.geometry().groups()));
+  image.say(fmt::format("group {}", group));
+  return group;
+}
+
+/// Calls change(CylinderGroup&) with the group's header if it still is one.
+template <typename ChangeGroup>
+bool change_group(Damaging& image, ChangeGroup change) {
+  const std::uint32_t group = some_group(image);
+  const ufs::Geometry& geometry = image.geometry();
+  bool changed = false;
+  image.change(geometry.lba_of(geometry.header(group)), geometry.block_bytes() / kSectorBytes,
+               [&](std::span<std::byte> header) {
+                 if (!ufs::CylinderGroup::problem_of(geometry, header, group).empty()) return;
+                 ufs::CylinderGroup view(geometry, header, group);
+                 change(view);
+                 changed = true;
+               });
+  return changed;
+}
+
+void flip(Damaging& image, std::span<std::byte> map, std::uint32_t bits) {
+  for (std::uint64_t i = 1 + image.below(8); i > 0; --i) {
+    // The last ones of a word now and then: who goes by words may miss them.
+    const auto bit = static_cast<std::uint32_t>(image.one_in(4) ? bits - 1 : image.below(bits));
+    map[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+  }
+}
+
+bool put_bits_of_inodes(Damaging& image) {
+  return change_group(image, [&](ufs::CylinderGroup& group) {
+    flip(image, group.inode_map(), image.geometry().inodes_per_group());
+  });
+}
+bool put_bits_of_fragments(Damaging& image) {
+  return change_group(
+      image, [&](ufs::CylinderGroup& group) { flip(image, group.fragment_map(), group.fragments()); });
+}
+bool put_uniform_map(Damaging& image) {
+  const bool inodes = image.one_in(2);
+  const std::byte all = image.one_in(2) ? std::byte{0} : std::byte{0xff};
+  return change_group(image, [&](ufs::CylinderGroup& group) {
+    std::ranges::fill(inodes ? group.inode_map() : group.fragment_map(), all);
+  });
+}
+bool put_counts_of_group(Damaging& image) {
+  return change_group(image, [&](ufs::CylinderGroup& group) {
+    ufs::Summary totals = group.totals();
+    std::uint32_t* const fields[] = {&totals.directories, &totals.free_blocks, &totals.free_inodes,
+                                     &totals.free_fragments};
+    *fields[image.below(4)] ^= 1U << image.below(20);
+    group.set_totals(totals);
+  });
+}
+bool put_runs_of_group(Damaging& image) {
+  constexpr std::size_t kGroupRuns = 52;
+  const std::uint32_t group = some_group(image);
+  const ufs::Geometry& geometry = image.geometry();
+  if (geometry.fragments_per_block() < 2) return false;
+  const std::size_t field = kGroupRuns + 4 * (1 + image.below(geometry.fragments_per_block() - 1));
+  image.change(geometry.lba_of(geometry.header(group)), 1, [&](std::span<std::byte> header) {
+    ufs::store32(header, field, ufs::load32(header, field) ^ 1U << image.below(20));
+  });
+  return true;
+}
+bool put_summaries(Damaging& image) {
+  image.change(image.geometry().lba_of(image.survey().superblock().summary_address), 1,
+               [&](std::span<std::byte> bytes) {
+                 const std::uint64_t words = std::uint64_t{image.geometry().groups()} * 4;
+                 bytes[image.below(words) * 4 + image.below(4)] ^= std::byte{0x21};
+               });
+  return true;
+}
+bool put_totals(Damaging& image) {
+  image.change(kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
+    bytes[kFsTotals + image.below(4) * 4 + image.below(4)] ^= std::byte{0x42};
+  });
+  return true;
+}
+
+bool spoil_header(Damaging& image, const Damaging::Change& change) {
+  const ufs::Geometry& geometry = image.geometry();
+  image.change(geometry.lba_of(geometry.header(some_group(image))), geometry.block_bytes() / kSectorBytes,
+               change);
+  return true;
+}
+bool put_noise_for_header(Damaging& image) {
+  return spoil_header(image, [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
+}
+bool put_zeroes_for_header(Damaging& image) {
+  return spoil_header(image, [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
+}
+bool put_header_of_another(Damaging& image) {
+  const ufs::Geometry& geometry = image.geometry();
+  if (geometry.groups() < 2) return false;
+  const std::uint32_t group = some_group(image);
+  const std::uint32_t other = (group + 1) % geometry.groups();
+  const std::uint32_t sectors = geometry.block_bytes() / kSectorBytes;
+  std::vector<std::byte> copy;
+  image.change(geometry.lba_of(geometry.header(other)), sectors,
+               [&](std::span<std::byte> bytes) { copy.assign(bytes.begin(), bytes.end()); });
+  image.change(geometry.lba_of(geometry.header(group)), sectors,
+               [&](std::span<std::byte> bytes) { std::ranges::copy(copy, bytes.begin()); });
+  return true;
+}
+
+void spoil_superblock(Damaging& image, std::uint64_t byte) {
+  const std::uint64_t how = image.below(4);
+  image.change(byte / kSectorBytes, kSuperblockBytes / kSectorBytes, [&](std::span<std::byte> bytes) {
+    if (how == 0) ufs::store32(bytes, kFsMagic, 0);
+    if (how == 1) ufs::store32(bytes, kFsBlockBytes, 3000);
+    if (how == 2) std::ranges::fill(bytes.first(ufs::kSuperblockUsedBytes), std::byte{0});
+    if (how == 3) image.fill_with_noise(bytes.first(ufs::kSuperblockUsedBytes));
+  });
+}
+
+bool put_no_superblock(Damaging& image) {
+  spoil_superblock(image, kSuperblockByte);
+  return true;
+}
+
+/// The first superblock is lost, and its first replica; what comes before the next one in a block that is
+/// nobody's, or in a file, is a copy of another file system's that cannot be meant.
+bool put_stray_superblock(Damaging& image) {
+  constexpr std::uint64_t kStep = 4096;
+  const ufs::Geometry& geometry = image.geometry();
+  if (geometry.groups() < 2) return false;
+  const std::uint64_t first = geometry.byte_of(geometry.replica(0));
+  const std::uint64_t end = geometry.byte_of(geometry.replica(1));
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t byte = first + kStep; byte + kSuperblockBytes <= end; byte += kStep) {
+    bool suits = byte % kStep == 0;
+    for (std::uint64_t at = byte; at < byte + kSuperblockBytes; at += geometry.fragment_bytes()) {
+      const auto f = static_cast<ufs::FragmentAddress>(at / geometry.fragment_bytes());
+      const auto run = image.survey().run_at(f);
+      suits = suits && (image.survey().is_free(f) ||
+                        (run && image.survey().runs()[*run].level == 0 &&
+                         image.survey().inode(image.survey().runs()[*run].owner).is_regular()));
+    }
+    if (suits) places.push_back(byte);
+  }
+  if (places.empty()) return false;
+  const std::uint64_t place = places[image.below(places.size())];
+  std::vector<std::byte> copy(ufs::kSuperblockUsedBytes);
+  image.change(kSuperblockByte / kSectorBytes, kSuperblockBytes / kSectorBytes,
+               [&](std::span<std::byte> bytes) { std::copy_n(bytes.begin(), copy.size(), copy.begin()); });
+  const std::uint64_t how = image.below(3);
+  const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
+  if (how == 0) ufs::store32(copy, kFsTotals, 77);
+  if (how == 1)  // inodes of half as many a group are other inodes
+    ufs::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
+  if (how == 2) {
+    ufs::store32(copy, kFsSize, half * geometry.fragments_per_block());
+    ufs::store32(copy, kFsFragmentsOfGroup, half * geometry.fragments_per_block());
+    ufs::store32(copy, 44, 1);  // fs_ncg
+  }
+  spoil_superblock(image, kSuperblockByte);
+  spoil_superblock(image, first);
+  image.change(place / kSectorBytes, kSuperblockBytes / kSectorBytes,
+               [&](std::span<std::byte> bytes) { std::ranges::copy(copy, bytes.begin()); });
+  for (std::uint64_t s = place / kSectorBytes; s < (place + kSuperblockBytes) / kSectorBytes; ++s)
+    image.may().other_bytes[s] = true;
+  image.say(fmt::format("copy at byte {}", place));
+  return true;
+}
+
+bool put_no_journal(Damaging& image) {
+  const ufs::Extent& journal = image.survey().superblock().journal;
+  if (journal.fragments == 0) return false;
+  image.change(image.geometry().lba_of(journal.at), 1,
+               [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
+  return true;
+}
+
+}  // namespace
+
+std::span<const DamageKind> damage_of_maps() {
+  using enum ufs::FindingKind;
+  static constexpr std::array kKinds = std::to_array<DamageKind>({
+      {"bits-of-inode-map", {}, put_bits_of_inodes},
+      {"bits-of-fragment-map", {}, put_bits_of_fragments},
+      {"uniform-map", {}, put_uniform_map},
+      {"counts-of-group", group_totals, put_counts_of_group},
+      {"runs-of-group", group_totals, put_runs_of_group},
+      {"summaries", totals, put_summaries},
+      {"totals", totals, put_totals},
+      {"noise-for-group-header", bad_group, put_noise_for_header},
+      {"zeroes-for-group-header", bad_group, put_zeroes_for_header},
+      {"group-header-of-another", bad_group, put_header_of_another},
+      {"superblock-lost", bad_superblock, put_no_superblock},
+      {"stray-superblock", bad_superblock, put_stray_superblock},
+      {"journal-lost", bad_journal, put_no_journal},
+  });
+  return kKinds;
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,326 @@
+// Each kind of damage shows its finding, the checker puts all of it right, and a repair that does not is
+// noticed. HEADCRASH_DAMAGE=500 in the environment: so many seeds for each image; HEADCRASH_DAMAGE_FROM: the
+// first one.
+#include "harness/explorer/in_process/damage.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/ufs/little_endian.h"
+#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/damage_trials.h"
+#include "harness/workload/families.h"
+#include "plugin/base/number_from_environment.h"
+#include "plugin/base/temporary_folder.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::uint64_t kDamageSeeds = 20, kSeedsOfAKind = 12;
+
+/// Names, links, holes and pointers of every level; many names that are easily lost.
+constexpr std::string_view kKnown = R"(
+mkdir a
+mkdir a/b
+mkdir a/b/c
+mkdir empty
+mkdir other
+create a/one
+write a/one 0 9000 1 1
+create a/two
+write a/two 0 512 2 2
+create a/b/three
+write a/b/three 90112 6144 3 3
+write a/b/three 0 20480 3 4
+create a/b/c/four
+write a/b/c/four 0 30720 4 5
+link a/b/c/four other/five
+link a/one a/b/c/one-again
+create a/none
+symlink short a/short
+symlink a-target-that-is-so-long-that-it-does-not-fit-into-the-place-of-the-pointers a/b/long
+create other/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
+create other/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2
+create other/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa3
+create other/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa4
+)";
+
+const DamageKind& kind_called(std::string_view name) {
+  const auto& all = damage_kinds();
+  const auto found = std::ranges::find(all, name, &DamageKind::name);
+  EXPECT_NE(found, all.end()) << name;
+  return *found;
+}
+
+class Damage : public testing::Test {
+ protected:
+  /// What such a run leaves when it has been unmounted.
+  std::vector<std::byte> image_of(const std::string& disk, std::span<const workload::Operation> operations,
+                                  const std::string& scheme = "soft-updates") {
+    const auto variant = ufs::find_scheme_variant(scheme);
+    const auto made = benches_.get(disk, *variant);
+    EXPECT_TRUE(made) << made.error().message();
+    StateDisk store((*made)->formatted.bytes);
+    const auto run = record_run((*made)->formatted, store, *variant, operations, {.unmount = true},
+                                folder_.path() / "run.hcrec");
+    EXPECT_TRUE(run) << run.error().message();
+    EXPECT_FALSE(run->failure) << *run->failure;
+    EXPECT_EQ(run->unmount, Unmount::succeeded);
+    return {store.bytes().begin(), store.bytes().end()};
+  }
+  std::vector<std::byte> known_image(const std::string& disk, const std::string& scheme = "soft-updates") {
+    const auto operations = workload::parse_operations(kKnown, "known");
+    EXPECT_TRUE(operations) << operations.error().message();
+    return image_of(disk, *operations, scheme);
+  }
+  DamageTrials trials_of(const std::vector<std::byte>& sound) {
+    auto trials = DamageTrials::create(sound, fsck_, audit_);
+    EXPECT_TRUE(trials) << trials.error().message();
+    return *std::move(trials);
+  }
+
+  TemporaryFolder folder_;
+  Benches benches_{folder_.path()};
+  ufs::Fsck fsck_;
+  Audit audit_;
+};
+
+TEST_F(Damage, EachKindShowsItsFindingAndIsPutRight) {
+  const std::vector<std::vector<std::byte>> images{known_image("tiny"), known_image("deep"),
+                                                   known_image("deep", "journal")};
+  for (const DamageKind& kind : damage_kinds()) {
+    DamageCounts counts;
+    for (const auto& image : images) {
+      auto trials = trials_of(image);
+      for (std::uint64_t seed = 1; seed <= kSeedsOfAKind; ++seed) {
+        StateDisk disk(image);
+        Damaging damaging(trials.survey(), disk, seed);
+        if (!damaging.add(kind)) continue;
+        const auto report = fsck_.check(disk);
+        ASSERT_TRUE(report) << report.error().message();
+        if (kind.shows) {
+          EXPECT_TRUE(report->has(*kind.shows)) << damaging.words();
+        }
+        const auto done = trials.run(kind, seed, counts);
+        EXPECT_TRUE(done) << done.error().message();
+      }
+    }
+    EXPECT_GT(counts.damaged, 0U) << kind.name << ": no image has anything for it";
+    EXPECT_TRUE(counts.cut > 0 || !kind.shows) << kind.name;
+  }
+}
+
+TEST_F(Damage, OfSeveralKindsIsPutRight) {
+  const std::uint64_t first = number_from_environment("HEADCRASH_DAMAGE_FROM", 1);
+  const std::uint64_t end = first + number_from_environment("HEADCRASH_DAMAGE", kDamageSeeds);
+  DamageCounts counts;
+  for (const auto& [disk, family] :
+       {std::pair("tiny", "histories"), std::pair("deep", "large-directories"), std::pair("deep", "indirect"),
+        std::pair("tiny", "nearly-full"), std::pair("deep", "directories"), std::pair("tiny", "moves")})
+    for (const char* scheme : {"soft-updates", "journal"}) {
+      const auto image = image_of(disk, *workload::family_member(family, first % 10), scheme);
+      auto trials = trials_of(image);
+      for (std::uint64_t seed = first; seed < end; ++seed) {
+        const auto done = trials.run(seed, counts);
+        EXPECT_TRUE(done) << disk << " " << family << " " << scheme << ": " << done.error().message();
+      }
+    }
+  fmt::print("{} damaged images, {} repairs cut, {} without room\n", counts.damaged, counts.cut, counts.left);
+}
+
+/// Who is met first has the block until it is known whose it is; a directory must not end there meanwhile.
+TEST_F(Damage, OfAPointerToAnotherDirectorysPointersCostsNoNames) {
+  constexpr std::uint64_t kMany = 150;
+  DamageCounts counts;
+  for (const std::uint64_t number : {1U, 2U}) {
+    const auto image = image_of("deep", *workload::family_member("large-directories", number));
+    auto trials = trials_of(image);
+    for (std::uint64_t seed = 1; seed <= kMany; ++seed) {
+      const auto done = trials.run(kind_called("pointer-to-another-file"), seed, counts);
+      EXPECT_TRUE(done) << done.error().message();
+    }
+  }
+}
+
+TEST_F(Damage, ThereIsNoRoomOnlyWhereThereIsNone) {
+  const auto image = known_image("deep");
+  auto trials = trials_of(image);
+  DamageCounts counts;
+  for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
+    const auto done = trials.run(kind_called("no-room"), seed, counts);
+    EXPECT_TRUE(done) << done.error().message();
+  }
+  EXPECT_GT(counts.left, 0U);
+}
+
+// ---- repairs that are wrong
+
+/// What a test does to a sound repair.
+struct Broken {
+  std::string_view kind;  ///< of the damage
+  std::string_view told;  ///< part of what is said about it
+  DamageTrials::Repair repair;
+};
+
+/// Of a file that a damage of another one does not touch.
+constexpr std::string_view kUntouched = "a/b/c/four";
+
+class BrokenRepair : public Damage {
+ protected:
+  Result<ufs::FsckReport> sound(model::SectorStore& store) {
+    return ufs::Fsck().run(store, {.repair = true, .time = 1});
+  }
+  static ufs::InodeNumber number_of(model::SectorStore& store, std::string_view path) {
+    return ufs::ImageReader::open(store)->lookup(path).value_or(0);
+  }
+  static void change_sector(model::SectorStore& store, std::uint64_t byte,
+                            const std::function<void(std::span<std::byte>, std::size_t)>& change) {
+    std::array<std::byte, ufs::kSectorBytes> sector;
+    ASSERT_TRUE(store.read(byte / ufs::kSectorBytes, sector));
+    change(sector, byte % ufs::kSectorBytes);
+    ASSERT_TRUE(store.write(byte / ufs::kSectorBytes, sector));
+  }
+  static void change_inode(model::SectorStore& store, ufs::InodeNumber number,
+                           const std::function<void(ufs::Inode&)>& change) {
+    const auto reader = ufs::ImageReader::open(store);
+    const auto place = reader->geometry().place_of(number);
+    change_sector(store, reader->geometry().byte_of(place.block) + place.offset, [&](auto sector, auto at) {
+      ufs::Inode inode = ufs::decode_inode(sector.subspan(at));
+      change(inode);
+      ufs::encode_inode(inode, sector.subspan(at));
+    });
+  }
+  static std::uint64_t byte_of_block(model::SectorStore& store, std::string_view path) {
+    const auto reader = ufs::ImageReader::open(store);
+    return reader->geometry().byte_of(reader->inode(*reader->lookup(path))->direct[0]);
+  }
+  /// The sound repair, and then something else.
+  DamageTrials::Repair and_then(std::function<void(model::SectorStore&, ufs::FsckReport&)> change) {
+    return [this, change](model::SectorStore& store, auto) {
+      auto report = sound(store);
+      if (report) change(store, *report);
+      return report;
+    };
+  }
+  std::string said_of(const Broken& broken) {
+    const auto image = known_image("tiny");
+    auto trials = trials_of(image);
+    trials.repair_by(broken.repair);
+    DamageCounts counts;
+    for (std::uint64_t seed = 1; seed <= kSeedsOfAKind; ++seed)
+      if (const auto done = trials.run(kind_called(broken.kind), seed, counts); !done)
+        return done.error().message();
+    return "nothing";
+  }
+};
+
+TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
+  using enum ufs::FindingKind;
+  const auto flag = [](std::uint8_t value) {
+    return [value](model::SectorStore& store, ufs::FsckReport&) {
+      change_sector(store, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset,
+                    [&](auto sector, auto at) { ufs::store8(sector, at, value); });
+    };
+  };
+  const std::vector<Broken> all{
+      {"sectors-too-high", "a second check finds",
+       [](model::SectorStore& store, auto) { return ufs::Fsck().run(store, {}); }},
+      {"sectors-too-high", "has not ended",
+       [](model::SectorStore& store, auto) -> Result<ufs::FsckReport> {
+         for (std::array<std::byte, ufs::kSectorBytes> sector;;)
+           if (auto read = store.read(0, sector); !read) return pass_on(read);
+       }},
+      {"sectors-too-high", "says that it is not clean", and_then(flag(0))},
+      {"sectors-too-high", "other bytes", and_then([](auto& store, auto&) {
+         change_sector(store, byte_of_block(store, kUntouched) + 77,
+                       [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
+       })},
+      {"sectors-too-high", "another owner", and_then([](auto& store, auto&) {
+         change_inode(store, number_of(store, kUntouched), [](ufs::Inode& inode) { inode.user = 4711; });
+       })},
+      {"sectors-too-high", "had mode", and_then([](auto& store, auto&) {
+         change_inode(store, number_of(store, kUntouched), [](ufs::Inode& inode) { inode.mode ^= 0111; });
+       })},
+      {"sectors-too-high", "bytes, has", and_then([](auto& store, auto&) {
+         change_inode(store, number_of(store, kUntouched), [](ufs::Inode& inode) { --inode.size_bytes; });
+       })},
+      {"sectors-too-high", "is gone", and_then([](auto& store, auto&) {
+         change_sector(store, byte_of_block(store, "a/b/c"), [](auto sector, auto) {
+           ufs::store8(sector, ufs::find_entry(sector, "four")->offset + 8, 'F');
+         });
+       })},
+      {"sectors-too-high", "the report counts", and_then([](auto&, auto& report) { ++report.files; })},
+      {"sectors-too-high", "the report's totals",
+       and_then([](auto&, auto& report) { ++report.totals.free_blocks; })},
+      {"sectors-too-high", "the superblock is not", and_then([](auto& store, auto&) {
+         change_sector(store, ufs::kSuperblockByte + 144,  // fs_id
+                       [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
+       })},
+      {"sectors-too-high", "a check finds nothing", and_then([&](auto& store, auto& report) {
+         report.unrepaired = true;
+         flag(0)(store, report);
+       })},
+      {"no-room", "says that it is clean", and_then(flag(1))},
+      {"file-without-name", "although there is room", and_then([&](auto& store, auto& report) {
+         const auto names = ufs::ImageReader::open(store)->list(number_of(store, "lost+found"));
+         if (!names || names->empty()) return;
+         change_sector(store, byte_of_block(store, "lost+found"), [&](auto sector, auto) {
+           ufs::remove_entry(sector, ufs::find_entry(sector, names->front().name)->offset);
+         });
+         report.unrepaired = true;
+         flag(0)(store, report);
+       })},
+  };
+  for (const Broken& broken : all)
+    EXPECT_NE(said_of(broken).find(broken.told), std::string::npos)
+        << broken.told << ", and not: " << said_of(broken);
+}
+
+TEST_F(BrokenRepair, IsNoticedByWhatItThrowsAway) {
+  // Nobody names it: it says that it has no link, and is freed.
+  const Broken broken{"file-without-name", "is free now", [this](model::SectorStore& store, auto) {
+                        const auto report = ufs::Fsck().check(store);
+                        for (const ufs::Finding& finding : report->findings)
+                          if (finding.kind == ufs::FindingKind::unreferenced_file)
+                            change_inode(store, finding.inode, [](ufs::Inode& inode) { inode.links = 0; });
+                        return sound(store);
+                      }};
+  EXPECT_NE(said_of(broken).find(broken.told), std::string::npos) << said_of(broken);
+}
+
+TEST_F(BrokenRepair, IsNoticedByACut) {
+  // The flag first.
+  const auto image = known_image("tiny");
+  auto trials = trials_of(image);
+  trials.repair_by([this](model::SectorStore& store, auto) {
+    change_sector(store, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset,
+                  [](auto sector, auto at) { ufs::store8(sector, at, 1); });
+    return sound(store);
+  });
+  std::size_t told = 0;
+  DamageCounts counts;
+  for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
+    const auto done = trials.run(seed, counts);
+    if (!done && done.error().message().find("it says that it is clean") != std::string::npos) ++told;
+  }
+  EXPECT_GT(told, kDamageSeeds / 4) << "of most images the flag was not set";
+}
+
+TEST_F(Damage, OfARunIsPartOfItsExploration) {
+  const auto scheme = ufs::find_scheme_variant("soft-updates");
+  const auto made = benches_.get("tiny", *scheme);
+  ASSERT_TRUE(made);
+  const auto operations = workload::family_member("histories", 3);
+  const ExplorationOptions how{
+      .budget = 10, .run = {.unmount = true}, .damage = DamageOptions{.seed = 7, .images = 5}};
+  const auto explored = (*made)->bench.explore(*scheme, *operations, how, folder_.path() / "run.hcrec");
+  ASSERT_TRUE(explored) << explored.error().message();
+  EXPECT_TRUE(explored->failures.empty());
+  EXPECT_EQ(explored->run.unmount, Unmount::succeeded);
+  EXPECT_EQ(explored->damage.damaged, 5U);
+  EXPECT_GT(explored->damage.cut, 5U);
+}
+
+}  // namespace
+}  // namespace headcrash::in_process

@@ -1,0 +1,180 @@
+// Damage, repair, cuts (damage_trials.h).
+#include "harness/explorer/in_process/damage_trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "plugin/base/invariant.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::uint64_t kCutsMost = 24;           // of one repair
+constexpr std::uint64_t kRequestsMost = 1 << 20;  // of one repair; a disk of the lab has some hundred sectors
+constexpr std::uint32_t kLater =
+    2'000'000'000;  // when the repair is made, in seconds: it is no time of a file
+
+tl::unexpected<Error> wrong(const std::string& subject, const std::string& problem) {
+  return fail(subject, problem, "this is a bug of fsck, or of the lab's judgement of it");
+}
+
+}  // namespace
+
+class DamageTrials::Log final : public model::SectorStore {
+ public:
+  Log(StateDisk& disk, std::vector<Write>* writes) : disk_(disk), writes_(writes) {}
+  std::uint64_t sectors() const override { return disk_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    if (auto going = count(); !going) return going;
+    return disk_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    if (auto going = count(); !going) return going;
+    if (writes_ != nullptr) writes_->push_back({.lba = lba, .bytes = {data.begin(), data.end()}});
+    return disk_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t sectors) override {
+    return write(lba, std::vector<std::byte>(sectors * model::kSectorBytes));
+  }
+
+ private:
+  Result<void> count() const {
+    if (++requests_ <= kRequestsMost) return {};
+    return fail("repair", fmt::format("has not ended after {} requests", kRequestsMost));
+  }
+  StateDisk& disk_;
+  std::vector<Write>* writes_;
+  mutable std::uint64_t requests_ = 0;
+};
+
+DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit)
+    : disk_(std::make_unique<StateDisk>(sound)), fsck_(&fsck), audit_(&audit) {
+  repair_ = [&fsck](model::SectorStore& store, std::span<const std::uint64_t> contents) {
+    return fsck.run(store, {.repair = true, .time = kLater, .contents = contents});
+  };
+}
+
+Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit) {
+  DamageTrials trials(sound, fsck, audit);
+  if (std::string problem = audit.contradiction_in(*trials.disk_); !problem.empty())
+    return fail("image to be damaged", "is not sound: " + problem);
+  auto survey = ImageSurvey::of(*trials.disk_);
+  if (!survey) return pass_on(survey);
+  trials.survey_ = std::make_unique<ImageSurvey>(*std::move(survey));
+  trials.judge_ = std::make_unique<RepairJudge>(*trials.survey_, *trials.disk_, fsck, audit);
+  return trials;
+}
+
+Result<void> DamageTrials::run(std::uint64_t seed, DamageCounts& counts) {
+  const auto draw = [](Damaging& damaging) {
+    damaging.draw();
+    return true;
+  };
+  const auto done = run(draw, seed, counts);
+  return done ? Result<void>() : pass_on(done);
+}
+
+Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed, DamageCounts& counts) {
+  return run([&](Damaging& damaging) { return damaging.add(kind); }, seed, counts);
+}
+
+Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
+                               DamageCounts& counts) {
+  disk_->show_base();
+  std::vector<Write> damage;
+  Log log(*disk_, &damage);
+  Damaging damaging(*survey_, log, seed);
+  if (!put(damaging)) return false;
+  if (auto examined = examine(damaging, damage, seed, counts); !examined) return pass_on(examined);
+  return true;
+}
+
+Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,
+                                   DamageCounts& counts) {
+  const std::string subject = fmt::format("damage {} ({})", seed, damaging.words());
+  const Permitted& permitted = damaging.permitted();
+  if (auto looked = look(subject); !looked) return looked;
+  ++counts.damaged;
+  std::vector<Write> writes;
+  bool left = false;
+  if (auto done = repair_and_judge(subject, permitted, seed % 2 == 0, &writes, left); !done) return done;
+  if (left) ++counts.left;
+  return cut(subject, damage, writes, permitted, seed, counts);
+}
+
+/// What is found does not depend on what is known of other images.
+Result<void> DamageTrials::look(const std::string& subject) {
+  const auto plain = fsck_->check(*disk_);
+  const auto quick = fsck_->check(*disk_, plain ? 1000 : 0, disk_->digests());
+  if (!plain || !quick) return wrong(subject, "the check ends: " + (plain ? quick : plain).error().message());
+  const auto same = [](const ufs::Finding& one, const ufs::Finding& other) {
+    return one.kind == other.kind && one.text == other.text;
+  };
+  if (!std::ranges::equal(plain->findings, quick->findings, same))
+    return wrong(subject, "who knows what sectors hold finds something else than who does not");
+  if (!plain->nothing_found()) return {};
+  const bool clean = plain->was_clean;
+  const std::string problem = clean ? audit_->contradiction_in(*disk_) : std::string();
+  return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing: " + problem);
+}
+
+Result<void> DamageTrials::repair_and_judge(const std::string& subject, const Permitted& permitted,
+                                            bool quick, std::vector<Write>* writes, bool& left) {
+  Log log(*disk_, writes);
+  const auto report = repair_(log, quick ? disk_->digests() : std::span<const std::uint64_t>());
+  if (!report) return wrong(subject, "the repair ends: " + report.error().message());
+  left = report->unrepaired;
+  const std::string problem = judge_->wrong_with(*disk_, *report, permitted);
+  return problem.empty() ? Result<void>{} : wrong(subject, problem);
+}
+
+void DamageTrials::put(const std::vector<Write>& writes, std::size_t count) {
+  for (const Write& write : std::span(writes).first(count)) {
+    const auto done = disk_->write(write.lba, write.bytes);
+    invariant(done.has_value(), "what has been written once can be written again");
+  }
+}
+
+Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Write>& damage,
+                               const std::vector<Write>& writes, const Permitted& permitted,
+                               std::uint64_t seed, DamageCounts& counts) {
+  disk_->show_base();
+  put(damage, damage.size());
+  const auto reader = ufs::ImageReader::open(*disk_);
+  const bool said_clean = reader && reader->superblock().clean;
+  Random random(seed);
+  std::vector<std::size_t> cuts(writes.size());
+  std::iota(cuts.begin(), cuts.end(), 0);
+  for (std::size_t i = cuts.size(); i > 1; --i) std::swap(cuts[i - 1], cuts[random.below(i)]);
+  // The end, where the flag is written, is always looked at.
+  if (cuts.size() > kCutsMost) {
+    const auto last = std::ranges::find(cuts, writes.size() - 1);
+    std::iter_swap(cuts.begin(), last);
+    cuts.resize(kCutsMost);
+  }
+  for (const std::size_t count : cuts) {
+    const std::size_t sectors = writes[count].bytes.size() / model::kSectorBytes;
+    const std::size_t torn = sectors > 1 && random.below(2) == 0 ? 1 + random.below(sectors - 1) : 0;
+    disk_->show_base();
+    put(damage, damage.size());
+    put(writes, count);
+    if (torn > 0) {
+      const auto part = std::span(writes[count].bytes).first(torn * model::kSectorBytes);
+      invariant(disk_->write(writes[count].lba, part).has_value(), "part of it can be written, too");
+    }
+    const std::string at =
+        fmt::format("{}, its repair cut after {} of {} writes{}", subject, count, writes.size(),
+                    torn > 0 ? fmt::format(" and {} sectors of the next", torn) : "");
+    if (!said_clean)
+      if (const std::string problem = judge_->wrong_with_flag(*disk_); !problem.empty())
+        return wrong(at, problem);
+    bool left = false;
+    if (auto done = repair_and_judge(at, permitted, count % 2 == 0, nullptr, left); !done) return done;
+    ++counts.cut;
+  }
+  return {};
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,237 @@
+// Takes states one by one (exploration.h).
+#include "harness/explorer/in_process/exploration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/explorer/in_process/persistence_points.h"
+#include "plugin/base/stopwatch.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::uint64_t kAlwaysAudited = 2048;  // sectors of a disk; of larger ones, with what is verified
+
+void count(ExplorationResult& result, const StateOutcome& outcome) {
+  ++result.checked;
+  ++result.verdicts[outcome.judgement.verdict];
+  if (keeps_rules(outcome)) ++result.clean;
+  for (const auto& [kind, many] : outcome.found) ++result.found[kind];
+}
+
+void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
+          const ExplorationOptions& options, ExplorationResult& result) {
+  if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
+  // What the disk held somewhere may be a state of the explorer's, too.
+  if (std::ranges::find(result.failures, found.name, &ExploredState::state) != result.failures.end()) return;
+  result.failures.push_back({.state = found.name,
+                             .strategy = found.strategy,
+                             .digest = found.digest,
+                             .wall_ms = wall_ms,
+                             .outcome = std::move(outcome)});
+}
+
+/// Gives the states of one run their outcomes.
+class Examination {
+ public:
+  Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
+              const ExplorationOptions& options, ExplorationResult& result, Audit& audit)
+      : disk_(disk), checker_(checker), points_(points), options_(options), result_(result), audit_(audit) {}
+
+  /// The quick way, and of failures and a share of all states the plain way as well. An Error: they differ.
+  Result<StateOutcome> examine(const states::FoundState& found) {
+    base::Stopwatch watch;
+    const auto step = [&](StepKind kind) {
+      result_.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap();
+    };
+    const StateFacts facts = facts_of(result_.run, points_, found.state);
+    disk_.show(found.state);
+    step(StepKind::show);
+    StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
+    watch.lap();  // the checker has told its steps itself
+    if (disk_.sectors() <= kAlwaysAudited) {
+      if (auto fine = audit(found, outcome); !fine) return pass_on(fine);
+      step(StepKind::verify);
+    }
+    if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
+    StepTimes none = {};
+    disk_.show(found.state);
+    StateOutcome plain = checker_.check(facts, Way::plain, none);
+    ++result_.verified;
+    if (auto fine = audit(found, plain); !fine) return pass_on(fine);
+    step(StepKind::verify);
+    const std::string differs = difference(plain, outcome);
+    if (differs.empty()) return plain;
+    return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
+                "the plain way and the quick way of checking it differ: " + differs,
+                "this is a bug of the in-process lab: trust neither");
+  }
+
+ private:
+  /// What fsck has left on the disk.
+  Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
+    const auto& judgement = outcome.judgement;
+    if (judgement.verdict == oracle::Verdict::unmountable) return {};
+    std::string problem = judgement.verdict == oracle::Verdict::not_repairable
+                              ? judgement.summary
+                              : audit_.contradiction_in(disk_);
+    if (problem.empty()) return {};
+    return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
+                "fsck has not put it right: " + problem, "this is a bug of fsck, or of the lab's audit");
+  }
+
+  StateDisk& disk_;
+  StateChecker& checker_;
+  const PersistencePoints& points_;
+  const ExplorationOptions& options_;
+  ExplorationResult& result_;
+  Audit& audit_;
+};
+
+/// What the disk held at a cut, whatever was under way.
+Result<void> check_held(std::uint64_t event, const states::RunHistory& run, Examination& examination,
+                        const ExplorationOptions& options, ExplorationResult& result) {
+  states::FoundState found{.state = {.event = event}};
+  found.state.keep_others = run.loose_at(0, event).empty();
+  found.name = states::format(found.state);
+  const auto image = run.image(found.state, 0);
+  const auto digest = image ? image->digest() : pass_on(image);
+  if (!digest) return pass_on(digest);
+  found.digest = *digest;
+  const base::Stopwatch watch;
+  auto outcome = examination.examine(found);
+  if (!outcome) return pass_on(outcome);
+  count(result, *outcome);
+  keep(*std::move(outcome), found, watch.ms(), options, result);
+  return {};
+}
+
+}  // namespace
+
+Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
+                                         std::span<const workload::Operation> operations,
+                                         const ExplorationOptions& options,
+                                         const std::filesystem::path& recording) {
+  const base::Stopwatch all;
+  base::Stopwatch watch;
+  ExplorationResult result;
+  auto recorded = record_run(formatted_, disk_, scheme, operations, options.run, recording);
+  if (!recorded) return pass_on(recorded);
+  result.run = std::move(*recorded);
+  result.record_ms = watch.lap();
+  if (result.run.failure) return result;
+  const auto run = states::RunHistory::load(recording, formatted_.history);
+  if (!run) return pass_on(run);
+  if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
+  auto checker =
+      StateChecker::create(scheme, disk_, fsck_, operations.first(result.run.executed), result.run.mishaps);
+  if (!checker) return pass_on(checker);
+  const PersistencePoints points(**run);
+  states::ExploreOptions explore{.strategies = options.strategies,
+                                 .seed = options.run.seed,
+                                 .budget = options.budget,
+                                 .reorder_per_cut = options.reorder_per_cut,
+                                 .from_event = result.run.from_event,
+                                 .to_event = result.run.to_event};
+  if (options.from_operation > 0)
+    explore.from_event = points.event_of(options.from_operation).value_or(explore.from_event);
+  if (!options.run.faults.empty())
+    explore.from_event = result.run.met.first_failure.value_or(result.run.to_event);
+  auto explorer = states::Explorer::create(*run, explore);
+  if (!explorer) return pass_on(explorer);
+  result.load_ms = watch.lap();
+  const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
+  Examination examination(disk_, *checker, points, options, result, audit_);
+  for (const auto& settled : result.run.settled) {
+    if (auto checked = check_held(settled.first, **run, examination, options, result); !checked)
+      return pass_on(checked);
+    ++result.settled;
+  }
+  for (const std::uint64_t event : result.run.met.telling) {
+    if (result.run.settled.contains(event)) continue;
+    if (auto checked = check_held(event, **run, examination, options, result); !checked)
+      return pass_on(checked);
+    ++result.telling;
+  }
+  watch.lap();
+  std::map<states::Strategy, StrategyCoverage> by_strategy;
+  while (options.interrupted == nullptr || !*options.interrupted) {
+    auto found = explorer->next();
+    if (!found) return pass_on(found);
+    step(StepKind::generate);
+    if (!*found) break;
+    ++result.generated;
+    StrategyCoverage& coverage = by_strategy[(*found)->strategy];
+    const bool allowed = result.run.rules.allow((*found)->state);
+    step(StepKind::rules);
+    if (!allowed) {
+      ++result.forbidden;
+      ++coverage.forbidden;
+      continue;
+    }
+    ++coverage.checked;
+    const base::Stopwatch state_watch;
+    auto outcome = examination.examine(**found);
+    if (!outcome) return pass_on(outcome);
+    count(result, *outcome);
+    keep(*std::move(outcome), **found, state_watch.ms(), options, result);
+    watch.lap();  // the examination has told its steps itself
+  }
+  for (states::Coverage& one : explorer->coverage()) {
+    StrategyCoverage& coverage = by_strategy[one.strategy];
+    coverage.found = std::move(one);
+    result.coverage.push_back(std::move(coverage));
+  }
+  if (options.damage) {
+    watch.lap();
+    if (auto done = damage(options, result); !done) return pass_on(done);
+    result.damage_ms = watch.lap();
+  }
+  result.wall_ms = all.ms();
+  return result;
+}
+
+/// Of what the disk held after the unmount. Where that was no success, or left something to find, a state has
+/// told it.
+Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
+  if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
+  disk_.show({.event = result.run.to_event});
+  const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
+  auto trials = DamageTrials::create(sound, fsck_, audit_);
+  if (!trials) return pass_on(trials);
+  for (std::uint64_t i = 0; i < options.damage->images; ++i) {
+    if (options.interrupted != nullptr && *options.interrupted) return {};
+    if (auto done = trials->run(options.damage->seed + i, result.damage); !done) return pass_on(done);
+  }
+  return {};
+}
+
+Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
+                                   std::span<const workload::Operation> operations,
+                                   const RecordedRun& recorded, const std::filesystem::path& recording,
+                                   const std::string& state) {
+  const auto parsed = states::parse_crash_state(state);
+  if (!parsed) return pass_on(parsed);
+  const auto run = states::RunHistory::load(recording, formatted_.history);
+  if (!run) return pass_on(run);
+  const auto image = (*run)->image(*parsed, 0);  // says in words when there is no such state
+  if (!image) return pass_on(image);
+  if (parsed->base != states::CrashState::Base::writes)
+    return fail(recording, "is of a run without media, and " + state + " is a state of media",
+                "give a state by writes (w1234-17)");
+  if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
+  auto checker =
+      StateChecker::create(scheme, disk_, fsck_, operations.first(recorded.executed), recorded.mishaps);
+  if (!checker) return pass_on(checker);
+  disk_.show(*parsed);
+  StepTimes times = {};
+  const base::Stopwatch watch;
+  ExploredState explored{.state = state};
+  explored.outcome = checker->check(facts_of(recorded, PersistencePoints(**run), *parsed), Way::plain, times);
+  explored.wall_ms = watch.ms();
+  return explored;
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,142 @@
+// mkfs on memory, recorded (formatted_disk.h).
+#include "harness/explorer/in_process/formatted_disk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/os/memory_machine.h"
+#include "harness/workload/stamp.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::in_process {
+namespace {
+
+using model::kSectorBytes;
+
+constexpr std::uint64_t kFillBytes = 1 << 20;  // at a time
+
+class RecordedBytes final : public model::SectorStore {
+ public:
+  RecordedBytes(std::vector<std::byte>& bytes, record::RecordingWriter& writer)
+      : bytes_(bytes), writer_(writer) {}
+
+  std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    if (auto inside = check(lba, into.size()); !inside) return inside;
+    std::memcpy(into.data(), bytes_.data() + lba * kSectorBytes, into.size());
+    return {};
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    if (auto inside = check(lba, data.size()); !inside) return inside;
+    std::memcpy(bytes_.data() + lba * kSectorBytes, data.data(), data.size());
+    tell({.op = model::Op::write,
+          .lba = lba,
+          .sectors = static_cast<std::uint32_t>(data.size() / kSectorBytes),
+          .data = data});
+    return {};
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    if (auto inside = check(lba, count * kSectorBytes); !inside) return inside;
+    std::memset(bytes_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
+    tell({.op = model::Op::write_zeroes, .lba = lba, .sectors = static_cast<std::uint32_t>(count)});
+    return {};
+  }
+
+ private:
+  Result<void> check(std::uint64_t lba, std::size_t bytes) const {
+    if (lba <= sectors() && bytes / kSectorBytes <= sectors() - lba) return {};
+    return fail("disk", fmt::format("sector {} is beyond its end", lba + bytes / kSectorBytes));
+  }
+  void tell(model::Request request) {
+    request.id = ++requests_;
+    request.fua = true;
+    writer_.submitted(0, now_, request);
+    writer_.acknowledged(0, {.id = request.id, .submitted_at = now_, .completed_at = now_});
+    now_ += model::kMicrosecondNs;
+  }
+
+  std::vector<std::byte>& bytes_;
+  record::RecordingWriter& writer_;
+  model::RequestId requests_ = 0;
+  model::TimeNs now_ = 0;
+};
+
+/// The recording has it, too: a state of it is one for every command.
+Result<void> fill(RecordedBytes& store) {
+  std::vector<std::byte> piece;
+  for (std::uint64_t sector = 0; sector < store.sectors(); sector += piece.size() / kSectorBytes) {
+    piece.resize(std::min(kFillBytes, (store.sectors() - sector) * kSectorBytes));
+    workload::write_before_mkfs(sector, piece);
+    if (auto written = store.write(sector, piece); !written) return written;
+  }
+  return {};
+}
+
+/// Names only: what a later run finds of data must be its own, or from before mkfs. So few that a journal
+/// does not go round: its first transaction is where that of the next mount will be.
+VfsResult<void> make_and_remove(Vfs& vfs) {
+  constexpr int kDirectories = 12;
+  const auto path = [](int i) { return fmt::format("used{}", i); };
+  for (int i = 0; i < kDirectories; ++i)
+    if (auto made = vfs.mkdir(path(i), 0755); !made) return made;
+  if (auto synced = vfs.sync(); !synced) return synced;
+  for (int i = 0; i < kDirectories; ++i)
+    if (auto gone = vfs.rmdir(path(i)); !gone) return gone;
+  return vfs.sync();
+}
+
+Result<void> use(RecordedBytes& store, const ufs::MountOptions& how) {
+  os::MemoryMachine machine(store, {});
+  os::Account account{.name = "user"};
+  Result<void> result;
+  machine.system.syncer.start();
+  machine.system.run_as(account, [&] {
+    auto mounted = ufs::FileSystem::mount(machine.system, how);
+    if (!mounted) {
+      result = pass_on(mounted);
+      return;
+    }
+    auto used = make_and_remove(**mounted);
+    if (used) used = (*mounted)->unmount();
+    if (!used) result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
+  });
+  machine.disk.power_cut();
+  machine.system.executor.halt();
+  return result;
+}
+
+}  // namespace
+
+std::uint64_t FormattedDisk::sectors() const {
+  return bytes.size() / kSectorBytes;
+}
+
+Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
+                                  const std::filesystem::path& recording,
+                                  const std::optional<ufs::MountOptions>& used_by) {
+  FormattedDisk disk;
+  disk.bytes.resize(disk_bytes / kSectorBytes * kSectorBytes);
+  disk.recording = recording;
+  std::error_code error;
+  std::filesystem::remove(recording, error);
+  auto writer = record::RecordingWriter::create(
+      recording,
+      {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false});
+  if (!writer) return pass_on(writer);
+  RecordedBytes store(disk.bytes, **writer);
+  if (const auto filled = fill(store); !filled) return pass_on(filled);
+  if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);
+  if (used_by)
+    if (const auto used = use(store, *used_by); !used) return pass_on(used);
+  if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
+  if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
+  auto history = states::RunHistory::load(recording);
+  if (!history) return pass_on(history);
+  disk.history = std::move(*history);
+  disk.state = fmt::format("w{}", disk.history->events());
+  return disk;
+}
+
+}  // namespace headcrash::in_process

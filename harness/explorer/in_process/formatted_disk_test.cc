@@ -1,0 +1,47 @@
+// New and used disks (formatted_disk.h, lab_disks.h).
+#include "harness/explorer/in_process/formatted_disk.h"
+
+#include <gtest/gtest.h>
+
+#include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/journal_format.h"
+#include "harness/explorer/in_process/benches.h"
+#include "plugin/base/temporary_folder.h"
+
+namespace headcrash::in_process {
+namespace {
+
+TEST(FormattedDisks, AUsedOneIsEmptyAndCleanAndItsJournalIsInALaterEpoch) {
+  const TemporaryFolder folder;
+  Benches benches(folder.path());
+  for (const std::string scheme : {"soft-updates", "journal"}) {
+    const auto variant = ufs::find_scheme_variant(scheme);
+    ASSERT_TRUE(variant);
+    std::vector<std::uint64_t> epochs;
+    for (const std::string kind : {"deep", "used"}) {
+      const auto made = benches.get(kind, *variant);
+      ASSERT_TRUE(made) << made.error().message();
+      StateDisk disk((*made)->formatted.bytes);
+      ufs::Fsck fsck;
+      const auto report = fsck.check(disk);
+      ASSERT_TRUE(report) << report.error().message();
+      EXPECT_TRUE(report->nothing_found() && report->was_clean) << scheme << " " << kind;
+      EXPECT_EQ(report->files, 0U);
+      const auto reader = ufs::ImageReader::open(disk);
+      ASSERT_TRUE(reader);
+      EXPECT_EQ(reader->list(ufs::kRootInode)->size(), 1U) << "lost+found";
+      if (scheme != "journal") continue;
+      const auto contents = ufs::read_journal(disk, reader->superblock());
+      ASSERT_TRUE(contents) << contents.error().message();
+      EXPECT_TRUE(contents->transactions.empty());
+      epochs.push_back(contents->super.epoch);
+    }
+    if (epochs.size() == 2) {
+      EXPECT_LT(epochs.front(), epochs.back());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::in_process

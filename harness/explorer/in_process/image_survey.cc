@@ -1,0 +1,109 @@
+// One pass over inodes, pointers and names (image_survey.h).
+#include "harness/explorer/in_process/image_survey.h"
+
+#include <fmt/format.h>
+
+#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/little_endian.h"
+
+namespace headcrash::in_process {
+
+using ufs::FragmentAddress;
+using ufs::InodeNumber;
+
+Result<ImageSurvey> ImageSurvey::of(const StateDisk& disk) {
+  const auto reader = ufs::ImageReader::open(disk);
+  if (!reader) return pass_on(reader);
+  ImageSurvey survey;
+  survey.superblock_ = reader->superblock();
+  survey.geometry_ = reader->geometry();
+  const ufs::Geometry& geometry = survey.geometry_;
+  survey.inodes_.resize(geometry.inodes());
+  for (auto* const lists : {&survey.runs_of_, &survey.names_in_, &survey.names_of_})
+    lists->resize(geometry.inodes());
+  survey.run_at_.assign(geometry.size_fragments(), 0);
+  for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
+    const auto inode = reader->inode(number);
+    if (!inode) return pass_on(inode);
+    survey.inodes_[number] = *inode;
+    if (!inode->allocated()) continue;
+    survey.allocated_.push_back(number);
+    if (ufs::pointers_are_text(*inode, geometry.inline_target_max())) continue;
+    for (std::uint32_t i = 0; i < ufs::kDirectPointers; ++i)
+      survey.walk(disk, {.owner = number, .slot = i, .index = i, .block = i, .at = inode->direct[i]});
+    for (std::uint32_t i = 0; i < ufs::kIndirectPointers; ++i)
+      survey.walk(disk, {.owner = number,
+                         .slot = ufs::kDirectPointers + i,
+                         .index = i,
+                         .level = i + 1,
+                         .block = geometry.blocks_within(i),
+                         .at = inode->indirect[i]});
+  }
+  for (const InodeNumber number : survey.allocated_)
+    if (survey.inodes_[number].is_directory())
+      if (auto read = survey.read_names(disk, number); !read) return pass_on(read);
+  return survey;
+}
+
+void ImageSurvey::walk(const StateDisk& disk, OwnedRun run) {
+  if (run.at == 0) return;
+  run.fragments = run.level == 0 ? geometry_.fragments_of_block(inodes_[run.owner].size_bytes, run.block)
+                                 : geometry_.fragments_per_block();
+  const std::size_t number = runs_.size();
+  runs_.push_back(run);
+  runs_of_[run.owner].push_back(number);
+  for (FragmentAddress f = run.at; f < run.at + run.fragments; ++f)
+    run_at_.at(f) = static_cast<std::uint32_t>(number + 1);
+  if (run.level == 0) return;
+  const auto pointers = disk.bytes().subspan(geometry_.byte_of(run.at), geometry_.block_bytes());
+  for (std::uint32_t i = 0; i < geometry_.pointers_per_block(); ++i)
+    walk(disk, {.owner = run.owner,
+                .slot = run.slot,
+                .holder = number,
+                .index = i,
+                .level = run.level - 1,
+                .block = run.block + i * geometry_.blocks_below(run.level - 1),
+                .at = ufs::load32(pointers, std::size_t{i} * 4)});
+}
+
+Result<void> ImageSurvey::read_names(const StateDisk& disk, InodeNumber directory) {
+  for (const std::size_t number : runs_of(directory)) {
+    const OwnedRun& run = runs_[number];
+    if (run.level != 0) continue;
+    const std::uint64_t start = run.block * geometry_.block_bytes();
+    const std::uint64_t left = inodes_[directory].size_bytes - start;
+    const auto bytes = disk.bytes().subspan(geometry_.byte_of(run.at),
+                                            std::min<std::uint64_t>(left, geometry_.block_bytes()));
+    ufs::DirectoryCursor cursor(bytes);
+    while (const auto entry = cursor.next()) {
+      if (entry->inode == 0 || entry->is_dot() || entry->is_dot_dot()) continue;
+      names_in_[directory].push_back(names_.size());
+      names_of_.at(entry->inode).push_back(names_.size());
+      names_.push_back({.directory = directory,
+                        .inode = entry->inode,
+                        .name = std::string(entry->name),
+                        .byte = start + entry->offset,
+                        .at = run.at,
+                        .offset = entry->offset});
+    }
+    if (cursor.damage()) return fail(fmt::format("directory {}", directory), "makes no sense");
+  }
+  return {};
+}
+
+std::optional<std::size_t> ImageSurvey::run_at(FragmentAddress at) const {
+  if (at >= run_at_.size() || run_at_[at] == 0) return {};
+  return run_at_[at] - 1;
+}
+
+bool ImageSurvey::is_free(FragmentAddress at) const {
+  const auto inside = [at](FragmentAddress from, std::uint32_t count) {
+    return at >= from && at - from < count;
+  };
+  return geometry_.is_data(at) && !run_at(at) &&
+         !inside(superblock_.summary_address, geometry_.fragments_of(superblock_.summary_bytes)) &&
+         !inside(superblock_.journal.at, superblock_.journal.fragments);
+}
+
+}  // namespace headcrash::in_process

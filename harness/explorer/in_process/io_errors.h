@@ -1,0 +1,24 @@
+#pragma once
+// I/O errors of a run (RunOptions::faults, record_run.h), drawn from a seed.
+//
+// Reads and writes fail, once, a few times or for good, and what a failed write leaves is nothing, its first
+// half, or all of it. Flushes do not: the lab's disk has no volatile cache, so that the driver sends none. A
+// complete write is durable, as on the paper's disk (record_run.h); what a lost flush does is a matter of the
+// guests' lab (harness/campaign/io_errors_plan.h).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/os/faulty_disk.h"
+#include "harness/explorer/in_process/formatted_disk.h"
+
+namespace headcrash::in_process {
+
+/// One or two faults for that disk, in its superblock, maps, inodes, journal, data, or anywhere.
+Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed);
+
+/// In a line.
+std::string format(const std::vector<os::DiskFault>& faults);
+
+}  // namespace headcrash::in_process

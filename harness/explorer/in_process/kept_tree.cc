@@ -1,0 +1,130 @@
+// Walks along what is kept, and reads what is not (kept_tree.h).
+#include "harness/explorer/in_process/kept_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::size_t kNamesMax = 1U << 24U;
+constexpr std::size_t kLookAhead = 64;  // for an entry among those that were there before
+
+}  // namespace
+
+Result<void> KeptTree::NotedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
+  if (auto done = disk_->read(lba, into); !done) return done;
+  for (std::uint64_t i = 0; i < into.size() / model::kSectorBytes; ++i)
+    read_.push_back(static_cast<std::uint32_t>(lba + i));
+  return {};
+}
+
+std::uint64_t KeptTree::digest_of(const std::vector<std::uint32_t>& sectors) const {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+  const auto digests = disk_->digests();
+  std::uint64_t sum = sectors.size();
+  for (const std::uint32_t sector : sectors) {
+    sum = (sum ^ digests[sector]) * kOdd;
+    sum ^= sum >> 31U;
+  }
+  return sum;
+}
+
+KeptTree::Sources KeptTree::made_of(std::vector<std::uint32_t> sectors) const {
+  std::sort(sectors.begin(), sectors.end());
+  sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
+  Sources sources{.sectors = std::move(sectors)};
+  sources.digest = digest_of(sources.sectors);
+  return sources;
+}
+
+Result<void> KeptTree::read_names(const ufs::ImageReader& reader, ufs::InodeNumber number,
+                                  KeptDirectory& directory) {
+  noted_.take();
+  directory.known = false;
+  auto entries = reader.list(number);
+  if (!entries) return pass_on(entries);
+  directory.sources = made_of(noted_.take());
+  std::vector<KeptName> before = std::exchange(directory.names, {});
+  directory.names.reserve(entries->size());
+  std::size_t from = 0;
+  for (ufs::NamedInode& entry : *entries) {
+    const std::size_t end = std::min(before.size(), from + kLookAhead);
+    std::size_t at = from;
+    while (at < end && (before[at].entry.inode != entry.inode || before[at].entry.name != entry.name)) ++at;
+    if (at < end) {
+      directory.names.push_back(std::move(before[at]));
+      from = at + 1;
+    } else {
+      std::string path = directory.path.empty() ? entry.name : directory.path + '/' + entry.name;
+      directory.names.push_back({.entry = std::move(entry), .path = std::move(path)});
+    }
+  }
+  directory.known = true;
+  return {};
+}
+
+Result<void> KeptTree::read_object(const ufs::ImageReader& reader, KeptName& name) {
+  noted_.take();
+  name.known = false;
+  const auto inode = reader.inode(name.entry.inode);
+  if (!inode) return pass_on(inode);
+  if (!inode->allocated())
+    return fail(fmt::format("inode {}", name.entry.inode),
+                fmt::format("is not allocated, but named '{}'", name.entry.name), "run fsck");
+  std::vector<std::uint32_t> data;
+  name.object =
+      observer_->describe(reader, {.path = name.path, .number = name.entry.inode, .inode = *inode}, &data);
+  std::vector<std::uint32_t> sectors = noted_.take();
+  sectors.insert(sectors.end(), data.begin(), data.end());
+  name.sources = made_of(std::move(sectors));
+  name.seen = {.digest = oracle::digest_of(name.object), .lone = judge_->lone_name(name.path)};
+  name.known = true;
+  return {};
+}
+
+Result<void> KeptTree::visit(const ufs::ImageReader& reader, ufs::InodeNumber number,
+                             KeptDirectory& directory) {
+  if (!directory.known || !unchanged(directory.sources))
+    if (auto read = read_names(reader, number, directory); !read) return read;
+  for (KeptName& name : directory.names) {
+    if (!name.known || !unchanged(name.sources))
+      if (auto read = read_object(reader, name); !read) return read;
+    if (tree_.size() >= kNamesMax) return fail("state", "its tree has too many names", "run fsck");
+    name.seen.object = &name.object;
+    tree_.push_back(name.seen);
+    if (name.object.type == FileType::directory) open_.push_back({name.entry.inode, &name.path});
+  }
+  return {};
+}
+
+Result<std::span<const oracle::SeenObject>> KeptTree::observe() {
+  const auto reader = ufs::ImageReader::open(noted_);
+  if (!reader) return pass_on(reader);
+  if (reader->geometry() != geometry_) {
+    directories_.clear();
+    geometry_ = reader->geometry();
+  }
+  ++trees_;
+  tree_.clear();
+  static const std::string kRootPath;
+  open_.assign(1, {ufs::kRootInode, &kRootPath});
+  while (!open_.empty()) {
+    const Open next = open_.back();
+    open_.pop_back();
+    KeptDirectory& directory = directories_[next.number];
+    if (std::exchange(directory.met_in, trees_) == trees_)
+      return fail(fmt::format("inode {}", next.number),
+                  fmt::format("is a directory with a second name, '{}'", *next.path), "run fsck");
+    if (directory.path != *next.path) {
+      directory.known = false;
+      directory.names.clear();  // their paths are others now
+      directory.path = *next.path;
+    }
+    if (auto visited = visit(*reader, next.number, directory); !visited) return pass_on(visited);
+  }
+  return std::span<const oracle::SeenObject>(tree_);
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,93 @@
+#pragma once
+// The tree of one state after the other, of which only what has changed is read anew.
+//
+// Whatever was made of sectors (a directory's names, an object with its content) is kept together with these
+// sectors and a digest of what they held; while they hold the same, it is what another reading would give.
+//
+//   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
+//   "a"           sectors of inode 5, its pointers, its data | observed object, digest
+//
+// The reading itself is the observer's (observed_image.h), through a store that notes what it is asked for.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/explorer/in_process/observed_image.h"
+#include "harness/oracle/repeated_judge.h"
+
+namespace headcrash::in_process {
+
+class KeptTree {
+ public:
+  /// All must outlive it. The judge numbers the names.
+  KeptTree(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
+      : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
+
+  /// As Observer::observe(), with digests. Valid until the next call.
+  Result<std::span<const oracle::SeenObject>> observe();
+
+ private:
+  /// What something was made of.
+  struct Sources {
+    std::vector<std::uint32_t> sectors;
+    std::uint64_t digest = 0;
+  };
+  struct KeptName {
+    ufs::NamedInode entry;
+    std::string path;
+    bool known = false;
+    Sources sources;
+    oracle::ObservedObject object;
+    oracle::SeenObject seen;  ///< of `object`, once it has its place
+  };
+  struct KeptDirectory {
+    std::string path;
+    bool known = false;
+    Sources sources;
+    std::vector<KeptName> names;
+    std::uint64_t met_in = 0;  ///< the last tree that had it
+  };
+
+  /// Reads nothing itself.
+  class NotedStore final : public model::SectorStore {
+   public:
+    explicit NotedStore(const StateDisk& disk) : disk_(&disk) {}
+    std::uint64_t sectors() const override { return disk_->sectors(); }
+    Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
+    Result<void> write(std::uint64_t, std::span<const std::byte>) override { return refuse(); }
+    Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
+    /// What was read since the last call.
+    std::vector<std::uint32_t> take() { return std::exchange(read_, {}); }
+
+   private:
+    static Result<void> refuse() { return fail("state", "is only read here"); }
+    const StateDisk* disk_;
+    mutable std::vector<std::uint32_t> read_;
+  };
+
+  std::uint64_t digest_of(const std::vector<std::uint32_t>& sectors) const;
+  bool unchanged(const Sources& sources) const { return digest_of(sources.sectors) == sources.digest; }
+  Sources made_of(std::vector<std::uint32_t> sectors) const;
+  Result<void> visit(const ufs::ImageReader& reader, ufs::InodeNumber number, KeptDirectory& directory);
+  Result<void> read_names(const ufs::ImageReader& reader, ufs::InodeNumber number, KeptDirectory& directory);
+  Result<void> read_object(const ufs::ImageReader& reader, KeptName& name);
+
+  const StateDisk* disk_;
+  Observer* observer_;
+  const oracle::RepeatedJudge* judge_;
+  NotedStore noted_;
+  ufs::Geometry geometry_;
+  std::uint64_t trees_ = 0;
+  std::unordered_map<ufs::InodeNumber, KeptDirectory> directories_;
+  struct Open {
+    ufs::InodeNumber number = 0;
+    const std::string* path = nullptr;
+  };
+  std::vector<Open> open_;
+  std::vector<oracle::SeenObject> tree_;
+};
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,73 @@
+// Everything the operation language can say, drawn from seeds, under schemes that keep their rules: no
+// operation fails, all crash states are what they may be, and what is there after the last sync is what a
+// file system without a flaw would show (the oracle then permits nothing else). By default each scheme has a
+// seed; disk, order, size of the cache, and one or three users are drawn from it. HEADCRASH_HISTORIES=600 in
+// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <random>
+
+#include "harness/explorer/in_process/benches.h"
+#include "harness/workload/random_operations.h"
+#include "plugin/base/number_from_environment.h"
+#include "plugin/base/temporary_folder.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::uint64_t kStates = 150;
+
+std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
+  std::vector<ufs::SchemeVariant> schemes = ufs::scheme_variants();
+  std::erase_if(schemes, [](const ufs::SchemeVariant& scheme) { return scheme.control; });
+  return schemes;
+}
+
+/// Whatever goes with a seed is drawn: seeds and schemes take turns, and nothing may go with one scheme only.
+void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, std::uint64_t seed,
+                           const std::filesystem::path& recording) {
+  std::mt19937_64 draw(seed);
+  const std::string& disk = lab_disks()[draw() % lab_disks().size()].name;
+  const std::uint64_t order = draw() % 8;
+  const bool small_cache = draw() % 2 == 0, users = draw() % 4 == 0;
+  SCOPED_TRACE(
+      fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})", seed, scheme.name, disk));
+  const auto bench = benches.get(disk, scheme);
+  ASSERT_TRUE(bench) << bench.error().message();
+  const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
+  const auto operations = workload::random_operations({.seed = seed,
+                                                       .rounds = 80,
+                                                       .largest_blocks = largest,
+                                                       .threads = static_cast<std::uint8_t>(users ? 3 : 1),
+                                                       .longest_target = 400});
+  const auto result = (*bench)->bench.explore(
+      scheme, operations,
+      {.budget = kStates,
+       .run = {.seed = seed, .cache_bytes = small_cache ? 512U << 10 : 4U << 20, .order = order}},
+      recording);
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_FALSE(result->run.failure) << *result->run.failure;
+  EXPECT_GT(result->checked, 0U);
+  EXPECT_EQ(result->clean, result->checked);
+  for (const ExploredState& failure : result->failures)
+    ADD_FAILURE() << failure.state << " " << oracle::name(failure.outcome.judgement.verdict) << ": "
+                  << failure.outcome.judgement.summary << "; the last operation that was reported: "
+                  << (failure.outcome.persisted ? fmt::to_string(*failure.outcome.persisted) : "none");
+}
+
+TEST(RandomHistories, ComeOutAsTheyMust) {
+  const TemporaryFolder folder;
+  Benches benches(folder.path());
+  const auto schemes = schemes_that_keep_rules();
+  const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
+  const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", schemes.size());
+  for (std::uint64_t seed = first; seed < end; ++seed) {
+    expect_without_a_flaw(benches, schemes.at(seed % schemes.size()), seed, folder.path() / "run.hcrec");
+    if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;  // of a long run
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::in_process

@@ -1,0 +1,315 @@
+// A small operating system, a mounted ufs and its users (record_run.h).
+#include "harness/explorer/in_process/record_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "fs-adapters/os/memory_machine.h"
+#include "harness/explorer/in_process/queue_recorder.h"
+#include "harness/workload/open_files.h"
+#include "plugin/base/random.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::in_process {
+namespace {
+
+using model::TimeNs;
+
+constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
+/// Of shuffled runs: on a slow disk much is queued when something is chosen.
+constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
+                                           2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
+/// A sweep goes round in a minute, and under soft updates a removal takes five of them: name, count, inode,
+/// maps, and the summary's.
+constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
+constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
+constexpr std::uint64_t kPauseOneIn = 4;
+
+constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // of a run
+
+/// So slow that a slice ends after a few steps: several users then meet in the middle of their operations.
+os::CpuCosts slow_processor() {
+  constexpr TimeNs kStep = 4 * model::kMillisecondNs;
+  return {.system_call = kStep,
+          .path_component = kStep,
+          .directory_entry = kStep,
+          .buffer_found = kStep,
+          .copy_per_kib = kStep,
+          .transfer_per_kib = kStep,
+          .clear_per_kib = kStep,
+          .request_issued = kStep,
+          .inode_changed = kStep,
+          .allocation = kStep,
+          .dependency = kStep};
+}
+
+os::DiskQueueOptions in_order(os::DiskQueueOptions queue, std::uint64_t order) {
+  if (order == 0) return queue;
+  queue.schedule = os::Schedule::shuffled;
+  queue.seed = order;
+  if (order % 3 != 0) queue.concatenated_sectors = 0;
+  return queue;
+}
+
+bool is_slow(std::span<const workload::Operation> operations, const RunOptions& options) {
+  return options.order % 2 == 1 && workload::threads_of(operations) > 1;
+}
+
+/// Does nothing but wait for the disk: after an error it may be tried again.
+bool only_persists(const workload::Operation& operation) {
+  using enum workload::Operation::Kind;
+  return operation.kind == fsync || operation.kind == fdatasync || operation.kind == fsync_directory ||
+         operation.kind == sync || operation.kind == syncfs;
+}
+
+class Run {
+ public:
+  Run(StateDisk& store, const ufs::SchemeVariant& scheme, std::span<const workload::Operation> operations,
+      const RunOptions& options)
+      : scheme_(scheme),
+        operations_(operations),
+        options_(options),
+        random_(options.seed),
+        machine_(store, {.latency_ns = options.order == 0 ? kDiskLatency
+                                                          : kLatencies[options.order % kLatencies.size()],
+                         .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
+                                    .queue = in_order(scheme.queue, options.order),
+                                    .cache = {.bytes = options.cache_bytes,
+                                              .block_copy = scheme.block_copy,
+                                              .lock_data = true}}}),
+        recorded_{.rules = OrderRules(scheme.queue.flag, scheme.queue.reads_bypass)},
+        recorder_(executor_, recorded_.rules, store),
+        threads_(workload::threads_of(operations)) {
+    recorded_.executed = operations.size();
+    for (std::size_t i = 0; i < operations.size(); ++i)
+      if (workload::is_persistence_point(operations[i])) untold_.insert(i);
+  }
+
+  Result<RecordedRun> run(record::RecordingWriter& writer) {
+    system_.queue.trace(&recorder_);
+    system_.syncer.start();
+    executor_.spawn(os::Executor::Kind::user, account_, [this] { first_user(); });
+    if (options_.order % 4 == 2)
+      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { take_memory(); });
+    executor_.run();
+    recorder_.answered().wake_all();
+    executor_.halt();
+    if (error_) return tl::unexpected<Error>(*error_);
+    std::ranges::sort(recorded_.mishaps, {}, &workload::Mishap::operation);
+    recorder_.write_to(writer);
+    return std::move(recorded_);
+  }
+
+ private:
+  void first_user() {
+    auto mounted = ufs::FileSystem::mount(system_, scheme_.mount);
+    if (!mounted) {
+      error_ = mounted.error();
+      return;
+    }
+    filesystem_ = std::move(*mounted);
+    open_files_.emplace(*filesystem_);
+    recorder_.mark("begin");
+    recorded_.from_event = recorder_.events();
+    for (const os::DiskFault& fault : options_.faults) machine_.faulty_disk.add(fault);
+    for (std::size_t thread = 1; thread < threads_; ++thread)
+      executor_.spawn(os::Executor::Kind::user, account_, [this, thread] { work(thread); });
+    work(0);
+    while (ended_ < threads_) changed_.wait();
+    recorder_.mark("end");
+    executor_.sleep_until(executor_.now() + kDaemonsRest);
+    if (recorder_.idle() && recorder_.failed_at().empty()) settle();
+    if (unmounts()) unmount();
+    recorded_.to_event = recorder_.events();
+    if (unmounts()) watch_the_rest();
+    // The power goes: nothing of what follows is seen.
+    system_.queue.trace(nullptr);
+    if (!unmounts()) filesystem_->abandon();
+    machine_.disk.power_cut();
+    open_files_.reset();
+    filesystem_.reset();
+  }
+
+  bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
+
+  /// Others need it: a step of an operation does not find again what the one before it has read.
+  void take_memory() {
+    for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
+      system_.cache.drop_clean();
+  }
+
+  void unmount() {
+    recorded_.met.telling.push_back(recorder_.events());
+    open_files_.reset();
+    recorded_.unmount = filesystem_->unmount() ? Unmount::succeeded : Unmount::failed;
+    system_.queue.drain();
+    recorded_.met.telling.push_back(recorder_.events());
+    if (recorded_.unmount == Unmount::succeeded) settle();
+  }
+
+  /// After the unmount.
+  void watch_the_rest() {
+    executor_.sleep_until(executor_.now() + kAfterUnmount);
+    if (recorder_.events() != recorded_.to_event && !recorded_.failure)
+      recorded_.failure = "it has written after its unmount";
+    MetFaults& met = recorded_.met;
+    met.failed_requests = machine_.faulty_disk.failed();
+    const auto& failed_at = recorder_.failed_at();
+    if (!failed_at.empty()) met.first_failure = failed_at.front();
+    met.telling.insert(met.telling.end(), failed_at.begin(),
+                       failed_at.begin() + std::min(failed_at.size(), kTellingFailures));
+    std::ranges::sort(met.telling);
+    met.telling.erase(std::unique(met.telling.begin(), met.telling.end()), met.telling.end());
+  }
+
+  /// One user's part of the list.
+  void work(std::size_t thread) {
+    for (std::size_t i = 0; i < operations_.size() && !over(); ++i) {
+      if (operations_[i].kind == workload::Operation::Kind::join) {
+        meet();
+      } else if (operations_[i].thread == thread) {
+        operation(i);
+        pause();
+      }
+    }
+    ++resting_;
+    ++ended_;
+    changed_.wake_all();
+  }
+
+  void operation(std::size_t number) {
+    const workload::Operation& operation = operations_[number];
+    const std::size_t begun = ++begun_;
+    const bool alone = resting_ + 1 == threads_;
+    const auto done = workload::execute(operation, *filesystem_, *open_files_);
+    if (done) {
+      if (operation.kind == workload::Operation::Kind::open) ++open_;
+      if (operation.kind == workload::Operation::Kind::close) --open_;
+      if (!workload::is_persistence_point(operation)) return;
+      const bool syncs = operation.kind == workload::Operation::Kind::sync ||
+                         operation.kind == workload::Operation::Kind::syncfs;
+      // Who rested when it began may have been woken before, and gone on meanwhile.
+      const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
+      tell(number);
+      if (quiet && begun == begun_ && recorder_.idle()) settle();  // its turn may have come late
+      return;
+    }
+    failed(number, done.error().value);
+    changed_.wake_all();
+  }
+
+  void failed(std::size_t number, int error) {
+    const workload::Operation& operation = operations_[number];
+    const std::string what = fmt::format("operation {} ({})", number, workload::format(operation));
+    const bool faulty = error == EIO && !recorder_.failed_at().empty();
+    const auto outcome = workload::outcome_of(operation, {.error = error, .skipped_before = skipped_});
+    if (faulty && only_persists(operation)) {
+      ++recorded_.met.failed_syncs;
+      recorded_.mishaps.push_back({number, workload::Outcome::skipped});
+      untold_.erase(number);
+    } else if (faulty) {
+      recorded_.met.ended_by = what;
+      if (threads_ == 1) recorded_.executed = number + 1;
+    } else if (outcome == workload::Outcome::failed) {
+      recorded_.failure = fmt::format("{} failed: {}", what, std::strerror(error));
+    } else {
+      skipped_ = true;
+      recorded_.mishaps.push_back({number, outcome});
+      untold_.erase(number);
+    }
+  }
+
+  /// In its turn.
+  void tell(std::size_t point) {
+    rest_until([&] { return *untold_.begin() == point; });
+    if (recorded_.failure || *untold_.begin() != point) return;
+    if (!recorder_.failed_at().empty() && telling_syncs_++ < kTellingSyncs)
+      recorded_.met.telling.push_back(recorder_.events() + 1);
+    recorder_.mark(workload::persisted_mark(point));
+    untold_.erase(point);
+    changed_.wake_all();
+  }
+
+  void meet() {
+    if (threads_ == 1) return;
+    const std::size_t all_here = (arrived_++ / threads_ + 1) * threads_;
+    changed_.wake_all();
+    rest_until([&] { return arrived_ >= all_here; });
+  }
+
+  template <typename Reached>
+  void rest_until(const Reached& reached) {
+    if (reached() || over()) return;
+    ++resting_;
+    while (!reached() && !over()) changed_.wait();
+    --resting_;
+  }
+
+  bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
+
+  /// A file without a name that is still open is nobody's on the disk.
+  void settle() {
+    if (open_ == 0 && !recorded_.failure)
+      recorded_.settled[recorder_.events()] = filesystem_->volume().super.total;
+  }
+
+  void pause() {
+    if (options_.pause_ns_max == 0 || options_.order % 4 == 3 || random_.below(kPauseOneIn) != 0) return;
+    const auto pause = random_.below(static_cast<std::uint64_t>(options_.pause_ns_max));
+    executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
+  }
+
+  const ufs::SchemeVariant& scheme_;
+  std::span<const workload::Operation> operations_;
+  const RunOptions& options_;
+  Random random_;
+  os::MemoryMachine machine_;
+  os::System& system_ = machine_.system;
+  os::Executor& executor_ = system_.executor;
+  os::Account account_{.name = "user"};
+  RecordedRun recorded_;
+  QueueRecorder recorder_;
+  std::size_t threads_;
+  std::unique_ptr<ufs::FileSystem> filesystem_;
+  std::optional<workload::OpenFiles> open_files_;
+  std::set<std::size_t> untold_;  ///< points that have not been told and were not skipped
+  std::size_t arrived_ = 0;       ///< at joins, over all users
+  std::size_t resting_ = 0;       ///< users that wait for another one, or have ended
+  std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
+  bool skipped_ = false;  ///< or done in part: some operation that was not
+  os::WaitQueue changed_{executor_};
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
+                               const ufs::SchemeVariant& scheme,
+                               std::span<const workload::Operation> operations, const RunOptions& options,
+                               const std::filesystem::path& recording) {
+  std::error_code error;
+  std::filesystem::remove(recording, error);
+  const auto base = std::filesystem::relative(formatted.recording, recording.parent_path(), error);
+  auto writer = record::RecordingWriter::create(
+      recording,
+      {.seed = options.seed,
+       .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
+       .media = false,
+       .base = record::RecordingHeader::Base{base.string(), formatted.state,
+                                             formatted.history->fingerprint(formatted.history->events())}});
+  if (!writer) return pass_on(writer);
+  disk.show_base();
+  auto run = Run(disk, scheme, operations, options).run(**writer);
+  if (!run) return run;
+  if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
+  if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
+  run->recording = recording;
+  return run;
+}
+
+}  // namespace headcrash::in_process

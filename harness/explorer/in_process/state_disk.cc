@@ -1,0 +1,153 @@
+// Sources of sectors, and the copying of those that differ (state_disk.h).
+#include "harness/explorer/in_process/state_disk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/base/invariant.h"
+#include "plugin/states/digest.h"
+
+namespace headcrash::in_process {
+namespace {
+
+using model::kSectorBytes;
+
+void digest_sectors(std::uint64_t lba, std::span<const std::byte> bytes, std::uint64_t* into) {
+  for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes)
+    *into++ = states::digest_sum(lba++, bytes.subspan(at, kSectorBytes));
+}
+
+}  // namespace
+
+StateDisk::StateDisk(std::span<const std::byte> base)
+    : base_(base),
+      current_(base.begin(), base.end()),
+      base_digests_(base.size() / kSectorBytes),
+      source_(base.size() / kSectorBytes, kBase),
+      wanted_(base.size() / kSectorBytes, kBase) {
+  digest_sectors(0, base, base_digests_.data());
+  digests_ = base_digests_;
+}
+
+Result<void> StateDisk::check(std::uint64_t lba, std::uint64_t count) const {
+  if (lba <= sectors() && count <= sectors() - lba) return {};
+  return fail("state", fmt::format("sectors {} to {} are beyond its end", lba, lba + count));
+}
+
+Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
+  if (auto inside = check(lba, into.size() / kSectorBytes); !inside) return inside;
+  std::memcpy(into.data(), current_.data() + lba * kSectorBytes, into.size());
+  return {};
+}
+
+void StateDisk::changed(std::uint64_t lba, std::uint64_t count) {
+  digest_sectors(lba, bytes().subspan(lba * kSectorBytes, count * kSectorBytes), digests_.data() + lba);
+  for (std::uint64_t sector = lba; sector < lba + count; ++sector) {
+    if (source_[sector] == kChanged) continue;
+    source_[sector] = kChanged;
+    changed_.push_back(static_cast<std::uint32_t>(sector));
+  }
+}
+
+Result<void> StateDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
+  if (auto inside = check(lba, data.size() / kSectorBytes); !inside) return inside;
+  std::memcpy(current_.data() + lba * kSectorBytes, data.data(), data.size());
+  changed(lba, data.size() / kSectorBytes);
+  return {};
+}
+
+Result<void> StateDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
+  if (auto inside = check(lba, count); !inside) return inside;
+  std::memset(current_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
+  changed(lba, count);
+  return {};
+}
+
+void StateDisk::put(std::uint64_t sector, std::uint32_t source) {
+  if (source_[sector] == source) return;
+  source_[sector] = source;
+  const std::byte* from = base_.data() + sector * kSectorBytes;
+  digests_[sector] = base_digests_[sector];
+  if (source != kBase) {
+    const std::size_t at =
+        payload_at_[source - 1] + (sector - run_->writes(0)[source - 1].lba) * kSectorBytes;
+    from = payloads_.data() + at;
+    digests_[sector] = payload_digests_[at / kSectorBytes];
+  }
+  std::memcpy(current_.data() + sector * kSectorBytes, from, kSectorBytes);
+}
+
+void StateDisk::show_base() {
+  for (const std::uint32_t sector : touched_) put(sector, kBase);
+  for (const std::uint32_t sector : changed_) put(sector, kBase);
+  changed_.clear();
+}
+
+Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run) {
+  show_base();
+  run_ = std::move(run);
+  payloads_.clear();
+  payload_at_.clear();
+  touched_.clear();
+  const auto& writes = run_->writes(0);
+  std::size_t bytes = 0;
+  for (const states::RecordedWrite& write : writes) {
+    payload_at_.push_back(bytes);
+    bytes += std::size_t{write.sectors} * kSectorBytes;
+  }
+  payloads_.resize(bytes);
+  payload_digests_.resize(bytes / kSectorBytes);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    invariant(writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= sectors(),
+              "the lab's recordings consist of writes inside the disk");
+    const auto into =
+        std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
+    if (auto read = run_->read_payload(writes[i], 0, into); !read) return read;
+    digest_sectors(writes[i].lba, into, payload_digests_.data() + payload_at_[i] / kSectorBytes);
+    for (std::uint64_t sector = writes[i].lba; sector < writes[i].lba + writes[i].sectors; ++sector) {
+      if (std::exchange(wanted_[sector], 1U) == kBase) touched_.push_back(static_cast<std::uint32_t>(sector));
+    }
+  }
+  for (const std::uint32_t sector : touched_) wanted_[sector] = kBase;
+  std::sort(touched_.begin(), touched_.end());
+  return {};
+}
+
+void StateDisk::want(std::size_t write, std::uint32_t first, std::uint32_t count) {
+  const std::uint64_t lba = run_->writes(0)[write].lba + first;
+  std::fill_n(wanted_.begin() + static_cast<std::ptrdiff_t>(lba), count,
+              static_cast<std::uint32_t>(write + 1));
+}
+
+void StateDisk::show(const states::CrashState& state) {
+  invariant(run_ != nullptr && state.base == states::CrashState::Base::writes && state.device == 0,
+            "only states by writes can be shown");
+  const auto& writes = run_->writes(0);
+  const auto loose = run_->loose_at(0, state.event, state.lies_from);
+  auto next_loose = loose.begin();
+  auto torn = state.torn.begin();
+  for (std::size_t i = 0; i < writes.size() && writes[i].submitted_event < state.event; ++i) {
+    const states::RecordedWrite& write = writes[i];
+    if (next_loose == loose.end() || *next_loose != i) {
+      want(i, 0, write.sectors);
+      continue;
+    }
+    ++next_loose;
+    while (torn != state.torn.end() && torn->request < write.request) ++torn;
+    if (torn != state.torn.end() && torn->request == write.request) {
+      want(i, torn->first, torn->count);
+    } else if (std::binary_search(state.listed.begin(), state.listed.end(), write.request) !=
+               state.keep_others) {
+      want(i, 0, write.sectors);
+    }
+  }
+  for (const std::uint32_t sector : touched_) put(sector, std::exchange(wanted_[sector], kBase));
+  // What was changed outside of the run's sectors; those inside have been put right just now.
+  for (const std::uint32_t sector : changed_)
+    if (source_[sector] == kChanged) put(sector, kBase);
+  changed_.clear();
+}
+
+}  // namespace headcrash::in_process

@@ -1,0 +1,63 @@
+// The flat image shows what the recording says.
+#include "harness/explorer/in_process/state_disk.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/explorer/in_process/exploration.h"
+#include "harness/workload/ace.h"
+#include "plugin/base/temporary_folder.h"
+#include "plugin/states/digest.h"
+
+namespace headcrash::in_process {
+namespace {
+
+std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
+  for (std::uint64_t sector = 0; sector < disk.sectors(); ++sector) {
+    const auto bytes = disk.bytes().subspan(sector * model::kSectorBytes, model::kSectorBytes);
+    if (disk.digests()[sector] != states::digest_sum(sector, bytes)) return sector;
+  }
+  return {};
+}
+
+TEST(StateDisk, ShowsTheImageOfEveryState) {
+  const TemporaryFolder folder;
+  const auto formatted = format_disk(8 << 20, {}, folder.path() / "formatted.hcrec");
+  ASSERT_TRUE(formatted) << formatted.error().message();
+  const auto scheme = ufs::find_scheme_variant("no-order");
+  ASSERT_TRUE(scheme);
+  StateDisk disk(formatted->bytes);
+  const auto operations = workload::Ace(2).workload(4711);
+  const auto recorded = record_run(*formatted, disk, *scheme, operations, {}, folder.path() / "run.hcrec");
+  ASSERT_TRUE(recorded) << recorded.error().message();
+  const auto run = states::RunHistory::load(recorded->recording);
+  ASSERT_TRUE(run) << run.error().message();
+  ASSERT_TRUE(disk.begin_run(*run));
+  auto explorer = states::Explorer::create(
+      *run, {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn},
+             .budget = 24});
+  ASSERT_TRUE(explorer) << explorer.error().message();
+  std::vector<std::byte> expected(formatted->bytes.size());
+  int states = 0;
+  for (;; ++states) {
+    const auto found = explorer->next();
+    ASSERT_TRUE(found) << found.error().message();
+    if (!*found) break;
+    const auto image = (*run)->image((*found)->state, 0);
+    ASSERT_TRUE(image) << image.error().message();
+    ASSERT_TRUE(image->read(0, expected));
+    disk.show((*found)->state);
+    ASSERT_TRUE(std::ranges::equal(disk.bytes(), expected)) << (*found)->name;
+    ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
+    // What a repair does is undone by the next state.
+    ASSERT_TRUE(
+        disk.write(static_cast<std::uint64_t>(states) * 7, std::vector<std::byte>(4096, std::byte{1})));
+    ASSERT_TRUE(disk.write_zeroes(static_cast<std::uint64_t>(states) * 7 + 3, 2));
+    ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
+  }
+  EXPECT_GT(states, 10);
+  disk.show_base();
+  EXPECT_TRUE(std::ranges::equal(disk.bytes(), formatted->bytes));
+}
+
+}  // namespace
+}  // namespace headcrash::in_process

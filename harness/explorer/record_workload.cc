@@ -1,0 +1,279 @@
+// mkfs and a workload, recorded on a stage (record_workload.h).
+#include "harness/explorer/record_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string_view>
+
+#include "harness/explorer/application_run.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::explorer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBeginMark = "phase workload";
+constexpr std::string_view kEndMark = "phase end";
+constexpr std::string_view kMishapWord = "#mishap ";
+
+/// Where the workload begins and ends. Ordinals as everywhere: how many events come before.
+struct Bounds {
+  std::uint64_t from = 0, to = 0;
+  std::vector<std::size_t> persisted;  ///< operations, as marks between them say
+};
+
+Result<Bounds> find_bounds(const fs::path& recording) {
+  Result<record::RecordingReader> reader = record::RecordingReader::open(recording);
+  if (!reader) return pass_on(reader);
+  Bounds bounds;
+  std::optional<std::uint64_t> end;
+  std::uint64_t ordinal = 0;
+  for (;; ++ordinal) {
+    const auto event = reader->next();
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    // The power cut of a campaign's trial ends its workload; what follows is the recovery.
+    if ((*event)->kind == record::Kind::power && (*event)->detail == 0 && bounds.from > 0 && !end)
+      end = ordinal;
+    if ((*event)->kind != record::Kind::mark) continue;
+    const std::string_view text(reinterpret_cast<const char*>((*event)->payload.data()),
+                                (*event)->payload.size());
+    if (text == kBeginMark) bounds.from = ordinal + 1;
+    if (const auto operation = workload::parse_persisted_mark(text)) bounds.persisted.push_back(*operation);
+    if (text == kEndMark && !end) end = ordinal;
+  }
+  bounds.to = end.value_or(ordinal);
+  return bounds;
+}
+
+Result<workload::Mishap> parse_mishap(std::string_view line, const std::string& subject) {
+  line.remove_prefix(kMishapWord.size());
+  workload::Mishap mishap;
+  const auto number = std::from_chars(line.data(), line.data() + line.size(), mishap.operation);
+  const std::string_view outcome = line.substr(static_cast<std::size_t>(number.ptr - line.data()));
+  if (number.ec != std::errc{} || (outcome != " skipped" && outcome != " partial"))
+    return fail(subject, "a mishap is \"#mishap N skipped\" or \"#mishap N partial\"");
+  if (outcome == " partial") mishap.outcome = workload::Outcome::partial;
+  return mishap;
+}
+
+Result<void> read_operations(RecordedWorkload& workload) {
+  const fs::path path = operations_file(workload.recording);
+  std::error_code error;
+  if (!fs::exists(path, error)) return {};
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return fail(path.string(), "cannot be read");
+  auto operations = workload::parse_operations(text, path.string());
+  if (!operations) return pass_on(operations);
+  workload.operations = std::move(*operations);
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (!line.starts_with(kMishapWord)) continue;
+    const auto mishap = parse_mishap(line, fmt::format("{}:{}", path.string(), number));
+    if (!mishap) return pass_on(mishap);
+    workload.mishaps.push_back(*mishap);
+  }
+  return {};
+}
+
+Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<std::size_t>& persisted) {
+  if (workload.operations.empty()) return {};
+  for (const std::size_t number : persisted) {
+    const bool there = number < workload.operations.size();
+    if (there && workload::is_persistence_point(workload.operations[number])) continue;
+    return fail(workload.recording.string(),
+                fmt::format("has the mark \"{}\", but the list of operations {}; it is of another run",
+                            workload::persisted_mark(number),
+                            there ? fmt::format("has \"{}\" there, counted from 0",
+                                                workload::format(workload.operations[number]))
+                                  : fmt::format("has {}", workload.operations.size())),
+                fmt::format("give the list that was executed; the lab had written {}",
+                            operations_file(workload.recording).filename().string()));
+  }
+  return {};
+}
+
+/// The new recording must not exist; one of a run that was cut off is of no use to anybody.
+void clear_way(const fs::path& recording) {
+  std::error_code error;
+  fs::remove(recording, error);
+  fs::remove(operations_file(recording), error);
+  fs::remove(application_file(recording), error);
+}
+
+}  // namespace
+
+std::string uuid_from(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return uuid_from(random);
+}
+
+std::string uuid_from(std::mt19937_64& random) {
+  const std::uint64_t high = random(), low = random();
+  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
+                     0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
+}
+
+fs::path operations_file(const fs::path& recording) {
+  return fs::path(recording).replace_extension(".operations.txt");
+}
+
+Result<void> write_operations(const RecordedWorkload& workload) {
+  const fs::path path = operations_file(workload.recording);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  for (const workload::Mishap& mishap : workload.mishaps) {
+    file << fmt::format("{}{} {}\n", kMishapWord, mishap.operation,
+                        mishap.outcome == workload::Outcome::partial ? "partial" : "skipped");
+  }
+  for (const workload::Operation& operation : workload.operations)
+    file << workload::format(operation) << '\n';
+  file.close();
+  if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
+  return {};
+}
+
+Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
+                                                std::vector<workload::Operation> operations) {
+  const Result<Bounds> bounds = find_bounds(recording);
+  if (!bounds) return pass_on(bounds);
+  RecordedWorkload workload{.recording = recording,
+                            .operations = std::move(operations),
+                            .application = std::nullopt,
+                            .from_event = bounds->from,
+                            .to_event = bounds->to};
+  if (workload.operations.empty())
+    if (const auto read = read_operations(workload); !read) return pass_on(read);
+  if (const auto belongs = check_belongs(workload, bounds->persisted); !belongs) return pass_on(belongs);
+  auto application = read_application(recording);
+  if (!application) return pass_on(application);
+  workload.application = std::move(*application);
+  return workload;
+}
+
+run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                     const fs::path& recording, const std::string& uuid,
+                                     const DiskOptions& options) {
+  clear_way(recording);
+  device::StageLoad empty = guest.empty_disks();
+  empty.used_disk = options.used && !guest.machine().is_array();
+  empty.record = fs::absolute(recording);
+  const auto loaded = guest.load(empty);
+  if (!loaded) return tl::unexpected(loaded.error());
+  const auto made = guest.exec(run::in_guest(filesystem.mkfs.argv, uuid));
+  if (!made) return tl::unexpected(made.error());
+  if (!filesystem.mkfs.good(made->exit_code)) {
+    return run::stop(oracle::Verdict::harness_error,
+                     fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+  }
+  const Result<std::uint64_t> events = guest.server().seal(guest.stage());
+  if (!events) return run::broken(events.error());
+  return formatted_disk(recording, *events, guest.machine(), options);
+}
+
+FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine,
+                             const DiskOptions& options) {
+  // An array has been parked: what it had to write is on its members.
+  return {.recording = recording,
+          .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
+          .options = options};
+}
+
+namespace {
+
+struct Ran {
+  run::RunOutcome outcome;
+  Bounds bounds;
+};
+
+/// Mounts the formatted disk and does the work between the two marks. `prepare` comes before them.
+run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const FormattedDisk& disk, const fs::path& recording,
+                                    const std::function<run::Step<void>()>& prepare,
+                                    const std::function<run::Step<run::RunOutcome>()>& work) {
+  clear_way(recording);
+  const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
+                                  .state = disk.state,
+                                  .record = fs::absolute(recording),
+                                  .delay_us = guest.machine().is_array() ? 0 : disk.options.delay_us,
+                                  .delay_seed = disk.options.seed,
+                                  .faults = guest.machine().faults});
+  if (!loaded) return tl::unexpected(loaded.error());
+  std::string why;
+  const auto mounted = guest.mount(filesystem, &why);
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!*mounted)
+    return run::stop(oracle::Verdict::harness_error, "the fresh file system could not be mounted: " + why);
+  if (const auto prepared = prepare(); !prepared) return tl::unexpected(prepared.error());
+
+  device::StateServer& server = guest.server();
+  const std::size_t stage = guest.stage();
+  if (const auto marked = run::as_step(server.mark(stage, std::string(kBeginMark))); !marked)
+    return tl::unexpected(marked.error());
+  auto ran = work();
+  if (!ran) return tl::unexpected(ran.error());
+  if (const auto marked = run::as_step(server.mark(stage, std::string(kEndMark))); !marked)
+    return tl::unexpected(marked.error());
+  const Result<std::uint64_t> events = server.seal(stage);
+  if (!events) return run::broken(events.error());
+  if (const auto unmounted = guest.unmount(); !unmounted) return tl::unexpected(unmounted.error());
+
+  const Result<Bounds> bounds = find_bounds(recording);
+  if (!bounds) return run::broken(bounds.error());
+  return Ran{std::move(*ran), *bounds};
+}
+
+}  // namespace
+
+run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                            const FormattedDisk& disk,
+                                            const std::vector<workload::Operation>& operations,
+                                            const fs::path& recording) {
+  const auto ran = record_between_marks(
+      guest, filesystem, disk, recording, [] { return run::Step<void>{}; },
+      [&] { return guest.run(operations); });
+  if (!ran) return tl::unexpected(ran.error());
+  // What follows a failed operation was not executed.
+  RecordedWorkload workload{
+      .recording = recording,
+      .operations = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                  ran->outcome.done, operations.size()))},
+      .application = std::nullopt,
+      .mishaps = ran->outcome.mishaps,
+      .from_event = ran->bounds.from,
+      .to_event = ran->bounds.to,
+      .failure = ran->outcome.failure};
+  if (const auto written = run::as_step(write_operations(workload)); !written)
+    return tl::unexpected(written.error());
+  return workload;
+}
+
+run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                               const FormattedDisk& disk,
+                                               const workload::Application& application,
+                                               const fs::path& recording) {
+  const auto ran = record_between_marks(
+      guest, filesystem, disk, recording, [&] { return prepare_application(guest, application); },
+      [&] { return guest.run_application(application); });
+  if (!ran) return tl::unexpected(ran.error());
+  RecordedWorkload workload{.recording = recording,
+                            .operations = {},
+                            .application = application,
+                            .mishaps = {},
+                            .from_event = ran->bounds.from,
+                            .to_event = ran->bounds.to,
+                            .failure = ran->outcome.failure};
+  if (const auto written = run::as_step(write_application_name(recording, application)); !written)
+    return tl::unexpected(written.error());
+  return workload;
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,66 @@
+// Lines to findings (application_verdict.h).
+#include "harness/oracle/application_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace headcrash::oracle {
+namespace {
+
+constexpr std::string_view kPersistedMark = "persisted ";
+
+std::optional<Finding> finding_in(std::string_view line) {
+  constexpr std::string_view kLost = "lost: ", kWrong = "wrong: ";
+  if (line.starts_with(kLost)) {
+    return Finding{Verdict::lost_synced_data, Tier::posix, std::string(line.substr(kLost.size())),
+                   "there after the power cut", "not there"};
+  }
+  if (line.starts_with(kWrong)) {
+    return Finding{Verdict::wrong_data, Tier::integrity, std::string(line.substr(kWrong.size())),
+                   "what the application wrote", "something that it never wrote"};
+  }
+  return std::nullopt;
+}
+
+std::string last_line(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const std::size_t at = text.rfind('\n');
+  return std::string(text.substr(at == std::string_view::npos ? 0 : at + 1).substr(0, 200));
+}
+
+}  // namespace
+
+Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
+  std::vector<Finding> findings;
+  std::size_t more = 0;
+  for (std::string_view rest = verifier.output; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (auto finding = finding_in(rest.substr(0, end))) {
+      if (findings.size() < kApplicationFindingsMost) {
+        findings.push_back(std::move(*finding));
+      } else {
+        ++more;
+      }
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (more > 0) findings.back().found += fmt::format("; and {} more lines", more);
+  const bool agrees = verifier.exit_code == (findings.empty() ? 0 : 1);
+  if (agrees) return findings;
+  return fail("the application's verifier",
+              fmt::format("ended with exit code {} after naming {} losses: {}", verifier.exit_code,
+                          findings.size() + more, last_line(verifier.errors)),
+              "it must end with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
+}
+
+std::string verifier_input(const std::vector<std::string>& marks) {
+  std::string text;
+  for (const std::string& mark : marks) {
+    if (mark.starts_with(kPersistedMark)) text += mark.substr(kPersistedMark.size()) + "\n";
+  }
+  return text;
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,481 @@
+// Block by block: what may stand there, what does (content.h).
+//
+// With p the last persistence point that covers the block and Q the last operation that may have run, a block
+// may show what it held at p and whatever any operation in (p, Q] made of it: a version of the file, or
+// zeroes where a hole was punched, the file truncated, or nothing written yet. A block with a write in flight
+// may also be torn: a prefix of one permitted content and the rest of another. Sizes likewise, and all
+// between.
+#include "harness/oracle/content.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "harness/workload/stamp.h"
+
+namespace headcrash::oracle {
+namespace {
+
+using workload::kStampBytes;
+
+constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others are like the last
+
+/// What a block may hold: zeroes, or the first `bytes` of a stamp and anything after them.
+struct Held {
+  bool zero = true;
+  std::uint32_t version = 0, bytes = kStampBytes;
+
+  /// The first byte of a stamp is zero (stamp.h).
+  bool reads_as_zeroes() const { return zero || bytes <= 1; }
+};
+
+struct Permitted {
+  Held persistent;            ///< at the persistence point that covers the block; zeroes before the first
+  std::vector<Held> pending;  ///< what may have replaced it since
+  std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
+  bool covered = false;
+  bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
+  bool may_be_another = false;  ///< it may have been given up since, and allocated anew
+  bool beyond_end = false;      ///< of the file as it was covered, where it may be longer than it ever was
+  Tier tier = Tier::posix;
+
+  bool any(auto&& fits) const {
+    return fits(persistent) || std::any_of(pending.begin(), pending.end(), fits);
+  }
+};
+
+/// Which persistence points count.
+enum class Covers : std::uint8_t { all, posix };
+
+template <typename Point>
+bool counts(const Point& cover, const Horizon& horizon, Covers covers) {
+  return horizon.knows(cover.operation) && (covers == Covers::all || cover.tier == CoverTier::posix);
+}
+
+std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t block,
+                                      const Horizon& horizon, Covers covers) {
+  std::optional<std::size_t> last;
+  for (const DataCover& cover : object.data_covers) {
+    if (counts(cover, horizon, covers) && block >= cover.first && block < cover.end) last = cover.operation;
+  }
+  return last;
+}
+
+/// True if a write of the first few bytes of a stamp over another version of it changes nothing: the versions
+/// differ only from byte 12 on (stamp.h). Nor does its first byte, which is zero, over zeroes.
+bool leaves_no_trace(const BlockEvent& event, const Held& before) {
+  if (event.kind != BlockEvent::Kind::stamp || event.bytes >= 16) return false;
+  if (before.zero) return event.bytes == 1;
+  const std::uint32_t shown_bits = event.bytes <= 12 ? 0 : (event.bytes - 12) * 8;
+  return ((event.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
+}
+
+void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
+  std::vector<Held> made;
+  if (event.kind == BlockEvent::Kind::zero) {
+    made.push_back({});
+  } else if (event.kind == BlockEvent::Kind::stamp) {
+    made.push_back({.zero = false, .version = event.version, .bytes = event.bytes});
+  } else {
+    permitted.any([&](Held held) {
+      held.bytes = std::min(held.bytes, event.bytes);
+      made.push_back(held);
+      return false;
+    });
+  }
+  if (!persistent) {
+    permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
+    return;
+  }
+  const Held before = permitted.persistent;
+  if (leaves_no_trace(event, before)) {
+    permitted.persistent.bytes = std::max(before.bytes, event.bytes);
+    return;
+  }
+  permitted.persistent = made[0];
+  if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
+}
+
+/// A file that grows has the unit of its old end filled up, and gets one for its new end.
+bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
+                const ContentTerms& terms, std::optional<std::size_t> cover) {
+  std::uint64_t before = 0;
+  for (const auto& [operation, size] : object.sizes) {
+    if (!terms.horizon.may_have_run(operation)) break;
+    const bool filled_up = before > first * kStampBytes && before < end * kStampBytes;
+    const bool reached = size > first * kStampBytes && size <= end * kStampBytes;
+    if (size > before && (filled_up || reached) && (!cover || operation > *cover)) return true;
+    before = size;
+  }
+  return false;
+}
+
+bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                    std::optional<std::size_t> cover) {
+  const std::uint64_t first = block / terms.allocation_blocks * terms.allocation_blocks;
+  const std::uint64_t end = first + terms.allocation_blocks;
+  const auto touches = [&](const auto& event) {
+    return event.first < end && first < event.end && terms.horizon.may_have_run(event.operation) &&
+           (!cover || event.operation > *cover);
+  };
+  const auto allocates = [&](const BlockEvent& event) {
+    return event.kind == BlockEvent::Kind::stamp || terms.stale_anywhere_in_flight;
+  };
+  return std::any_of(object.blocks.begin(), object.blocks.end(),
+                     [&](const BlockEvent& event) { return allocates(event) && touches(event); }) ||
+         std::any_of(object.allocations.begin(), object.allocations.end(), touches) ||
+         (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
+}
+
+/// What is given up and allocated anew is another block of the disk, perhaps an older one of the same file.
+bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                    std::optional<std::size_t> cover) {
+  std::optional<std::size_t> given_up;
+  for (const BlockEvent& event : object.blocks) {
+    const bool pending = terms.horizon.may_have_run(event.operation) && (!cover || event.operation > *cover);
+    if (pending && event.kind == BlockEvent::Kind::zero && block >= event.first && block < event.end) {
+      given_up = event.operation;
+      break;
+    }
+  }
+  return given_up && unit_in_flight(object, block, terms, given_up);
+}
+
+Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                       Covers covers) {
+  Permitted permitted;
+  std::optional<std::size_t> cover = last_cover(object, block, terms.horizon, covers);
+  if (terms.kept_by_replacing && (!cover || *terms.kept_by_replacing > *cover)) {
+    cover = terms.kept_by_replacing;
+    permitted.tier = Tier::de_facto;
+  }
+  permitted.covered = cover.has_value();
+  std::uint64_t covered_size = 0;
+  for (const auto& [operation, size] : object.sizes) {
+    if (cover && operation <= *cover) covered_size = size;
+  }
+  permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
+  for (BlockEvent event : object.blocks) {
+    if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation)) continue;
+    if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
+    apply(event, permitted, cover && event.operation <= *cover);
+  }
+  if (terms.exposes_stale_data) {
+    permitted.unit_in_flight = unit_in_flight(object, block, terms, cover);
+    permitted.may_be_another = may_be_another(object, block, terms, cover);
+  }
+  return permitted;
+}
+
+using Head = std::array<std::byte, 32>;
+
+Head head_of(const ObjectHistory& object, const Held& held, std::uint64_t block) {
+  Head head{};
+  if (held.zero) return head;
+  std::array<std::byte, kStampBytes> stamp;
+  workload::write_stamp({object.file, held.version, block}, stamp);
+  std::copy_n(stamp.begin(), head.size(), head.begin());
+  return head;
+}
+
+/// True if the observed first bytes can be a permitted content that ends inside the block, or one that was
+/// cut short by the power with another one after the cut.
+bool could_be_partial(const ObjectHistory& object, const Permitted& permitted, std::uint64_t block,
+                      const std::vector<std::byte>& observed) {
+  std::vector<Head> contents;
+  const std::size_t length = std::min(observed.size(), Head{}.size());
+  const bool ends_inside = permitted.any([&](const Held& held) {
+    contents.push_back(head_of(object, held, block));
+    const std::size_t told = std::min<std::size_t>(length, held.bytes);
+    Head cut = contents.back();  // where nothing follows the stamp's end
+    if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
+    const bool same =
+        !held.zero && (held.bytes < kStampBytes || length < workload::kStampHeaderBytes) &&
+        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
+    contents.push_back(cut);
+    return same;
+  });
+  if (ends_inside) return true;
+  if (permitted.pending.empty()) return false;
+  for (const Head& first : contents) {
+    const auto tear =
+        std::mismatch(observed.begin(), observed.begin() + static_cast<std::ptrdiff_t>(length), first.begin())
+            .first -
+        observed.begin();
+    for (const Head& rest : contents) {
+      if (std::equal(observed.begin() + tear, observed.begin() + static_cast<std::ptrdiff_t>(length),
+                     rest.begin() + tear))
+        return true;
+    }
+  }
+  return false;
+}
+
+struct BlockFault {
+  Verdict kind;
+  Tier tier;
+  std::string expected, found;
+};
+
+std::string describe(const Permitted& permitted) {
+  if (!permitted.persistent.zero) return fmt::format("version {} or newer", permitted.persistent.version);
+  return permitted.covered && permitted.pending.empty() ? "zeroes" : "zeroes or a version in flight";
+}
+
+std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run, std::uint64_t block,
+                                      const Permitted& permitted, const ContentTerms& terms) {
+  const auto fault = [&](Verdict kind, Tier tier, std::string found) {
+    return BlockFault{kind, tier, describe(permitted), std::move(found)};
+  };
+  // Newly allocated blocks show what they held before.
+  const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
+  const bool allocated = permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
+  const bool may_be_stale =
+      terms.exposes_stale_data && (allocated || (terms.stale_anywhere_in_flight && changing));
+  switch (run.kind) {
+    case ContentRun::Kind::zero:
+      if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); })) return std::nullopt;
+      return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
+    case ContentRun::Kind::stamp: {
+      const std::string found = fmt::format("version {} of file {}", run.version, run.file);
+      if (run.file != object.file) {
+        if (may_be_stale) return std::nullopt;
+        return fault(Verdict::stale_data, Tier::integrity, found);
+      }
+      if (permitted.any([&](const Held& held) { return !held.zero && held.version == run.version; }))
+        return std::nullopt;
+      const auto& old = permitted.overwritten;
+      if (std::find(old.begin(), old.end(), run.version) == old.end())
+        return fault(Verdict::wrong_data, Tier::integrity, found);
+      // A block that the file has got back, for what it had no block for, or had given up its block.
+      if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another)) return std::nullopt;
+      // An older version where a newer one was synced is a lost write; where a hole was, a removed one is
+      // back.
+      return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
+                   permitted.tier, found);
+    }
+    case ContentRun::Kind::moved:
+      if (may_be_stale) return std::nullopt;
+      return fault(run.file == object.file ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity,
+                   fmt::format("block {} of file {}", run.stamped_block, run.file));
+    case ContentRun::Kind::foreign:
+      if (may_be_stale || could_be_partial(object, permitted, block, run.head)) return std::nullopt;
+      return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::wrong_data, Tier::integrity,
+                   "foreign bytes");
+    case ContentRun::Kind::before_mkfs:
+      if (may_be_stale) return std::nullopt;
+      return fault(Verdict::stale_data, Tier::integrity, "bytes from before mkfs");
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObject& observed,
+                                  const ContentTerms& terms, Covers covers) {
+  std::optional<std::size_t> cover;
+  for (const DataCover& each : object.data_covers) {
+    if (each.end == kEndless && counts(each, terms.horizon, covers)) cover = each.operation;
+  }
+  Tier tier = Tier::posix;
+  if (terms.kept_by_replacing && (!cover || *terms.kept_by_replacing > *cover)) {
+    cover = terms.kept_by_replacing;
+    tier = Tier::de_facto;
+  }
+  std::uint64_t least = 0, most = 0;
+  bool changing = false;
+  for (const auto& [operation, size] : object.sizes) {
+    if (!terms.horizon.may_have_run(operation)) break;
+    if (cover && operation <= *cover) {
+      least = most = size;
+    } else {
+      changing = true;
+      least = std::min(least, size);
+      most = std::max(most, size);
+    }
+  }
+  if (changing && terms.ends_anywhere) most = kEndless;
+  for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps its end at least
+    if (each.end == kEndless || !counts(each, terms.horizon, covers) || (cover && each.operation < *cover))
+      continue;
+    const bool shrunk_since = std::any_of(object.sizes.begin(), object.sizes.end(), [&](const auto& size) {
+      return size.first > each.operation && terms.horizon.may_have_run(size.first) &&
+             size.second < each.end_bytes;
+    });
+    if (!shrunk_since) least = std::max(least, std::min(most, each.end_bytes));
+  }
+  if (observed.size_bytes >= least && observed.size_bytes <= most) return std::nullopt;
+  const Verdict kind = observed.size_bytes > most ? Verdict::wrong_data
+                       : observed.size_bytes == 0 ? Verdict::zero_length
+                                                  : Verdict::lost_synced_data;
+  return Finding{kind, observed.size_bytes > most ? Tier::integrity : tier, observed.path,
+                 least == most      ? fmt::format("{} bytes", least)
+                 : most == kEndless ? fmt::format("at least {} bytes", least)
+                                    : fmt::format("{} to {} bytes", least, most),
+                 fmt::format("{} bytes", observed.size_bytes)};
+}
+
+/// Where the history of the blocks changes, so that the blocks between two borders are judged at once.
+std::set<std::uint64_t> borders(const ObjectHistory& object) {
+  std::set<std::uint64_t> borders;
+  for (const BlockEvent& event : object.blocks) {
+    borders.insert({event.first, event.end});
+    if (event.kind == BlockEvent::Kind::stamp) borders.insert(event.end - 1);
+  }
+  for (const DataCover& cover : object.data_covers) borders.insert({cover.first, cover.end});
+  return borders;
+}
+
+/// The faults of one kind.
+struct FaultCount {
+  BlockFault fault;
+  std::uint64_t first_block = 0, blocks = 0;
+};
+
+class BlockJudge {
+ public:
+  BlockJudge(const ObjectHistory& object, const ObservedObject& observed, const ContentTerms& terms,
+             Covers covers)
+      : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
+    end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
+    one_byte_ = observed.size_bytes % kStampBytes == 1;  // a stamp's first byte is zero
+  }
+
+  void judge(const ContentRun& run) {
+    const std::uint64_t end = std::min(end_, run.first_block + run.blocks);
+    for (std::uint64_t block = run.first_block; block < end;) {
+      const auto border = borders_.upper_bound(block);
+      const std::uint64_t next = border == borders_.end() ? end : std::min(end, *border);
+      judge_alike(run, block, next);
+      block = next;
+    }
+  }
+
+  const std::map<Verdict, FaultCount>& faults() const { return faults_; }
+  std::uint64_t end() const { return end_; }
+
+ private:
+  void judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end);
+
+  const ObjectHistory& object_;
+  const ContentTerms& terms_;
+  Covers covers_;
+  std::set<std::uint64_t> borders_;
+  std::uint64_t end_ = 0;
+  bool one_byte_ = false;
+  std::map<Verdict, FaultCount> faults_;
+};
+
+void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end) {
+  const Permitted permitted = permitted_at(object_, first, terms_, covers_);
+  const bool each = run.kind == ContentRun::Kind::foreign || run.kind == ContentRun::Kind::moved;
+  for (std::uint64_t block = first; block < end;) {
+    const bool alone = each && block - first < kForeignBlocksJudged;
+    const std::uint64_t count = alone ? 1 : end - block;
+    const bool unreadable = one_byte_ && block + count == end_ && count == 1;
+    const auto fault = judge_block(object_, run, block, permitted, terms_);
+    if (fault && !unreadable)
+      faults_.try_emplace(fault->kind, FaultCount{*fault, block}).first->second.blocks += count;
+    block += count;
+  }
+}
+
+std::vector<Finding> judge_content_by(const ObjectHistory& object, const ObservedObject& observed,
+                                      const ContentTerms& terms, Covers covers) {
+  std::vector<Finding> findings;
+  if (observed.error != 0) {
+    const bool promised =
+        std::any_of(object.data_covers.begin(), object.data_covers.end(),
+                    [&](const auto& cover) { return counts(cover, terms.horizon, covers); });
+    findings.push_back({promised ? Verdict::lost_synced_data : Verdict::wrong_data, Tier::posix,
+                        observed.path, "readable content", fmt::format("read error {}", observed.error)});
+    return findings;
+  }
+  if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
+  BlockJudge judge(object, observed, terms, covers);
+  std::uint64_t told = 0;  // blocks before it have been described, one run after the other
+  for (const ContentRun& run : observed.runs) {
+    judge.judge(run);
+    if (run.first_block == told) told += run.blocks;
+  }
+  if (told < judge.end() && !observed.cut) {
+    findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
+                        fmt::format("{} blocks of 512 bytes, as its size says", judge.end()),
+                        fmt::format("reading ends at block {}", told)});
+  }
+  for (const auto& [kind, count] : judge.faults()) {
+    findings.push_back({kind, count.fault.tier, observed.path,
+                        fmt::format("{} in block {}", count.fault.expected, count.first_block),
+                        fmt::format("{} ({} block{} of 512 bytes)", count.fault.found, count.blocks,
+                                    count.blocks == 1 ? "" : "s")});
+  }
+  return findings;
+}
+
+std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const ObservedObject& observed,
+                                         const Horizon& horizon, Covers covers) {
+  std::optional<std::size_t> cover;
+  for (const Cover& each : object.attribute_covers) {
+    if (counts(each, horizon, covers)) cover = each.operation;
+  }
+  std::vector<Finding> findings;
+  const auto value_of = [](const std::optional<std::string>& value) {
+    return value ? fmt::format("\"{}\"", *value) : "none";
+  };
+  for (const auto& [name, states] : object.attributes) {
+    std::vector<std::optional<std::string>> permitted{std::nullopt};
+    bool was_there = false;
+    const auto at = observed.attributes.find(name);
+    const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
+    for (const auto& [operation, value] : states) {
+      if (!horizon.may_have_run(operation)) break;
+      if (cover && operation <= *cover) permitted.clear();
+      permitted.push_back(value);
+      was_there |= shown && value == shown;
+    }
+    if (std::find(permitted.begin(), permitted.end(), shown) != permitted.end()) continue;
+    const Verdict kind = !permitted[0] && was_there ? Verdict::resurrected
+                         : shown && !was_there      ? Verdict::wrong_data
+                                                    : Verdict::lost_synced_data;
+    findings.push_back({kind, Tier::posix, observed.path,
+                        fmt::format("attribute {}: {}", name, value_of(permitted[0])), value_of(shown)});
+  }
+  for (const auto& [name, value] : observed.attributes) {
+    if (object.attributes.contains(name)) continue;
+    findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
+                        fmt::format("attribute {}: none", name), value_of(value)});
+  }
+  return findings;
+}
+
+/// What POSIX alone would have let pass is a breach of what the system documents.
+std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
+  for (Finding& each : findings) {
+    const auto same = [&](const Finding& other) {
+      return other.kind == each.kind && other.tier == Tier::posix;
+    };
+    if (each.tier == Tier::posix && std::none_of(by_posix.begin(), by_posix.end(), same))
+      each.tier = Tier::documented;
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
+                                   const ContentTerms& terms) {
+  if (object.unclear) return {};
+  std::vector<Finding> findings = judge_content_by(object, observed, terms, Covers::all);
+  if (findings.empty()) return findings;
+  return tiered(std::move(findings), judge_content_by(object, observed, terms, Covers::posix));
+}
+
+std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
+                                      const Horizon& horizon) {
+  std::vector<Finding> findings = judge_attributes_by(object, observed, horizon, Covers::all);
+  if (findings.empty()) return findings;
+  return tiered(std::move(findings), judge_attributes_by(object, observed, horizon, Covers::posix));
+}
+
+}  // namespace headcrash::oracle

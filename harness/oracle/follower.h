@@ -1,0 +1,198 @@
+#pragma once
+// Follows a workload's operations as a correct file system would and writes down who covers what (history.h).
+//
+//   history.cc      names, links and content: what each operation changes
+//   persistence.cc  open files, and what each persistence point covers
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/history.h"
+#include "harness/oracle/ownership.h"
+
+namespace headcrash::oracle {
+
+class Follower {
+ public:
+  explicit Follower(const adapters::Promises& promises) : promises_(promises) {
+    history_.objects.push_back({.type = FileType::directory});
+    live_.emplace_back();
+    token_of_.push_back(std::nullopt);
+  }
+
+  Result<void> step(const workload::Operation& operation);
+  /// An operation that was skipped or found no room.
+  void step_over(const workload::Operation& operation, workload::Outcome outcome) {
+    begin(operation, true);
+    disturbed_ = true;
+    if (outcome != workload::Outcome::partial) return;
+    const auto file =
+        workload::is_open_file(operation.path) ? find_open(operation.path) : find(operation.path);
+    if (file) object(*file).unclear = true;
+  }
+  WorkloadHistory take() { return std::move(history_); }
+
+ private:
+  /// A name and where it is looked up. `token` is there while the name exists.
+  struct Place {
+    ObjectId directory;
+    std::string name;
+    std::optional<TokenId> token;
+  };
+
+  tl::unexpected<Error> wrong(const std::string& problem) const {
+    return fail(fmt::format("operation {}", index_), problem,
+                "a workload must be executable on a correct file system");
+  }
+  tl::unexpected<Error> missing(const std::string& path) const {
+    return wrong(fmt::format("there is no \"{}\"", path));
+  }
+
+  ObjectHistory& object(TokenId token) { return history_.objects[history_.tokens[token].object]; }
+  SlotHistory& slot(const Place& place) { return history_.objects[place.directory].entries[place.name]; }
+
+  void begin(const workload::Operation& operation, bool skipped) {
+    index_ = history_.timeline.operations();
+    history_.timeline.add(operation, skipped);
+    owners_.act_as(operation.thread);
+    thread_ = operation.thread;
+  }
+  Result<void> act(const workload::Operation& operation);
+
+  // The first thing that another thread has is remembered; it fails the step.
+  void need(bool granted, const std::string& path) {
+    if (!granted && !conflict_) conflict_ = path;
+  }
+  void claim(const Place& place, const std::string& path) {
+    need(owners_.claim(Ownership::Name(place.directory, place.name)), path);
+  }
+  void claim(TokenId token, const std::string& path) {
+    need(owners_.claim(history_.tokens[token].object), path);
+  }
+  void pass(ObjectId directory, const std::string& name, const std::string& path) {
+    need(owners_.pass(Ownership::Name(directory, name)), path);
+  }
+
+  /// The directory of `path` must exist.
+  std::optional<Place> look_up(const std::string& path) {
+    ObjectId directory = kRoot;
+    std::size_t start = 0;
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', start)) {
+      const std::string name = path.substr(start, slash - start);
+      pass(directory, name, path);
+      const auto next = live_[directory].find(name);
+      if (next == live_[directory].end()) return std::nullopt;
+      directory = history_.tokens[next->second].object;
+      if (history_.objects[directory].type != FileType::directory) return std::nullopt;
+      start = slash + 1;
+    }
+    Place place{directory, path.substr(start), std::nullopt};
+    if (place.name.empty()) return std::nullopt;
+    const auto at = live_[directory].find(place.name);
+    if (at != live_[directory].end()) place.token = at->second;
+    return place;
+  }
+
+  std::optional<TokenId> find(const std::string& path) {
+    const auto place = look_up(path);
+    return place ? place->token : std::nullopt;
+  }
+  /// The link that the file was opened by; it may be gone.
+  std::optional<TokenId> find_open(const std::string& name) const {
+    const auto at = open_.find({thread_, name});
+    if (at == open_.end()) return std::nullopt;
+    return at->second;
+  }
+  std::optional<TokenId> find_file(const std::string& path) {
+    const auto token = workload::is_open_file(path) ? find_open(path) : find(path);
+    if (!token || object(*token).type != FileType::regular) return std::nullopt;
+    claim(*token, path);
+    return token;
+  }
+  std::optional<ObjectId> find_directory(const std::string& path) {
+    if (path.empty()) return kRoot;
+    const auto place = look_up(path);
+    if (!place || !place->token || object(*place->token).type != FileType::directory) return std::nullopt;
+    pass(place->directory, place->name, path);
+    return history_.tokens[*place->token].object;
+  }
+
+  void bind(const Place& place, const std::string& path, std::optional<TokenId> token, bool by_rename = false,
+            bool replaced = false) {
+    claim(place, path);
+    if (token) claim(*token, path);
+    if (place.token) claim(*place.token, path);
+    SlotHistory& history = slot(place);
+    if (history.bindings.empty()) history.path = path;
+    history.bindings.push_back({index_, token, by_rename, replaced});
+    if (!token) {
+      live_[place.directory].erase(place.name);
+      return;
+    }
+    live_[place.directory][place.name] = *token;
+    history_.tokens[*token].slots.emplace_back(place.directory, place.name);
+  }
+
+  TokenId new_token(ObjectId id) {
+    history_.tokens.push_back({.object = id, .removed_by = std::nullopt, .slots = {}});
+    history_.objects[id].tokens.push_back(history_.tokens.size() - 1);
+    return history_.tokens.size() - 1;
+  }
+
+  TokenId new_object(ObjectHistory fresh);
+  Result<void> make(const std::string& path, ObjectHistory fresh);
+  Result<void> remove(const std::string& path, bool directory);
+  Result<void> link(const workload::Operation& operation);
+  Result<void> rename(const workload::Operation& operation);
+  Result<void> exchange(const workload::Operation& operation);
+  bool lies_below(ObjectId directory, ObjectId above) const;
+  bool empty(TokenId directory) const { return live_[history_.tokens[directory].object].empty(); }
+
+  Result<void> write(const workload::Operation& operation);
+  Result<void> truncate(const workload::Operation& operation);
+  Result<void> reshape(const workload::Operation& operation);
+  Result<void> change_attribute(const workload::Operation& operation);
+  Result<void> change_inode(const workload::Operation& operation);
+  /// The content of a file has changed, and with it the time of its modification.
+  void modified(ObjectHistory& file) {
+    if (!file.times.empty() && file.times.back().second) file.times.emplace_back(index_, std::nullopt);
+  }
+  std::uint64_t size(const ObjectHistory& file) const {
+    return file.sizes.empty() ? 0 : file.sizes.back().second;
+  }
+  void resize(ObjectHistory& file, std::uint64_t bytes) {
+    if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
+  }
+
+  Result<void> open(const workload::Operation& operation);
+  Result<void> close(const workload::Operation& operation);
+  std::string path_now(TokenId token) const;
+  Result<void> sync_file(const workload::Operation& operation);
+  Result<void> sync_directory(const std::string& path);
+  void cover_entries(ObjectId directory, CoverTier tier);
+  void sync_everything();
+  bool fsync_keeps(const SlotHistory& name) const;
+  bool fsync_leaves_out(const SlotHistory& directory, std::size_t named) const;
+  void cover_path(const std::string& path);
+  void cover_links(ObjectId id);
+  void cover_new_path(const std::string& path);
+
+  adapters::Promises promises_;
+  WorkloadHistory history_;
+  std::vector<std::map<std::string, TokenId>> live_;  // by object: the entries of directories
+  std::vector<std::optional<TokenId>> token_of_;      // by object: its newest token
+  std::map<std::pair<std::uint8_t, std::string>, TokenId> open_;
+  std::uint8_t thread_ = 0;
+  Ownership owners_;
+  std::optional<std::string> conflict_;
+  std::size_t index_ = 0;
+  bool disturbed_ = false;
+};
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,294 @@
+// What each operation changes (follower.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/oracle/follower.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::oracle {
+namespace {
+
+using workload::kStampBytes;
+using workload::Operation;
+using Kind = Operation::Kind;
+
+}  // namespace
+
+Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
+  const auto place = look_up(path);
+  if (!place) return wrong(fmt::format("there is no directory for \"{}\"", path));
+  if (place->token) return wrong(fmt::format("\"{}\" exists already", path));
+  bind(*place, path, new_object(std::move(fresh)));
+  return {};
+}
+
+TokenId Follower::new_object(ObjectHistory fresh) {
+  fresh.made_by = index_;
+  history_.objects.push_back(std::move(fresh));
+  live_.emplace_back();
+  const TokenId token = new_token(history_.objects.size() - 1);
+  token_of_.push_back(token);
+  return token;
+}
+
+Result<void> Follower::remove(const std::string& path, bool directory) {
+  const auto place = look_up(path);
+  if (!place || !place->token) return missing(path);
+  if ((object(*place->token).type == FileType::directory) != directory)
+    return wrong(fmt::format("\"{}\" is {}a directory", path, directory ? "not " : ""));
+  if (directory && !empty(*place->token)) return wrong(fmt::format("\"{}\" is not empty", path));
+  history_.tokens[*place->token].removed_by = index_;
+  bind(*place, path, std::nullopt);
+  return {};
+}
+
+Result<void> Follower::link(const Operation& operation) {
+  const auto existing = find(operation.path);
+  const auto place = look_up(operation.target);
+  if (!existing) return missing(operation.path);
+  if (object(*existing).type == FileType::directory) return wrong("a directory has one name only");
+  if (!place || place->token) return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
+  bind(*place, operation.target, new_token(history_.tokens[*existing].object));
+  return {};
+}
+
+bool Follower::lies_below(ObjectId directory, ObjectId above) const {
+  while (directory != kRoot) {
+    if (directory == above) return true;
+    directory = history_.tokens[*token_of_[directory]].slots.back().first;
+  }
+  return above == kRoot;
+}
+
+Result<void> Follower::rename(const Operation& operation) {
+  const auto from = look_up(operation.path);
+  const auto to = look_up(operation.target);
+  if (!from || !from->token) return missing(operation.path);
+  if (!to) return wrong(fmt::format("there is no directory for \"{}\"", operation.target));
+  const ObjectId moved = history_.tokens[*from->token].object;
+  const bool directory = history_.objects[moved].type == FileType::directory;
+  if (directory && lies_below(to->directory, moved)) return wrong("a directory cannot move into itself");
+  if (to->token) {
+    if (operation.kind == Kind::rename_noreplace)
+      return wrong(fmt::format("\"{}\" exists already", operation.target));
+    if (history_.tokens[*to->token].object == moved) return {};  // POSIX: does nothing
+    const bool onto_directory = object(*to->token).type == FileType::directory;
+    if (directory != onto_directory || (directory && !empty(*to->token)))
+      return wrong(fmt::format("\"{}\" cannot be replaced", operation.target));
+    history_.tokens[*to->token].removed_by = index_;
+  }
+  std::optional<TokenId> left;
+  if (operation.kind == Kind::rename_whiteout) left = new_object({.type = FileType::whiteout});
+  bind(*from, operation.path, left, true);
+  bind(*to, operation.target, from->token, true, to->token.has_value());
+  return {};
+}
+
+Result<void> Follower::exchange(const Operation& operation) {
+  const auto one = look_up(operation.path);
+  const auto other = look_up(operation.target);
+  if (!one || !one->token) return missing(operation.path);
+  if (!other || !other->token) return missing(operation.target);
+  if (lies_below(other->directory, history_.tokens[*one->token].object) ||
+      lies_below(one->directory, history_.tokens[*other->token].object))
+    return wrong("a directory cannot move into itself");
+  if (history_.tokens[*one->token].object == history_.tokens[*other->token].object) return {};
+  bind(*one, operation.path, other->token, true);
+  bind(*other, operation.target, one->token, true);
+  slot(*one).bindings.back().by_exchange = slot(*other).bindings.back().by_exchange = true;
+  slot(*one).bindings.back().had_third_name = true;
+  return {};
+}
+
+Result<void> Follower::write(const Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  ObjectHistory& file = object(*token);
+  // After an operation that did not happen, a later one may find another file, or another size, than the list
+  // was made for.
+  const bool other_file = file.file != 0 && file.file != operation.file;
+  const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
+  file.unclear |= disturbed_ && (other_file || other_end);
+  if (other_file && !file.unclear) return wrong("a file is written under two numbers");
+  if (other_end && !file.unclear)
+    return wrong(fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
+  file.file = operation.file;
+  const std::uint64_t end = operation.offset + operation.length;
+  if (operation.kind == Kind::write_mapped && end > size(file) && !file.unclear)
+    return wrong("a mapping cannot make a file longer");
+  const std::uint64_t first_block = operation.offset / kStampBytes;
+  const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
+  const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
+  file.blocks.push_back(
+      {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes});
+  resize(file, std::max(size(file), end));
+  modified(file);
+  if (workload::is_persistence_point(operation))
+    file.data_covers.push_back({index_, CoverTier::posix, first_block, end_block, end});
+  return {};
+}
+
+Result<void> Follower::truncate(const Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  ObjectHistory& file = object(*token);
+  file.truncations.emplace_back(index_, std::min(operation.length, size(file)) / kStampBytes);
+  if (operation.length < size(file)) {
+    const std::uint64_t kept = operation.length / kStampBytes;
+    const auto rest = static_cast<std::uint32_t>(operation.length % kStampBytes);
+    if (rest != 0) file.blocks.push_back({index_, BlockEvent::Kind::trim, kept, kept + 1, 0, rest});
+    file.blocks.push_back({index_, BlockEvent::Kind::zero, kept + (rest != 0 ? 1 : 0), kEndless});
+  }
+  resize(file, operation.length);
+  modified(file);
+  return {};
+}
+
+/// fallocate in all its modes.
+Result<void> Follower::reshape(const Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  ObjectHistory& file = object(*token);
+  const std::uint64_t end = operation.offset + operation.length;
+  const bool zeroes =
+      operation.kind == Kind::punch || operation.kind == Kind::zero || operation.kind == Kind::zero_keep;
+  if (zeroes) {
+    file.blocks.push_back(
+        {index_, BlockEvent::Kind::zero, operation.offset / kStampBytes, end / kStampBytes});
+  }
+  if (operation.kind != Kind::punch)
+    file.allocations.push_back(
+        {index_, operation.offset / kStampBytes, (end + kStampBytes - 1) / kStampBytes, !zeroes});
+  history_.judged.allocation |= !zeroes;
+  if (operation.kind == Kind::allocate || operation.kind == Kind::zero)
+    resize(file, std::max(size(file), end));
+  modified(file);
+  return {};
+}
+
+/// chmod, chown, touch.
+Result<void> Follower::change_inode(const Operation& operation) {
+  const auto token = find(operation.path);
+  if (!token) return missing(operation.path);
+  ObjectHistory& of = object(*token);
+  const bool file = of.type == FileType::regular;
+  if (!file && (of.type != FileType::directory || operation.kind == Kind::touch))
+    return wrong(fmt::format("\"{}\" is not a file{}", operation.path,
+                             operation.kind == Kind::touch ? "" : " or directory"));
+  need(owners_.claim(history_.tokens[*token].object), operation.path);
+  Aspects& judged = history_.judged;
+  if (operation.kind == Kind::chmod) {
+    of.modes.emplace_back(index_, operation.mode);
+    judged.modes = true;
+  } else if (operation.kind == Kind::chown) {
+    of.owners.emplace_back(index_, std::pair(operation.user, operation.group));
+    judged.owners = true;
+  } else {
+    of.times.emplace_back(index_, operation.seconds);
+    judged.times = true;
+  }
+  return {};
+}
+
+Result<void> Follower::change_attribute(const Operation& operation) {
+  ObjectId id = kRoot;
+  if (!operation.path.empty()) {
+    const auto token = find(operation.path);
+    if (!token) return missing(operation.path);
+    id = history_.tokens[*token].object;
+  }
+  need(owners_.claim(id), operation.path);
+  ObjectHistory& holder = history_.objects[id];
+  if (holder.type == FileType::symlink || holder.type == FileType::whiteout)
+    return wrong("only files and directories have user attributes");
+  auto& states = holder.attributes[operation.attribute];
+  if (operation.kind == Kind::setxattr) {
+    states.emplace_back(index_, operation.value);
+  } else {
+    if (states.empty() || !states.back().second)
+      return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, operation.attribute));
+    states.emplace_back(index_, std::nullopt);
+  }
+  return {};
+}
+
+Result<void> Follower::step(const Operation& operation) {
+  begin(operation, false);
+  if (const auto acted = act(operation); !acted) return acted;
+  if (!conflict_) return {};
+  return fail(
+      fmt::format("operation {}", index_),
+      fmt::format("another thread uses \"{}\" or a directory on its path since the last join", *conflict_),
+      "give each thread files and names of its own, or put a join between");
+}
+
+Result<void> Follower::act(const Operation& operation) {
+  if (workload::is_write(operation.kind)) return write(operation);
+  switch (operation.kind) {
+    case Kind::mkdir:
+      return make(operation.path, {.type = FileType::directory});
+    case Kind::create:
+      return make(operation.path, {.type = FileType::regular});
+    case Kind::symlink:
+      return make(operation.path, {.type = FileType::symlink, .link_target = operation.target});
+    case Kind::rmdir:
+      return remove(operation.path, true);
+    case Kind::unlink:
+      return remove(operation.path, false);
+    case Kind::link:
+      return link(operation);
+    case Kind::rename:
+    case Kind::rename_noreplace:
+    case Kind::rename_whiteout:
+      return rename(operation);
+    case Kind::rename_exchange:
+      return exchange(operation);
+    case Kind::truncate:
+      return truncate(operation);
+    case Kind::setxattr:
+    case Kind::removexattr:
+      return change_attribute(operation);
+    case Kind::chmod:
+    case Kind::chown:
+    case Kind::touch:
+      return change_inode(operation);
+    case Kind::fsync:
+    case Kind::fdatasync:
+      return sync_file(operation);
+    case Kind::fsync_directory:
+      return sync_directory(operation.path);
+    case Kind::sync:
+    case Kind::syncfs:
+      if (promises_.sync_waits) sync_everything();
+      return {};
+    case Kind::join:
+      owners_.join();
+      return {};
+    case Kind::open:
+      return open(operation);
+    case Kind::close:
+      return close(operation);
+    default:
+      return reshape(operation);
+  }
+}
+
+Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
+                                          const adapters::Promises& promises,
+                                          std::span<const workload::Mishap> mishaps) {
+  Follower follower(promises);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const auto mishap = std::find_if(mishaps.begin(), mishaps.end(),
+                                     [&](const workload::Mishap& each) { return each.operation == i; });
+    if (mishap != mishaps.end()) {
+      follower.step_over(operations[i], mishap->outcome);
+      continue;
+    }
+    if (const auto stepped = follower.step(operations[i]); !stepped) return pass_on(stepped);
+  }
+  return follower.take();
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,36 @@
+// See horizon.h.
+#include "harness/oracle/horizon.h"
+
+#include <algorithm>
+
+namespace headcrash::oracle {
+
+void Timeline::add(const workload::Operation& operation, bool skipped) {
+  const std::size_t index = thread_of_.size();
+  thread_of_.push_back(operation.thread);
+  threads_ = std::max<std::size_t>(threads_, operation.thread + 1U);
+  if (operation.kind == workload::Operation::Kind::join) joins_.push_back(index);
+  if (workload::is_persistence_point(operation) && !skipped) points_.push_back(index);
+}
+
+Horizon Timeline::at(std::optional<std::size_t> persisted) const {
+  const auto next =
+      persisted ? std::upper_bound(points_.begin(), points_.end(), *persisted) : points_.begin();
+  std::size_t last = thread_of_.empty() ? 0 : thread_of_.size() - 1;
+  if (next != points_.end()) {
+    const auto barrier = std::upper_bound(joins_.begin(), joins_.end(), *next);
+    if (barrier != joins_.end()) last = *barrier;
+  }
+  Horizon horizon;
+  horizon.persisted_ = persisted;
+  horizon.thread_of_ = thread_of_;
+  horizon.reached_.assign(threads_, last);
+  for (auto point = points_.end(); point != next;) {
+    --point;
+    std::size_t& reached = horizon.reached_[thread_of_[*point]];
+    reached = std::min(reached, *point);
+  }
+  return horizon;
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,54 @@
+#pragma once
+// What is known about how far a workload had come when the power went.
+//
+// Persistence points are reported in the order of the list (operation.h). With P the last one reported, all
+// points up to P have succeeded, and each thread may have run up to its own next point after P; not beyond,
+// because it waits there until it is reported. No thread has passed a join with an unreported point before
+// it.
+//
+//   operation   0  1  2  3  4  5  6  7  8  9
+//   thread 0    w     F        w  F     |  w      F persistence point, | join, P = 2
+//   thread 1       w     w  F        w  |         thread 0 may have reached 6, thread 1 may have reached 4
+//
+// Without threads this is the one interval (P, next point].
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::oracle {
+
+/// The operations that may or must have happened.
+class Horizon {
+ public:
+  bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }
+  bool may_have_run(std::size_t operation) const { return operation <= reached_[thread_of_[operation]]; }
+
+ private:
+  friend class Timeline;
+  std::optional<std::size_t> persisted_;  // the last known persistence point, P
+  std::vector<std::size_t> reached_;      // by thread: its last operation that may have run
+  std::span<const std::uint8_t> thread_of_;
+};
+
+/// The threads, persistence points and joins of a list.
+class Timeline {
+ public:
+  /// The next operation of the list. One that was skipped makes nothing persistent.
+  void add(const workload::Operation& operation, bool skipped);
+  std::size_t operations() const { return thread_of_.size(); }
+
+  /// The timeline must outlive it.
+  Horizon at(std::optional<std::size_t> persisted) const;
+
+ private:
+  std::vector<std::uint8_t> thread_of_;
+  std::vector<std::size_t> points_, joins_;
+  std::size_t threads_ = 1;
+};
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,139 @@
+// What an inode says of an object besides size and content (content.h): what was set and made persistent is
+// there, or something that was set since. fsync keeps it as it keeps extended attributes; fdatasync does not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/oracle/content.h"
+#include "harness/workload/stamp.h"
+
+namespace headcrash::oracle {
+namespace {
+
+using workload::kStampBytes;
+
+struct AttributeCovers {
+  std::optional<std::size_t> any, posix;
+};
+
+AttributeCovers attribute_covers_known(const auto& covers, const Horizon& horizon) {
+  AttributeCovers last;
+  for (const auto& cover : covers) {
+    if (!horizon.knows(cover.operation)) continue;
+    last.any = cover.operation;
+    if (cover.tier == CoverTier::posix) last.posix = cover.operation;
+  }
+  return last;
+}
+
+/// The values that may be seen; nothing when any may.
+template <typename Value>
+std::optional<std::vector<Value>> permitted_values(const std::vector<std::pair<std::size_t, Value>>& states,
+                                                   std::optional<std::size_t> cover, const Horizon& horizon) {
+  std::vector<Value> permitted;
+  bool known = false;
+  for (const auto& [operation, value] : states) {
+    if (!horizon.may_have_run(operation)) break;
+    if (cover && operation <= *cover) {
+      permitted.clear();
+      known = true;
+    }
+    permitted.push_back(value);
+  }
+  if (!known) return std::nullopt;
+  return permitted;
+}
+
+template <typename Value>
+bool may_be(const std::vector<std::pair<std::size_t, Value>>& states, std::optional<std::size_t> cover,
+            const Horizon& horizon, const Value& shown) {
+  const auto permitted = permitted_values(states, cover, horizon);
+  return !permitted || std::find(permitted->begin(), permitted->end(), shown) != permitted->end();
+}
+
+/// `what` in words, for a finding.
+template <typename Value>
+void judge_value(const std::vector<std::pair<std::size_t, Value>>& states, const AttributeCovers& covers,
+                 const Horizon& horizon, const Value& shown, const std::string& path, auto&& in_words,
+                 std::vector<Finding>& findings) {
+  if (may_be(states, covers.any, horizon, shown)) return;
+  const Tier tier = may_be(states, covers.posix, horizon, shown) ? Tier::documented : Tier::posix;
+  const Value expected = permitted_values(states, covers.any, horizon)->front();
+  findings.push_back({Verdict::lost_synced_data, tier, path, in_words(expected), in_words(shown)});
+}
+
+/// Blocks that fallocate has made room for up to the cover, and that nothing can have given back since.
+std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
+  std::set<std::uint64_t> kept;
+  const auto may_give_back = [&](const AllocationEvent& room, std::uint64_t block) {
+    const bool by_content = std::any_of(object.blocks.begin(), object.blocks.end(), [&](const BlockEvent& e) {
+      return e.kind == BlockEvent::Kind::zero && e.operation > room.operation &&
+             horizon.may_have_run(e.operation) && block >= e.first && block < e.end;
+    });
+    // A change of size may give back what lies behind the end, even one that makes the file longer.
+    const bool by_size =
+        std::any_of(object.truncations.begin(), object.truncations.end(), [&](const auto& cut) {
+          return cut.first > room.operation && horizon.may_have_run(cut.first) && block >= cut.second;
+        });
+    return by_content || by_size;
+  };
+  for (const AllocationEvent& room : object.allocations) {
+    if (!room.stays || room.operation > cover) continue;
+    for (std::uint64_t block = room.first; block < room.end; ++block)
+      if (!may_give_back(room, block)) kept.insert(block);
+  }
+  return kept.size();
+}
+
+void judge_allocation(const ObjectHistory& object, const ObservedObject& observed, const Horizon& horizon,
+                      std::vector<Finding>& findings) {
+  AttributeCovers covers;
+  for (const DataCover& cover : object.data_covers) {
+    if (!horizon.knows(cover.operation) || cover.end != kEndless) continue;
+    covers.any = cover.operation;
+    if (cover.tier == CoverTier::posix) covers.posix = cover.operation;
+  }
+  if (!covers.any || object.unclear) return;
+  const std::uint64_t kept = blocks_kept(object, *covers.any, horizon) * kStampBytes;
+  if (*observed.allocated_bytes >= kept) return;
+  const bool by_posix =
+      covers.posix && *observed.allocated_bytes < blocks_kept(object, *covers.posix, horizon) * kStampBytes;
+  findings.push_back({Verdict::lost_synced_data, by_posix ? Tier::posix : Tier::documented, observed.path,
+                      fmt::format("at least {} bytes allocated", kept),
+                      fmt::format("{} bytes", *observed.allocated_bytes)});
+}
+
+}  // namespace
+
+std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
+                                 const Horizon& horizon, const adapters::Promises& promises) {
+  std::vector<Finding> findings;
+  const AttributeCovers covers = attribute_covers_known(object.attribute_covers, horizon);
+  if (observed.mode && !object.modes.empty()) {
+    judge_value(
+        object.modes, covers, horizon, *observed.mode, observed.path,
+        [](std::uint32_t mode) { return fmt::format("mode {:o}", mode); }, findings);
+  }
+  if (observed.user && observed.group && !object.owners.empty()) {
+    judge_value(
+        object.owners, covers, horizon, std::pair(*observed.user, *observed.group), observed.path,
+        [](const auto& owner) { return fmt::format("owner {}:{}", owner.first, owner.second); }, findings);
+  }
+  const auto any_time = permitted_values(object.times, covers.any, horizon);
+  const bool changed_since =
+      any_time && std::find(any_time->begin(), any_time->end(), std::nullopt) != any_time->end();
+  if (promises.keeps_times && observed.modified_seconds && !object.times.empty() && !changed_since) {
+    judge_value(
+        object.times, covers, horizon, observed.modified_seconds, observed.path,
+        [](const auto& time) { return fmt::format("modified at {}", time.value_or(0)); }, findings);
+  }
+  if (promises.keeps_allocation && observed.allocated_bytes) {
+    const bool any = std::any_of(object.allocations.begin(), object.allocations.end(),
+                                 [](const AllocationEvent& room) { return room.stays; });
+    if (any) judge_allocation(object, observed, horizon, findings);
+  }
+  return findings;
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,110 @@
+// Mode, owner, time of modification and allocated blocks: what was made persistent is there, what is in
+// flight may be, and what nobody observed is not judged.
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "harness/oracle/judged_case_test.h"
+
+namespace headcrash::oracle {
+namespace {
+
+const Found kFine;
+const Found kLostByFsync{{Verdict::lost_synced_data, Tier::posix}};
+
+/// The list ends with a point that says nothing of the file.
+Found judge_file(Lines lines, std::size_t persisted, const ObservedObject& observed,
+                 const adapters::Promises& promises = {.keeps_allocation = true}) {
+  return Case{std::move(lines), persisted}.judge({observed}, promises);
+}
+
+ObservedObject with(const std::function<void(ObservedObject&)>& change) {
+  ObservedObject object = file("a", 0, 0, 0, 3);
+  change(object);
+  return object;
+}
+
+TEST(InodeFacts, AModeThatWasSyncedIsThereOrALaterOne) {
+  const Lines list{"create a", "fsyncdir .", "chmod a 640", "fsync a", "chmod a 600", "fsync a"};
+  const auto mode = [](std::uint32_t bits) { return with([&](ObservedObject& o) { o.mode = bits; }); };
+  EXPECT_EQ(judge_file(list, 1, mode(0644)), kFine) << "nothing is known of it before the first chmod";
+  EXPECT_EQ(judge_file(list, 3, mode(0640)), kFine);
+  EXPECT_EQ(judge_file(list, 3, mode(0600)), kFine);
+  EXPECT_EQ(judge_file(list, 3, mode(0644)), kLostByFsync);
+  EXPECT_EQ(judge_file(list, 5, mode(0640)), kLostByFsync);
+  EXPECT_EQ(judge_file(list, 5, file("a", 0, 0, 0, 3)), kFine) << "not observed";
+}
+
+TEST(InodeFacts, FdatasyncKeepsNoModeAndSyncIsDocumented) {
+  const ObservedObject other = with([](ObservedObject& o) { o.mode = 0644; });
+  EXPECT_EQ(judge_file({"create a", "sync", "chmod a 640", "fdatasync a"}, 3, other), kFine);
+  EXPECT_EQ(judge_file({"create a", "sync", "chmod a 640", "sync"}, 3, other),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(InodeFacts, OfADirectoryToo) {
+  const Case changed{{"mkdir d", "sync", "chmod d 700", "chown d 7 8", "fsyncdir d"}, 4};
+  ObservedObject d = directory("d", 2);
+  d.mode = 0700, d.user = 7, d.group = 8;
+  EXPECT_EQ(changed.judge({d}, {}), kFine);
+  d.group = 0;
+  EXPECT_EQ(changed.judge({d}, {}), kLostByFsync);
+  d.group = 8, d.mode = 0755;
+  EXPECT_EQ(changed.judge({d}, {}), kLostByFsync);
+}
+
+TEST(InodeFacts, AnOwnerIsUserAndGroupOfOneMoment) {
+  const Lines list{"create a", "sync", "chown a 7 8", "fsync a", "chown a 9 10", "sync"};
+  const auto owner = [](std::uint32_t user, std::uint32_t group) {
+    return with([&](ObservedObject& o) { o.user = user, o.group = group; });
+  };
+  EXPECT_EQ(judge_file(list, 3, owner(7, 8)), kFine);
+  EXPECT_EQ(judge_file(list, 3, owner(9, 10)), kFine);
+  EXPECT_NE(judge_file(list, 3, owner(7, 10)), kFine);
+  EXPECT_EQ(judge_file(list, 3, owner(0, 0)), kLostByFsync);
+}
+
+TEST(InodeFacts, ATimeThatWasSetStaysUntilTheFileIsChanged) {
+  const auto at = [](std::int64_t seconds) {
+    return with([&](ObservedObject& o) { o.modified_seconds = seconds; });
+  };
+  const Lines list{"create a", "sync", "touch a 1000000000", "fsync a", "touch a 1200000000", "sync"};
+  EXPECT_EQ(judge_file(list, 3, at(1000000000)), kFine);
+  EXPECT_EQ(judge_file(list, 3, at(1200000000)), kFine);
+  EXPECT_EQ(judge_file(list, 3, at(1700000000)), kLostByFsync);
+  EXPECT_EQ(judge_file(list, 3, at(1700000000), {.keeps_times = false}), kFine);
+  const Lines written{"create a", "sync", "touch a 1000000000", "fsync a", "truncate a 0", "sync"};
+  EXPECT_EQ(judge_file(written, 3, at(1700000000)), kFine) << "the truncation may have come";
+}
+
+TEST(InodeFacts, RoomThatWasMadeAndSyncedStays) {
+  const auto room = [](std::uint64_t bytes) {
+    return with([&](ObservedObject& o) { o.allocated_bytes = bytes; });
+  };
+  const Lines kept{"create a", "allocate-keep a 0 65536", "sync", "punch a 8192 8192", "sync"};
+  EXPECT_EQ(judge_file(kept, 2, room(65536)), kFine);
+  EXPECT_EQ(judge_file(kept, 2, room(57344)), kFine) << "the hole may have been punched";
+  EXPECT_EQ(judge_file(kept, 2, room(49152)), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(judge_file(kept, 2, room(0), {}), kFine) << "it is a promise";
+  const Lines by_fsync{"create a", "fsyncdir .", "allocate-keep a 0 65536", "fdatasync a"};
+  EXPECT_EQ(judge_file(by_fsync, 3, room(4096)), kLostByFsync);
+  const Lines cut_off{"create a", "allocate-keep a 0 65536", "sync", "truncate a 0", "sync"};
+  EXPECT_EQ(judge_file(cut_off, 2, room(0)), kFine);
+  const Lines zeroes{"create a", "zero-keep a 0 65536", "sync"};
+  EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be a hole";
+}
+
+TEST(InodeFacts, AnAgentThatDoesNotTellThemIsNotAskedForThem) {
+  const auto old = nlohmann::json::parse(R"({"path":"a","type":"file","size":0,"links":1,"inode":3})");
+  const ObservedObject object = parse_entry(old).value();
+  EXPECT_FALSE(object.mode || object.user || object.allocated_bytes || object.modified_seconds);
+  const auto whole = nlohmann::json::parse(
+      R"({"path":"a","type":"file","mode":416,"user":7,"group":8,"allocated":4096,"modified":-5})");
+  const ObservedObject told = parse_entry(whole).value();
+  EXPECT_EQ(told.mode, 0640U);
+  EXPECT_EQ(told.group, 8U);
+  EXPECT_EQ(told.allocated_bytes, 4096U);
+  EXPECT_EQ(told.modified_seconds, -5);
+}
+
+}  // namespace
+}  // namespace headcrash::oracle

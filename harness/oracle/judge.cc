@@ -1,0 +1,451 @@
+// The tree is walked from the root together with the history: names first, then what stands under them, then
+// the links that must show and may not show twice (judge.h).
+#include "harness/oracle/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace headcrash::oracle {
+namespace {
+
+constexpr std::size_t kWalksMost = 256;  // choices multiply; beyond this the best so far is good enough
+
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+constexpr std::string_view kLostAndFound = "lost+found";
+
+bool in_lost_and_found(const std::string& path) {
+  return path == kLostAndFound || path.starts_with("lost+found/");
+}
+
+/// The file numbers that recognisable blocks name.
+std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
+  std::set<std::uint32_t> numbers;
+  for (const ContentRun& run : observed.runs) {
+    if (run.kind == ContentRun::Kind::stamp) numbers.insert(run.file);
+  }
+  return numbers;
+}
+
+std::string_view kind_of(FileType type) {
+  switch (type) {
+    case FileType::regular:
+      return "a file";
+    case FileType::directory:
+      return "a directory";
+    case FileType::symlink:
+      return "a symbolic link";
+    case FileType::whiteout:
+      return "a whiteout";
+    case FileType::other:
+      break;
+  }
+  return "another kind of object";
+}
+
+/// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
+std::size_t weight(const std::vector<Finding>& findings) {
+  constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
+  std::size_t worst = 0;
+  for (const Finding& finding : findings)
+    worst = std::max(worst, kByTier.at(static_cast<std::size_t>(finding.tier)));
+  return findings.size() * kByTier.size() + worst;
+}
+
+}  // namespace
+
+std::size_t Choices::choose(std::size_t options) {
+  if (met_ == taken_.size()) taken_.emplace_back(0, options);
+  return taken_[met_++].first;
+}
+
+bool Choices::next() {
+  if (++walks_ > kWalksMost) return false;
+  while (!taken_.empty() && taken_.back().first + 1 >= taken_.back().second) taken_.pop_back();
+  if (taken_.empty()) return false;
+  ++taken_.back().first;
+  return true;
+}
+
+Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
+    : history_(terms.history),
+      promises_(terms.promises),
+      horizon_(terms.horizon),
+      promised_(terms.promised),
+      left_out_(terms.left_out) {
+  for (const ObservedObject* const each : tree) {
+    const ObservedObject& object = *each;
+    if (object.inode != 0) ++names_of_inode_[object.inode];
+    const std::string top = object.path.substr(0, object.path.find('/'));
+    const auto& own = promises_.own_names;
+    if (in_lost_and_found(object.path)) {
+      lost_and_found_.push_back(&object);
+      continue;
+    }
+    if (std::find(own.begin(), own.end(), top) != own.end()) continue;
+    const auto [directory, name] = split_path(object.path);
+    if (is_passing(name) && !ordered()) continue;
+    if (!children_[directory].try_emplace(name, &object).second) twice_.insert(object.path);
+  }
+}
+
+bool Judge::is_passing(const std::string& name) const {
+  return !promises_.names_are_atomic() &&
+         std::ranges::any_of(promises_.passing_names,
+                             [&](const std::string& start) { return name.starts_with(start); });
+}
+
+std::vector<Finding> Judge::judge() {
+  std::optional<std::vector<Finding>> best;
+  do {
+    walk();
+    if (!best || weight(findings_) < weight(*best)) best = findings_;
+  } while (!best->empty() && choices_.next());
+  return *best;
+}
+
+void Judge::walk() {
+  choices_.restart();
+  shown_.clear();
+  faulty_.clear();
+  findings_.clear();
+  judge_directory(kRoot, "");
+  for (const std::string& path : twice_)
+    report(
+        {Verdict::wrong_data, Tier::integrity, path, "one entry of this name", "several in one directory"});
+  judge_inodes();
+  judge_tokens();
+}
+
+void Judge::judge_directory(ObjectId directory, const std::string& path) {
+  static const std::map<std::string, const ObservedObject*> kNothing;
+  const auto found = children_.find(path);
+  const auto& children = found == children_.end() ? kNothing : found->second;
+  const auto& entries = history_.objects[directory].entries;
+  const auto full = [&](const std::string& name) { return path.empty() ? name : path + "/" + name; };
+  for (const auto& [name, slot] : entries) {
+    if (left_out_.contains(slot.lone)) continue;
+    const auto child = children.find(name);
+    judge_name(slot, full(name), child == children.end() ? nullptr : child->second);
+  }
+  for (const auto& [name, object] : children) {
+    if (entries.contains(name)) continue;
+    if (is_passing(name)) {
+      judge_third_name(directory, *object);
+      continue;
+    }
+    report({Verdict::wrong_data, Tier::integrity, full(name), "no such name",
+            fmt::format("{} that was never created", kind_of(object->type))});
+  }
+}
+
+void Judge::judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed) {
+  const PermittedName allowed = permitted_name(slot, horizon_);
+  // Anything may stand there: an inode that another file has taken, a directory without what was in it.
+  if (may_show_anything(history_, allowed, horizon_, promises_)) return;
+  if (observed != nullptr) return judge_object(slot, allowed, *observed);
+  if (may_be_missing(allowed)) return;
+  const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
+  report({kind, allowed.tier(), path, "the name to be there", "no such name"});
+}
+
+/// Where names are ordered a directory that is being renamed may have two of them, and fsck takes one away:
+/// perhaps that which something else had before, or has next.
+bool Judge::may_be_missing(const PermittedName& allowed) const {
+  if (allowed.absence()) return true;
+  const auto is_directory = [&](const Binding& binding) {
+    return binding.token && object_of(*binding.token).type == FileType::directory;
+  };
+  return ordered() && allowed.rename_in_flight &&
+         std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
+}
+
+/// An exchange that has not come to its end on the disk: what stood at its target.
+void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed) {
+  const auto& written = history_.objects[directory].attribute_covers;
+  // The directory has been written since, and not only as far as another thread knows.
+  const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
+    return std::ranges::any_of(slot.covers, [&](const Cover& cover) {
+      return cover.operation > exchange && horizon_.knows(cover.operation) &&
+             std::ranges::find(written, cover.operation, &Cover::operation) != written.end();
+    });
+  };
+  PermittedName allowed;
+  const SlotHistory* exchanged = nullptr;
+  for (const auto& [name, slot] : history_.objects[directory].entries) {
+    for (const Binding& binding : slot.bindings) {
+      if (!binding.had_third_name || !horizon_.may_have_run(binding.operation)) continue;
+      if (gone(slot, binding.operation)) continue;
+      allowed.bindings.push_back(binding);
+      exchanged = &slot;
+    }
+  }
+  if (exchanged != nullptr) return judge_object(*exchanged, allowed, observed);
+  report({Verdict::wrong_data, Tier::integrity, observed.path, "no name that an exchange gives for a while",
+          std::string(kind_of(observed.type))});
+}
+
+void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
+                         const ObservedObject& observed) {
+  std::vector<TokenId> candidates;
+  for (const Binding& binding : allowed.bindings) {
+    if (!binding.token || object_of(*binding.token).type != observed.type) continue;
+    if (std::find(candidates.begin(), candidates.end(), *binding.token) == candidates.end())
+      candidates.push_back(*binding.token);
+  }
+  if (candidates.empty()) {
+    const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
+      return b.token && object_of(*b.token).type == observed.type;
+    });
+    const Verdict kind = !was_once           ? Verdict::wrong_data
+                         : allowed.absence() ? Verdict::resurrected
+                                             : Verdict::lost_synced_data;
+    const auto& first = allowed.bindings[0].token;
+    return report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path,
+                   first ? std::string(kind_of(object_of(*first).type)) : "no such name",
+                   std::string(kind_of(observed.type))});
+  }
+  if (observed.type == FileType::directory) return judge_subdirectory(observed, candidates);
+  if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, candidates);
+  if (observed.type == FileType::whiteout) return show(observed, candidates);  // all are alike
+  judge_file(slot, allowed, observed, candidates);
+}
+
+void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+  const TokenId token = candidates[candidates.size() == 1 ? 0 : choices_.choose(candidates.size())];
+  show(observed, {token});
+  if (observed.error != 0) {
+    return report({Verdict::wrong_data, Tier::integrity, observed.path, "a readable directory",
+                   fmt::format("read error {}", observed.error)});
+  }
+  report_all(judge_attributes(object_of(token), observed, horizon_));
+  report_all(judge_inode(object_of(token), observed, horizon_, promises_));
+  judge_directory(history_.tokens[token].object, observed.path);
+}
+
+void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
+                          const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+  std::vector<TokenId> fitting;
+  const auto fits = [&](TokenId token) { return object_of(token).link_target == observed.link_target; };
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(fitting), fits);
+  if (!fitting.empty()) return show(observed, fitting);
+  const std::string expected = fmt::format("a link to \"{}\"", object_of(candidates[0]).link_target);
+  show(observed, candidates);
+  const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
+    return b.token && object_of(*b.token).type == FileType::symlink && fits(*b.token);
+  });
+  const Verdict kind = was_once                       ? Verdict::lost_synced_data
+                       : observed.link_target.empty() ? Verdict::zero_length
+                                                      : Verdict::wrong_data;
+  report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path, expected,
+          fmt::format("a link to \"{}\"", observed.link_target)});
+}
+
+std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& allowed,
+                                          const ObservedObject& observed) const {
+  ContentTerms terms{.horizon = horizon_,
+                     .exposes_stale_data = promises_.exposes_stale_data,
+                     .allocation_blocks = std::max(1U, promises_.allocation_bytes / 512),
+                     .ends_anywhere = promises_.names == adapters::NameOrder::unordered,
+                     .stale_anywhere_in_flight = promises_.names == adapters::NameOrder::unordered,
+                     .fills_last_unit = ordered()};
+  for (const Binding& binding : allowed.bindings) {
+    if (promises_.replace_keeps_content && binding.replaced && binding.token == token)
+      terms.kept_by_replacing = binding.operation;
+  }
+  std::vector<Finding> findings = judge_content(object_of(token), observed, terms);
+  for (Finding& finding : judge_attributes(object_of(token), observed, horizon_))
+    findings.push_back(std::move(finding));
+  for (Finding& finding : judge_inode(object_of(token), observed, horizon_, promises_))
+    findings.push_back(std::move(finding));
+  return findings;
+}
+
+/// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none does, the
+/// one with the fewest findings tells why. Where stale data may be seen the stamps may be those of others,
+/// and whoever fits may be shown.
+void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
+                       const std::vector<TokenId>& candidates) {
+  const std::set<std::uint32_t> numbers = stamped_files(observed);
+  const auto named = [&](TokenId token) { return numbers.contains(object_of(token).file); };
+  std::vector<TokenId> possible;
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
+  const auto unclear = [&](TokenId token) { return object_of(token).unclear; };
+  if (std::any_of(candidates.begin(), candidates.end(), unclear)) return show(observed, candidates);
+  const auto fits = [&](TokenId token) { return judge_file_as(token, allowed, observed).empty(); };
+  if (promises_.exposes_stale_data && std::any_of(candidates.begin(), candidates.end(), fits))
+    possible = candidates;
+  if (possible.empty()) {
+    for (const Binding& binding : slot.bindings) {
+      if (!binding.token || !named(*binding.token)) continue;
+      const ObjectHistory& now = object_of(candidates[0]);
+      return report(
+          {Verdict::lost_synced_data, allowed.tier(), observed.path, fmt::format("file {}", now.file),
+           fmt::format("file {}, which this name showed at another time", object_of(*binding.token).file)});
+    }
+    possible = candidates;
+  }
+  std::vector<TokenId> fitting;
+  std::optional<std::vector<Finding>> fewest;
+  TokenId nearest = possible[0];
+  for (const TokenId token : possible) {
+    std::vector<Finding> findings = judge_file_as(token, allowed, observed);
+    if (findings.empty()) fitting.push_back(token);
+    if (fewest && weight(*fewest) <= weight(findings)) continue;
+    fewest = std::move(findings);
+    nearest = token;
+  }
+  if (!fitting.empty()) return show(observed, fitting);
+  show(observed, {nearest});
+  report_all(*fewest);
+}
+
+/// Names of one inode are links of one file, and its link count is their number.
+void Judge::judge_inodes() {
+  std::map<std::uint64_t, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    const ObservedObject& observed = *shown_[i].observed;
+    if (observed.inode != 0 && observed.type != FileType::directory) groups[observed.inode].push_back(i);
+  }
+  for (const auto& [inode, names] : groups) {
+    const ObservedObject& first = *shown_[names[0]].observed;
+    if (first.links != names_of_inode_.at(inode)) {
+      report({Verdict::wrong_data, Tier::integrity, first.path,
+              fmt::format("link count {}, the number of names", names_of_inode_.at(inode)),
+              fmt::format("{}", first.links)});
+    }
+    std::set<ObjectId> common;
+    for (const TokenId token : shown_[names[0]].name.tokens) common.insert(history_.tokens[token].object);
+    for (const std::size_t i : names) {
+      std::set<ObjectId> here;
+      for (const TokenId token : shown_[i].name.tokens) here.insert(history_.tokens[token].object);
+      std::erase_if(common, [&](ObjectId object) { return !here.contains(object); });
+      if (!common.empty()) continue;
+      report({Verdict::wrong_data, Tier::integrity, shown_[i].observed->path,
+              fmt::format("another file than \"{}\"", first.path), "the same inode"});
+      break;
+    }
+    for (const std::size_t i : names) {  // all are links of the same file
+      std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
+        return !common.empty() && !common.contains(history_.tokens[token].object);
+      });
+    }
+  }
+  std::map<ObjectId, const ObservedObject*> seen;
+  for (const Shown& each : shown_) {
+    if (each.observed->inode == 0 || each.name.tokens.size() != 1) continue;
+    const ObjectId object = history_.tokens[each.name.tokens[0]].object;
+    if (history_.objects[object].type != FileType::regular || history_.objects[object].file == 0) continue;
+    const auto [at, fresh] = seen.try_emplace(object, each.observed);
+    const bool one_name = !ordered() && history_.objects[object].tokens.size() < 2;
+    if (fresh || at->second->inode == each.observed->inode || one_name) continue;
+    report({Verdict::wrong_data, Tier::integrity, each.observed->path,
+            fmt::format("a link to the file of \"{}\"", at->second->path), "an inode of its own"});
+  }
+}
+
+void Judge::judge_tokens() {
+  std::vector<ShownName> names;
+  names.reserve(shown_.size());
+  for (const Shown& each : shown_) names.push_back(each.name);
+  std::vector<TokenId> promised;
+  std::copy_if(promised_.named.begin(), promised_.named.end(), std::back_inserter(promised),
+               [&](TokenId token) { return !left_out_.contains(history_.tokens[token].lone); });
+  if (!promised_.adrift.empty()) {
+    std::ranges::copy(found_without_a_name(), std::back_inserter(names));
+    promised.insert(promised.end(), promised_.adrift.begin(), promised_.adrift.end());
+  }
+  const Assignment assignment = assign(names, promised);
+  for (const TokenId token : assignment.unseen)
+    if (!ordered() || !lost_its_third_name(token)) report_unseen(token);
+  if (!promises_.names_are_atomic()) return;
+  for (const std::size_t i : assignment.surplus) {
+    const auto other = std::find_if(names.begin(), names.end(), [&](const ShownName& name) {
+      return name.path != names[i].path &&
+             std::find(name.tokens.begin(), name.tokens.end(), names[i].tokens[0]) != name.tokens.end();
+    });
+    if (faulty_.contains(names[i].path)) continue;
+    report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path, "one name",
+            other == names.end() ? "no file of its own" : fmt::format("also \"{}\"", other->path)});
+  }
+}
+
+/// A link that an exchange in flight had called by a third name only, of a file that has other links: fsck
+/// cannot tell that name from one that was left over, and takes it away.
+bool Judge::lost_its_third_name(TokenId token) const {
+  const ObjectId object = history_.tokens[token].object;
+  const auto in_flight = [&](const auto& at) {
+    const SlotHistory& slot = history_.objects[at.first].entries.at(at.second);
+    return std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& binding) {
+      const bool covered = std::any_of(slot.covers.begin(), slot.covers.end(), [&](const Cover& cover) {
+        return cover.operation > binding.operation && horizon_.knows(cover.operation);
+      });
+      return binding.had_third_name && binding.token == token && !covered &&
+             horizon_.may_have_run(binding.operation);
+    });
+  };
+  const auto shows_it = [&](const Shown& shown) {
+    return std::any_of(shown.name.tokens.begin(), shown.name.tokens.end(),
+                       [&](TokenId other) { return history_.tokens[other].object == object; });
+  };
+  const auto& slots = history_.tokens[token].slots;
+  return std::any_of(slots.begin(), slots.end(), in_flight) &&
+         std::any_of(shown_.begin(), shown_.end(), shows_it);
+}
+
+/// What fsck put into lost+found, as far as it may be something that is adrift.
+std::vector<ShownName> Judge::found_without_a_name() const {
+  std::vector<ShownName> names;
+  for (const ObservedObject* const observed : lost_and_found_) {
+    ShownName name{.path = observed->path, .tokens = {}};
+    for (const TokenId token : promised_.adrift) {
+      const ObjectHistory& object = object_of(token);
+      if (object.type != observed->type) continue;
+      // Only a directory may have lost its name: what has moved into it is found in it.
+      if (observed->type != FileType::directory && split_path(observed->path).first == kLostAndFound)
+        continue;
+      const bool file = observed->type == FileType::regular, link = observed->type == FileType::symlink;
+      if (file && !object.unclear && !judge_file_as(token, {}, *observed).empty()) continue;
+      if (link && object.link_target != observed->link_target) continue;
+      name.tokens.push_back(token);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+void Judge::report_unseen(TokenId token) {
+  const ObjectHistory& object = object_of(token);
+  std::string path;
+  for (const auto& [directory, name] : history_.tokens[token].slots) {
+    const SlotHistory& slot = history_.objects[directory].entries.at(name);
+    if (reported_at_or_above(slot.path)) return;
+    if (path.empty()) path = slot.path;
+  }
+  const std::string what = object.file != 0 ? fmt::format("file {}", object.file)
+                                            : std::string(kind_of(object.type)) + " made by operation " +
+                                                  std::to_string(object.made_by);
+  report({Verdict::lost_synced_data, Tier::de_facto, path, what + " under one of its names",
+          "none of them shows it"});
+}
+
+bool Judge::reported_at_or_above(std::string path) const {
+  while (!path.empty()) {
+    if (faulty_.contains(path)) return true;
+    path = split_path(path).first;
+  }
+  return false;
+}
+
+void Judge::report(Finding finding) {
+  faulty_.insert(finding.path);
+  findings_.push_back(std::move(finding));
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,544 @@
+// See loose_file_system.h.
+#include "harness/oracle/loose_file_system.h"
+
+#include <algorithm>
+#include <array>
+
+#include "harness/workload/stamp.h"
+
+namespace headcrash::oracle {
+namespace {
+
+using workload::kStampBytes;
+using workload::Operation;
+using Kind = Operation::Kind;
+
+bool by_chance(std::mt19937_64& random, unsigned percent) {
+  return random() % 100 < percent;
+}
+
+bool changes_blocks(const Operation& operation) {
+  return workload::is_write(operation.kind) || operation.kind == Kind::truncate ||
+         operation.kind == Kind::punch || operation.kind == Kind::zero || operation.kind == Kind::zero_keep;
+}
+
+/// The size after the operation.
+std::uint64_t resized(const Operation& operation, std::uint64_t size) {
+  if (operation.kind == Kind::truncate) return operation.length;
+  const bool extends =
+      workload::is_write(operation.kind) || operation.kind == Kind::allocate || operation.kind == Kind::zero;
+  return extends ? std::max(size, operation.offset + operation.length) : size;
+}
+
+/// What the operation does to the block's bytes; a tear keeps only the first of them.
+void apply_to_block(const Operation& operation, std::uint64_t block, std::size_t tear,
+                    std::vector<std::byte>& bytes) {
+  const std::uint64_t start = block * kStampBytes, end = start + kStampBytes;
+  if (operation.kind == Kind::truncate) {
+    const std::uint64_t from = std::clamp(operation.length, start, end);
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from - start), bytes.end(), std::byte{0});
+    return;
+  }
+  const std::uint64_t from = std::max(start, operation.offset);
+  const std::uint64_t to = std::min(end, operation.offset + operation.length);
+  if (from >= to) return;
+  std::vector<std::byte> fresh(kStampBytes);
+  if (workload::is_write(operation.kind))
+    workload::write_stamp({operation.file, operation.version, block}, fresh);
+  const std::size_t length = std::min<std::size_t>(to - from, tear);
+  std::copy_n(fresh.begin(), length, bytes.begin() + static_cast<std::ptrdiff_t>(from - start));
+}
+
+bool touches(const Operation& operation, std::uint64_t block) {
+  return operation.offset < (block + 1) * kStampBytes &&
+         operation.offset + operation.length > block * kStampBytes;
+}
+
+bool is_fallocate(const Operation& operation) {
+  return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
+}
+
+/// The blocks that have room after an operation on a file of `size` bytes.
+void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
+  const std::uint64_t end = operation.offset + operation.length;
+  if (is_fallocate(operation) || workload::is_write(operation.kind))
+    for (std::uint64_t block = operation.offset / kStampBytes; block * kStampBytes < end; ++block)
+      room.insert(block);
+  const bool cuts = operation.kind == Kind::truncate;
+  std::erase_if(room, [&](std::uint64_t block) {
+    const std::uint64_t start = block * kStampBytes;
+    if (cuts) return start >= std::min(operation.length, size);
+    return changes_blocks(operation) && !workload::is_write(operation.kind) && start >= operation.offset &&
+           start + kStampBytes <= end;
+  });
+}
+
+ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
+  ContentRun run{.first_block = block, .blocks = 1};
+  const workload::BlockContent content = workload::read_stamp(bytes);
+  if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
+    run.kind = stamp->block == block ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
+    run.file = stamp->file;
+    run.version = stamp->version;
+    run.stamped_block = stamp->block;
+  } else if (std::holds_alternative<workload::BeforeMkfs>(content)) {
+    run.kind = ContentRun::Kind::before_mkfs;
+  } else if (std::holds_alternative<workload::Foreign>(content)) {
+    run.kind = ContentRun::Kind::foreign;
+    run.head.assign(bytes.begin(),
+                    bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(32, bytes.size())));
+  }
+  return run;
+}
+
+}  // namespace
+
+LooseFileSystem::LooseFileSystem(std::span<const Operation> operations, const adapters::Promises& promises)
+    : operations_(operations.begin(), operations.end()), promises_(promises) {
+  files_[0] = {.type = FileType::directory};
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    learn(i, operations_[i]);
+    if (workload::is_persistence_point(operations_[i])) learn_persistence(i, operations_[i]);
+  }
+}
+
+std::optional<LooseFileSystem::FileId> LooseFileSystem::resolve(const std::string& path) const {
+  FileId at = 0;
+  std::size_t start = 0;
+  while (start < path.size()) {
+    const std::size_t end = std::min(path.find('/', start), path.size());
+    const auto next = live_.find({at, path.substr(start, end - start)});
+    if (next == live_.end()) return std::nullopt;
+    at = next->second;
+    start = end + 1;
+  }
+  return at;
+}
+
+LooseFileSystem::Slot LooseFileSystem::slot_of(const std::string& path) const {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {0, path};
+  return {resolve(path.substr(0, slash)).value(), path.substr(slash + 1)};
+}
+
+void LooseFileSystem::bind(NameOperation& about, const std::string& path, std::optional<FileId> file) {
+  const Slot slot = slot_of(path);
+  about.changes.emplace_back(slot, file);
+  about.needs.push_back(slot.first);
+  if (file) about.needs.push_back(*file);
+}
+
+void LooseFileSystem::learn(std::size_t index, const Operation& operation) {
+  NameOperation about{
+      .operation = index, .changes = {}, .needs = {}, .about = {}, .emptied = {}, .exchange = false};
+  switch (operation.kind) {
+    case Kind::mkdir:
+    case Kind::create:
+    case Kind::symlink:
+      files_[index + 1] = {.type = operation.kind == Kind::mkdir    ? FileType::directory
+                                   : operation.kind == Kind::create ? FileType::regular
+                                                                    : FileType::symlink,
+                           .target = operation.target,
+                           .operations = {},
+                           .attributes = {}};
+      about.about = index + 1;
+      bind(about, operation.path, index + 1);
+      about.needs.pop_back();
+      break;
+    case Kind::rmdir:
+      about.emptied = resolve(operation.path);
+      [[fallthrough]];
+    case Kind::unlink:
+      about.about = resolve(operation.path);
+      bind(about, operation.path, std::nullopt);
+      break;
+    case Kind::link:
+      about.about = resolve(operation.path);
+      bind(about, operation.target, about.about);
+      break;
+    case Kind::rename:
+    case Kind::rename_noreplace:
+    case Kind::rename_whiteout: {
+      about.about = resolve(operation.path);
+      const auto replaced = resolve(operation.target);
+      if (replaced == about.about) return;
+      if (replaced && files_[*replaced].type == FileType::directory) about.emptied = replaced;
+      if (operation.kind == Kind::rename_whiteout) {
+        files_[index + 1].type = FileType::whiteout;
+        bind(about, operation.path, index + 1);
+        about.needs.pop_back();
+      } else {
+        bind(about, operation.path, std::nullopt);
+      }
+      bind(about, operation.target, about.about);
+      break;
+    }
+    case Kind::rename_exchange: {
+      const auto one = resolve(operation.path), other = resolve(operation.target);
+      about.about = one;
+      bind(about, operation.path, other);
+      bind(about, operation.target, one);
+      about.exchange = true;
+      break;
+    }
+    case Kind::setxattr:
+    case Kind::removexattr:
+      files_[*resolve(operation.path)].attributes.insert(operation.attribute);
+      files_[*resolve(operation.path)].operations.push_back(index);
+      return;
+    default:
+      if (!operation.path.empty() && resolve(operation.path))
+        files_[*resolve(operation.path)].operations.push_back(index);
+      return;
+  }
+  for (const auto& [slot, file] : about.changes) {
+    if (file) {
+      live_[slot] = *file;
+    } else {
+      live_.erase(slot);
+    }
+  }
+  name_operations_.push_back(std::move(about));
+}
+
+void LooseFileSystem::learn_persistence(std::size_t index, const Operation& operation) {
+  Persistence point{.operation = index, .file = {}, .directory = {}, .slots = {}, .links_of = {}};
+  if (operation.kind == Kind::sync || operation.kind == Kind::syncfs) {
+    point.everything = true;
+  } else if (operation.kind == Kind::fsync_directory) {
+    point.directory = point.file = resolve(operation.path);
+  } else {
+    point.file = resolve(operation.path);
+    point.data_only = operation.kind != Kind::fsync;
+    if (operation.kind == Kind::fsync && promises_.fsync_keeps_links) point.links_of = point.file;
+  }
+  const bool full = operation.kind == Kind::fsync || operation.kind == Kind::fsync_directory;
+  if (full && promises_.fsync_keeps_name) {
+    for (std::string path = operation.path; !path.empty();
+         path = path.substr(0, path.find('/') == std::string::npos ? 0 : path.rfind('/')))
+      point.slots.push_back(slot_of(path));
+  }
+  if (full && promises_.fsync_keeps_new_name) {
+    for (const Slot& slot : new_path(operation.path)) point.slots.push_back(slot);
+  }
+  persistence_.push_back(std::move(point));
+}
+
+/// The path, if nothing on it ever had another name.
+std::vector<LooseFileSystem::Slot> LooseFileSystem::new_path(const std::string& path) const {
+  std::vector<Slot> slots;
+  for (std::string rest = path; !rest.empty();
+       rest = rest.find('/') == std::string::npos ? "" : rest.substr(0, rest.rfind('/'))) {
+    const auto file = resolve(rest);
+    std::size_t names = 0;
+    for (const NameOperation& each : name_operations_) {
+      for (const auto& [slot, there] : each.changes) names += there == file ? 1 : 0;
+    }
+    if (names != 1) break;
+    slots.push_back(slot_of(rest));
+  }
+  return slots;
+}
+
+/// Where nothing orders the writes of names: those that were changing are gone or show some other file.
+void LooseFileSystem::disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
+                               std::map<Slot, FileId>& names) const {
+  std::vector<FileId> regular;
+  for (const auto& [slot, file] : names) {
+    if (files_.at(file).type == FileType::regular) regular.push_back(file);
+  }
+  std::erase_if(names, [&](const auto& name) {
+    const FileId file = name.second;
+    const bool synced = std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
+      const bool made_before = file <= point.operation;  // 1 + the operation that made it
+      return cut.persisted && point.operation <= *cut.persisted && made_before &&
+             (point.everything || point.file == file ||
+              std::find(point.slots.begin(), point.slots.end(), name.first) != point.slots.end());
+    });
+    return !synced && by_chance(random, 30);
+  });
+  for (std::size_t i = 0; i < name_operations_.size(); ++i) {
+    if (required.contains(i) || name_operations_[i].operation > cut.reached) continue;
+    for (const auto& [slot, file] : name_operations_[i].changes) {
+      if (by_chance(random, 30)) names.erase(slot);
+      if (by_chance(random, 20) && !regular.empty()) names[slot] = regular[random() % regular.size()];
+    }
+  }
+}
+
+std::set<std::size_t> LooseFileSystem::required(const Cut& cut) const {
+  std::set<std::size_t> kept;
+  for (const Persistence& point : persistence_) {
+    if (!cut.persisted || point.operation > *cut.persisted) break;
+    for (std::size_t i = 0; i < name_operations_.size(); ++i) {
+      const NameOperation& about = name_operations_[i];
+      if (about.operation > point.operation) break;
+      bool needed = point.everything || (point.links_of && about.about == point.links_of);
+      for (const auto& [slot, file] : about.changes) {
+        needed |= point.directory == slot.first;
+        needed |= std::find(point.slots.begin(), point.slots.end(), slot) != point.slots.end();
+      }
+      if (needed) kept.insert(i);
+    }
+  }
+  close(kept);
+  return kept;
+}
+
+void LooseFileSystem::close(std::set<std::size_t>& kept) const {
+  if (kept.empty()) return;
+  for (std::size_t i = *kept.rbegin() + 1; i-- > 0;) {
+    if (!kept.contains(i)) continue;
+    const NameOperation& later = name_operations_[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      const NameOperation& earlier = name_operations_[j];
+      bool needed = false;
+      for (const auto& [slot, file] : earlier.changes) {
+        for (const auto& [other, there] : later.changes) needed |= slot == other;
+        needed |= later.emptied == slot.first;
+      }
+      for (const FileId file : later.needs) needed |= file == earlier.operation + 1;
+      if (needed) kept.insert(j);
+    }
+  }
+}
+
+std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::names_after(
+    const std::set<std::size_t>& kept) const {
+  std::map<Slot, FileId> names;
+  for (const std::size_t i : kept) {
+    for (const auto& [slot, file] : name_operations_[i].changes) {
+      names.erase(slot);
+      if (file) names[slot] = *file;
+    }
+  }
+  return names;
+}
+
+bool LooseFileSystem::covers(const Persistence& point, FileId file,
+                             std::optional<std::uint64_t> block) const {
+  if (point.everything) return true;
+  if (point.file != file) return false;
+  const Operation& operation = operations_[point.operation];
+  if (!workload::is_write(operation.kind)) return true;
+  return block && *block >= operation.offset / kStampBytes &&
+         *block * kStampBytes < operation.offset + operation.length;
+}
+
+std::optional<std::size_t> LooseFileSystem::covered_until(FileId file, std::optional<std::uint64_t> block,
+                                                          const Cut& cut, bool attributes) const {
+  std::optional<std::size_t> until;
+  for (const Persistence& point : persistence_) {
+    if (!cut.persisted || point.operation > *cut.persisted) break;
+    if (attributes && point.data_only) continue;
+    if (covers(point, file, block)) until = point.operation;
+  }
+  return until;
+}
+
+std::uint64_t LooseFileSystem::size_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  std::uint64_t size = 0, truth = 0, at_least = 0;
+  for (const std::size_t index : files_.at(file).operations) {
+    const Operation& operation = operations_[index];
+    if (index > cut.reached) break;
+    const std::uint64_t next = resized(operation, truth);
+    if (until && index <= *until) {
+      size = next;
+    } else if (next != truth && by_chance(random, 60)) {
+      size = next > size && by_chance(random, 30) ? size + random() % (next - size) : next;
+    }
+    truth = next;
+    // O_SYNC: its end stays unless something cuts it off later.
+    if (next < at_least) at_least = 0;
+    const bool synced = workload::is_write(operation.kind) && workload::is_persistence_point(operation);
+    if (synced && cut.persisted && index <= *cut.persisted)
+      at_least = std::max(at_least, operation.offset + operation.length);
+  }
+  return std::max(size, at_least);
+}
+
+std::vector<std::byte> LooseFileSystem::block_after(FileId file, std::uint64_t block, const Cut& cut,
+                                                    std::mt19937_64& random) const {
+  const auto until = covered_until(file, block, cut, false);
+  std::vector<std::byte> bytes(kStampBytes);
+  bool written = false;
+  for (const std::size_t index : files_.at(file).operations) {
+    if (index > cut.reached) break;
+    if (!changes_blocks(operations_[index])) continue;
+    const bool kept = until && index <= *until;
+    if (!kept && !by_chance(random, 60)) continue;
+    const bool writes = workload::is_write(operations_[index].kind) && touches(operations_[index], block);
+    const bool fresh = !kept && writes && !written;
+    written |= writes;
+    const bool stale = promises_.names == adapters::NameOrder::ordered && promises_.exposes_stale_data;
+    if (fresh && stale && by_chance(random, 10)) {
+      workload::write_before_mkfs(block, bytes);
+      break;
+    }
+    const bool torn = !kept && operations_[index].length >= kStampBytes && by_chance(random, 5);
+    apply_to_block(operations_[index], block, torn ? 30 + random() % 400 : kStampBytes, bytes);
+    if (torn) break;  // one tear: the head that a dump shows cannot prove two
+  }
+  return bytes;
+}
+
+std::uint64_t LooseFileSystem::allocated_by(FileId file, const Cut& cut,
+                                            const std::function<bool(std::size_t)>& counts) const {
+  std::set<std::uint64_t> room;
+  std::uint64_t size = 0;
+  for (const std::size_t index : files_.at(file).operations) {
+    const Operation& operation = operations_[index];
+    if (index > cut.reached) break;
+    if (counts(index)) apply_to_room(operation, size, room);
+    size = resized(operation, size);
+  }
+  return room.size() * kStampBytes;
+}
+
+std::uint64_t LooseFileSystem::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  return allocated_by(file, cut,
+                      [&](std::size_t index) { return (until && index <= *until) || by_chance(random, 60); });
+}
+
+void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& random,
+                              ObservedObject& object) const {
+  const Content& content = files_.at(file);
+  object.type = content.type;
+  object.inode = 100 + file;
+  object.link_target = content.target;
+  const auto until = covered_until(file, std::nullopt, cut, true);
+  for (const std::size_t index : content.operations) {
+    const Operation& operation = operations_[index];
+    if (index > cut.reached || operation.attribute.empty()) continue;
+    if (!(until && index <= *until) && by_chance(random, 40)) continue;
+    object.attributes.erase(operation.attribute);
+    if (operation.kind == Kind::setxattr) object.attributes[operation.attribute] = operation.value;
+  }
+  for (const std::size_t index : content.operations) {
+    const Operation& operation = operations_[index];
+    if (index > cut.reached || (!(until && index <= *until) && by_chance(random, 40))) continue;
+    if (operation.kind == Kind::chmod) object.mode = operation.mode;
+    if (operation.kind == Kind::chown) object.user = operation.user, object.group = operation.group;
+    if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
+    if (changes_blocks(operation) || is_fallocate(operation)) object.modified_seconds = 0;
+  }
+  if (content.type != FileType::regular) return;
+  object.size_bytes = size_after(file, cut, random);
+  object.allocated_bytes = allocated_after(file, cut, random);
+  for (std::uint64_t block = 0; block * kStampBytes < object.size_bytes; ++block) {
+    std::vector<std::byte> bytes = block_after(file, block, cut, random);
+    bytes.resize(std::min<std::uint64_t>(kStampBytes, object.size_bytes - block * kStampBytes));
+    object.runs.push_back(run_of(bytes, block));
+  }
+}
+
+std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt19937_64& random) const {
+  std::set<std::size_t> kept = required(cut);
+  constexpr std::array<unsigned, 4> kPercent{0, 30, 70, 100};
+  const unsigned percent = kPercent[random() % kPercent.size()];
+  for (std::size_t i = 0; i < name_operations_.size(); ++i) {
+    if (name_operations_[i].operation <= cut.reached && by_chance(random, percent)) kept.insert(i);
+  }
+  close(kept);
+  std::map<Slot, FileId> names = names_after(kept);
+  if (promises_.names == adapters::NameOrder::unordered) disorder(required(cut), cut, random, names);
+  if (promises_.names == adapters::NameOrder::ordered) names = ordered_names(cut, random);
+  std::map<FileId, std::uint32_t> links;
+  std::map<FileId, ObservedObject> inodes;
+  std::vector<ObservedObject> tree;
+  const auto walk = [&](const auto& self, FileId directory, const std::string& above) -> void {
+    for (auto at = names.lower_bound({directory, ""}); at != names.end() && at->first.first == directory;
+         ++at) {
+      const FileId file = at->second;
+      if (!inodes.contains(file) && file != kLostAndFound) fill_in(file, cut, random, inodes[file]);
+      if (file == kLostAndFound) inodes[file] = {.type = FileType::directory, .inode = 100 + file};
+      ObservedObject object = inodes[file];
+      object.path = above + at->first.second;
+      ++links[file];
+      tree.push_back(object);
+      if (object.type == FileType::directory) self(self, file, object.path + "/");
+    }
+  };
+  walk(walk, 0, "");
+  for (ObservedObject& object : tree) object.links = links[object.inode - 100];
+  return tree;
+}
+
+std::vector<LooseFileSystem::Pinned> LooseFileSystem::pinned_names(const Cut& cut) const {
+  const std::set<std::size_t> kept = required(cut);
+  std::map<Slot, std::optional<FileId>> before;
+  std::set<Slot> touched_later;
+  std::map<Slot, std::size_t> last_change;
+  std::map<Slot, FileId> names;
+  for (std::size_t i = 0; i < name_operations_.size(); ++i) {
+    if (name_operations_[i].operation > cut.reached) break;
+    for (const auto& [slot, file] : name_operations_[i].changes) {
+      if (!kept.contains(i)) {
+        touched_later.insert(slot);
+        continue;
+      }
+      before[slot] = names.contains(slot) ? std::optional(names[slot]) : std::nullopt;
+      names.erase(slot);
+      if (file) names[slot] = *file;
+      last_change[slot] = i;
+    }
+  }
+  // A name is pinned when a persistence point names it after its last change, not merely because a dependency
+  // of this file system keeps it.
+  const auto named = [&](const Slot& slot) {
+    return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
+      if (!cut.persisted || point.operation > *cut.persisted) return false;
+      if (point.operation < name_operations_[last_change[slot]].operation) return false;
+      return point.everything || point.directory == slot.first ||
+             std::find(point.slots.begin(), point.slots.end(), slot) != point.slots.end();
+    });
+  };
+  std::vector<Pinned> pinned;
+  const auto walk = [&](const auto& self, FileId directory, const std::string& above) -> void {
+    for (const auto& [slot, was] : before) {
+      if (slot.first != directory || touched_later.contains(slot) || !named(slot)) continue;
+      const auto at = names.find(slot);
+      const auto file = at == names.end() ? std::nullopt : std::optional(at->second);
+      pinned.push_back({above + slot.second, file, was});
+      if (file && files_.at(*file).type == FileType::directory) self(self, *file, above + slot.second + "/");
+    }
+  };
+  walk(walk, 0, "");
+  return pinned;
+}
+
+bool LooseFileSystem::data_is_pinned(FileId file, const Cut& cut) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  if (!until) return false;
+  const auto& all = files_.at(file).operations;
+  return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
+    const bool data = changes_blocks(operations_[index]) || operations_[index].kind == Kind::allocate;
+    return data && index > *until && index <= cut.reached;
+  });
+}
+
+bool LooseFileSystem::attributes_are_pinned(FileId file, const Cut& cut) const {
+  const auto until = covered_until(file, std::nullopt, cut, true);
+  if (!until) return false;
+  const auto& all = files_.at(file).operations;
+  return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
+    const Operation& operation = operations_[index];
+    const bool sets =
+        !operation.attribute.empty() || operation.kind == Kind::chmod || operation.kind == Kind::chown;
+    return sets && index > *until && index <= cut.reached;
+  });
+}
+
+std::uint64_t LooseFileSystem::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
+  const auto until = covered_until(file, std::nullopt, cut, false);
+  if (!until) return 0;
+  // What takes away counts even where it need not have arrived, what gives only where it has.
+  return allocated_by(file, cut, [&](std::size_t index) {
+    const Operation& operation = operations_[index];
+    return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);
+  });
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,128 @@
+#pragma once
+// For tests: a file system that keeps exactly its promises and nothing more.
+//
+// It shares no code with the oracle. Operations are run once in order to learn what each touches; a power cut
+// then keeps a random subset of what was not promised, closed under what each change of names needs (earlier
+// changes of the same names, the directories and files it speaks of), and for each block, size and attribute
+// of a file a random subset of the changes since it was last made persistent. Content is real bytes. Where
+// nothing orders names, whatever was changing may also be gone or be another file. Where they are ordered
+// (loose_ordered_names.cc), an operation is a series of changes of single names, each of which waits for the
+// one before it; what has no name then is in lost+found, and a directory with two has lost one.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/promises.h"
+#include "harness/oracle/observed_tree.h"
+#include "harness/workload/operation.h"
+
+namespace headcrash::oracle {
+
+class LooseFileSystem {
+ public:
+  using FileId = std::size_t;                   ///< 0 is the root; else 1 + the operation that made it
+  using Slot = std::pair<FileId, std::string>;  ///< directory and name
+  using Change = std::pair<Slot, std::optional<FileId>>;
+  static constexpr FileId kLostAndFound = 1U << 30U;
+
+  LooseFileSystem(std::span<const workload::Operation> operations, const adapters::Promises& promises);
+
+  struct Cut {
+    std::optional<std::size_t> persisted;
+    std::size_t reached = 0;
+  };
+  /// One tree that may be found after the cut.
+  std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
+
+  // What the cut cannot have changed, for tests that damage it.
+  /// The name shows this and nothing else: file, or nothing (its removal is persistent).
+  struct Pinned {
+    std::string path;
+    std::optional<FileId> file;
+    std::optional<FileId> before;  ///< what the name showed before
+  };
+  std::vector<Pinned> pinned_names(const Cut& cut) const;
+  bool data_is_pinned(FileId file, const Cut& cut) const;
+  /// Extended attributes, mode and owner.
+  bool attributes_are_pinned(FileId file, const Cut& cut) const;
+  /// What fallocate has made room for, was made persistent, and cannot have been given back since.
+  std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
+
+ private:
+  struct NameOperation {
+    std::size_t operation;
+    std::vector<Change> changes;
+    std::vector<FileId> needs;  ///< must exist
+    std::optional<FileId> about;
+    std::optional<FileId> emptied;  ///< a directory that has to be empty
+    bool exchange = false;
+  };
+  struct Content {
+    FileType type = FileType::regular;
+    std::string target;
+    std::vector<std::size_t> operations;  ///< indices of those that change data, size or attributes
+    std::set<std::string> attributes;
+  };
+  struct Persistence {
+    std::size_t operation;
+    bool everything = false;
+    std::optional<FileId> file;
+    bool data_only = false;
+    std::optional<FileId> directory;
+    std::vector<Slot> slots;  ///< names that are kept, by promise
+    std::optional<FileId> links_of;
+  };
+
+  // Where names are ordered.
+  struct NameStep {
+    std::size_t operation;
+    Change change;
+    std::optional<FileId> emptied;
+    bool after_last = false;  ///< waits for the step before it: both are of one operation
+  };
+  std::vector<NameStep> name_steps(std::size_t reached) const;
+  std::map<Slot, FileId> ordered_names(const Cut& cut, std::mt19937_64& random) const;
+  bool covers_name(const Persistence& point, const Slot& slot) const;
+  void keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const;
+  void find_the_nameless(std::map<Slot, FileId>& names) const;
+
+  std::vector<Slot> new_path(const std::string& path) const;
+  void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
+                std::map<Slot, FileId>& names) const;
+  std::optional<FileId> resolve(const std::string& path) const;
+  Slot slot_of(const std::string& path) const;
+  void learn(std::size_t index, const workload::Operation& operation);
+  void learn_persistence(std::size_t index, const workload::Operation& operation);
+  void bind(NameOperation& about, const std::string& path, std::optional<FileId> file);
+
+  std::set<std::size_t> required(const Cut& cut) const;  ///< indices into name_operations_
+  void close(std::set<std::size_t>& kept) const;
+  std::map<Slot, FileId> names_after(const std::set<std::size_t>& kept) const;
+  bool covers(const Persistence& point, FileId file, std::optional<std::uint64_t> block) const;
+  std::optional<std::size_t> covered_until(FileId file, std::optional<std::uint64_t> block, const Cut& cut,
+                                           bool attributes) const;
+  std::uint64_t size_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
+  std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
+                                     std::mt19937_64& random) const;
+  /// What the file has room for, beyond its size too, after those of its operations (by index) that count.
+  std::uint64_t allocated_by(FileId file, const Cut& cut,
+                             const std::function<bool(std::size_t)>& counts) const;
+  std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
+  void fill_in(FileId file, const Cut& cut, std::mt19937_64& random, ObservedObject& object) const;
+
+  std::vector<workload::Operation> operations_;
+  adapters::Promises promises_;
+  std::map<Slot, FileId> live_;
+  std::map<FileId, Content> files_;
+  std::vector<NameOperation> name_operations_;
+  std::vector<Persistence> persistence_;
+};
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,133 @@
+// Names whose changes reach the disk one by one, in an order (loose_file_system.h).
+//
+//   create, mkdir, link   the name
+//   unlink, rmdir         the name goes, after those in the directory
+//   rename                the new name, then the old one goes
+//   exchange              a third name for what is at the target, the target, the source, the third goes
+//
+// A name's changes keep their order, and so do the steps of one operation. A directory may be on the disk
+// before it has a name.
+#include <algorithm>
+#include <array>
+
+#include "harness/oracle/loose_file_system.h"
+
+namespace headcrash::oracle {
+
+std::vector<LooseFileSystem::NameStep> LooseFileSystem::name_steps(std::size_t reached) const {
+  std::vector<NameStep> steps;
+  for (const NameOperation& each : name_operations_) {
+    if (each.operation > reached) break;
+    const auto add = [&](const Change& change, bool after_last) {
+      steps.push_back({each.operation, change, each.emptied, after_last});
+    };
+    if (each.exchange) {
+      const auto& [one, other] = std::pair(each.changes[0], each.changes[1]);
+      const Slot third{one.first.first, ".exchanged-" + std::to_string(*one.second)};
+      add({third, one.second}, false);
+      add(other, true);
+      add(one, true);
+      add({third, std::nullopt}, true);
+    } else {
+      for (std::size_t i = each.changes.size(); i-- > 0;)  // a rename's new name is its last change
+        add(each.changes[i], i + 1 < each.changes.size());
+    }
+  }
+  return steps;
+}
+
+bool LooseFileSystem::covers_name(const Persistence& point, const Slot& slot) const {
+  return point.everything || point.directory == slot.first ||
+         std::find(point.slots.begin(), point.slots.end(), slot) != point.slots.end();
+}
+
+std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::ordered_names(
+    const Cut& cut, std::mt19937_64& random) const {
+  const std::vector<NameStep> steps = name_steps(cut.reached);
+  const unsigned percent = std::array<unsigned, 4>{0, 30, 70, 100}[random() % 4];
+  std::vector<bool> kept(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const Persistence& point : persistence_) {
+      if (!cut.persisted || point.operation > *cut.persisted) break;
+      if (steps[i].operation < point.operation && covers_name(point, steps[i].change.first)) kept[i] = true;
+    }
+  }
+  // Which of two names fsck takes from a directory nobody can know: fsync has the old ones removed, too.
+  std::set<FileId> arrived;
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const auto& file = steps[i].change.second;
+    if (!file || files_.at(*file).type != FileType::directory) continue;
+    if (kept[i]) arrived.insert(*file);
+    const bool moved = i + 1 < steps.size() && steps[i + 1].after_last;
+    if (moved && arrived.contains(*file)) kept[i + 1] = true;
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) kept[i] = kept[i] || random() % 100 < percent;
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    if (!kept[i]) continue;
+    if (steps[i].after_last) kept[i - 1] = true;
+    for (std::size_t j = 0; j < i; ++j) {
+      const Slot& earlier = steps[j].change.first;
+      if (earlier == steps[i].change.first || earlier.first == steps[i].emptied) kept[j] = true;
+    }
+  }
+  std::map<Slot, FileId> names;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!kept[i]) continue;
+    const auto& [slot, file] = steps[i].change;
+    names.erase(slot);
+    if (file) names[slot] = *file;
+  }
+  keep_one_name(random, names);
+  find_the_nameless(names);
+  return names;
+}
+
+/// What fsck does to directories: of two names one goes, that of an exchange first.
+void LooseFileSystem::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
+  std::map<FileId, std::vector<Slot>> of_directory;
+  for (const auto& [slot, file] : names) {
+    if (files_.at(file).type == FileType::directory) of_directory[file].push_back(slot);
+  }
+  for (auto& [file, slots] : of_directory) {
+    while (slots.size() > 1) {
+      auto goes = std::find_if(slots.begin(), slots.end(),
+                               [](const Slot& slot) { return slot.second.starts_with(".exchanged-"); });
+      if (goes == slots.end()) goes = slots.begin() + static_cast<std::ptrdiff_t>(random() % slots.size());
+      names.erase(*goes);
+      slots.erase(goes);
+    }
+  }
+}
+
+/// Directories to which no name leads, with what is in them. Where names lead in a circle, fsck opens it.
+void LooseFileSystem::find_the_nameless(std::map<Slot, FileId>& names) const {
+  std::set<FileId> reached;
+  const auto reach = [&](const auto& self, FileId directory) -> void {
+    if (!reached.insert(directory).second) return;
+    for (auto at = names.lower_bound({directory, ""}); at != names.end() && at->first.first == directory;
+         ++at)
+      if (files_.at(at->second).type == FileType::directory) self(self, at->second);
+  };
+  reach(reach, 0);
+  std::set<FileId> lost, named;
+  for (const auto& [slot, file] : names) {
+    if (!reached.contains(slot.first)) lost.insert(slot.first);
+  }
+  for (const auto& [slot, file] : names) {
+    if (!reached.contains(slot.first)) named.insert(file);
+  }
+  std::vector<FileId> found;
+  for (const bool circles : {false, true}) {
+    for (const FileId directory : lost) {
+      if (reached.contains(directory) || (named.contains(directory) && !circles)) continue;
+      std::erase_if(names, [&](const auto& name) { return name.second == directory; });
+      found.push_back(directory);
+      reach(reach, directory);
+    }
+  }
+  if (found.empty()) return;
+  names[{0, "lost+found"}] = kLostAndFound;
+  for (const FileId directory : found) names[{kLostAndFound, "#" + std::to_string(directory)}] = directory;
+}
+
+}  // namespace headcrash::oracle

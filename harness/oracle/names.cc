@@ -1,0 +1,285 @@
+// Permitted names, promised tokens, and the matching between names and tokens (names.h).
+//
+// Empty files cannot be told apart, so a name may stand for one of several tokens. Whether all promised
+// tokens show, and none shows twice, is then a bipartite matching, found by augmenting paths: promised tokens
+// first, the remaining names after them; a vertex once matched stays matched.
+#include "harness/oracle/names.h"
+
+#include <algorithm>
+#include <map>
+
+namespace headcrash::oracle {
+namespace {
+
+class Matching {
+ public:
+  explicit Matching(const std::vector<ShownName>& shown) : shown_(shown), token_of_(shown.size()) {
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      for (const TokenId token : shown[i].tokens) names_of_[token].push_back(i);
+    }
+  }
+
+  bool place_token(TokenId token) {
+    visited_.clear();
+    return find_name(token);
+  }
+  bool place_name(std::size_t name) {
+    if (token_of_[name]) return true;
+    visited_.clear();
+    return find_token(name);
+  }
+
+ private:
+  bool find_name(TokenId token) {
+    for (const std::size_t name : names_of_[token]) {
+      if (!visited_.insert(name).second) continue;
+      if (token_of_[name] && !find_name(*token_of_[name])) continue;
+      set(name, token);
+      return true;
+    }
+    return false;
+  }
+  bool find_token(std::size_t name) {
+    for (const TokenId token : shown_[name].tokens) {
+      if (!visited_.insert(token).second) continue;
+      const auto holder = name_of_.find(token);
+      if (holder != name_of_.end() && !find_token(holder->second)) continue;
+      set(name, token);
+      return true;
+    }
+    return false;
+  }
+  void set(std::size_t name, TokenId token) {
+    token_of_[name] = token;
+    name_of_[token] = name;
+  }
+
+  const std::vector<ShownName>& shown_;
+  std::map<TokenId, std::vector<std::size_t>> names_of_;
+  std::vector<std::optional<TokenId>> token_of_;
+  std::map<TokenId, std::size_t> name_of_;
+  std::set<std::size_t> visited_;
+};
+
+bool was_synced(const WorkloadHistory& history, TokenId token, const Horizon& horizon) {
+  const ObjectHistory& object = history.objects[history.tokens[token].object];
+  const auto known = [&](std::size_t operation) { return horizon.knows(operation); };
+  return std::any_of(object.data_covers.begin(), object.data_covers.end(),
+                     [&](const DataCover& cover) { return known(cover.operation); }) ||
+         std::any_of(object.attribute_covers.begin(), object.attribute_covers.end(),
+                     [&](const Cover& cover) { return known(cover.operation); }) ||
+         std::any_of(object.inode_covers.begin(), object.inode_covers.end(), known);
+}
+
+std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) {
+  std::optional<TokenId> token;
+  for (const Binding& binding : slot.bindings) {
+    if (binding.operation <= operation) token = binding.token;
+  }
+  return token;
+}
+
+/// The newest persistence point that covered a token, and the name that it had then.
+struct LastCover {
+  ObjectId directory = kRoot;
+  const SlotHistory* slot = nullptr;
+  std::size_t operation = 0;
+};
+
+using LastCovers = std::map<TokenId, LastCover>;
+
+void note_covers(const WorkloadHistory& history, const Horizon& horizon, ObjectId directory,
+                 LastCovers& last) {
+  for (const auto& [name, slot] : history.objects[directory].entries) {
+    for (const Cover& cover : slot.covers) {
+      if (!horizon.knows(cover.operation)) break;
+      const auto token = token_at(slot, cover.operation);
+      if (!token) continue;
+      LastCover& newest = last[*token];
+      if (newest.slot == nullptr || newest.operation <= cover.operation)
+        newest = {directory, &slot, cover.operation};
+    }
+  }
+}
+
+bool may_be_removed(const WorkloadHistory& history, TokenId token, const Horizon& horizon) {
+  const auto& removed_by = history.tokens[token].removed_by;
+  return removed_by && horizon.may_have_run(*removed_by);
+}
+
+/// Where names are atomic or nothing orders them.
+class Promised {
+ public:
+  Promised(const WorkloadHistory& history, const Horizon& horizon, const adapters::Promises& promises)
+      : history_(history), horizon_(horizon), promises_(promises) {
+    find_reachable(kRoot);
+  }
+
+  PromisedTokens find() const {
+    LastCovers last;
+    for (const ObjectId directory : reachable_) note_covers(history_, horizon_, directory, last);
+    PromisedTokens found;
+    for (const auto& [token, cover] : last) {
+      const bool unsynced = !promises_.names_are_atomic() && !was_synced(history_, token, horizon_);
+      if (!may_be_removed(history_, token, horizon_) && !unsynced && !may_be_lost(cover, token))
+        found.named.insert(token);
+    }
+    return found;
+  }
+
+ private:
+  /// Directories whose own names were once persistent, all the way up, and can be relied on. One that may be
+  /// lost, as it was renamed since, is not looked for, nor is what was in it.
+  void find_reachable(ObjectId directory) {
+    if (!reachable_.insert(directory).second) return;
+    for (const auto& [name, slot] : history_.objects[directory].entries) {
+      if (may_show_anything(history_, permitted_name(slot, horizon_), horizon_, promises_)) continue;
+      for (const Cover& cover : slot.covers) {
+        if (!horizon_.knows(cover.operation)) break;
+        const auto token = token_at(slot, cover.operation);
+        if (!token) continue;
+        const ObjectId object = history_.tokens[*token].object;
+        if (history_.objects[object].type != FileType::directory) continue;
+        if (!may_be_lost({directory, &slot, cover.operation}, *token)) find_reachable(object);
+      }
+    }
+  }
+
+  bool may_be_lost(const LastCover& cover, TokenId token) const {
+    bool renamed = false, name_taken = false;
+    for (const Binding& since : cover.slot->bindings) {
+      if (since.operation <= cover.operation || !horizon_.may_have_run(since.operation)) continue;
+      renamed |= since.by_rename;
+      name_taken |= since.token && *since.token != token;
+    }
+    if (!renamed) return false;
+    return !promises_.names_are_atomic() || (!promises_.renamed_file_survives && name_taken);
+  }
+
+  const WorkloadHistory& history_;
+  const Horizon& horizon_;
+  const adapters::Promises& promises_;
+  std::set<ObjectId> reachable_;
+};
+
+/// Where names are ordered: the old one goes when the new one is on the disk (rule R1), so that nothing that
+/// was persistent is ever without a name.
+class OrderedPromised {
+ public:
+  OrderedPromised(const WorkloadHistory& history, const Horizon& horizon)
+      : history_(history), horizon_(horizon) {
+    find_known(kRoot);
+    while (anchor_more()) {
+    }
+  }
+
+  PromisedTokens find() const {
+    PromisedTokens found;
+    for (const auto& [token, cover] : last_) {
+      if (may_be_removed(history_, token, horizon_)) continue;
+      (stays_anchored(token, cover) ? found.named : found.adrift).insert(token);
+    }
+    return found;
+  }
+
+ private:
+  /// Directories that were persistent once, all the way up. One that may have been removed since was empty
+  /// by then: what it had is elsewhere.
+  void find_known(ObjectId directory) {
+    if (!known_.insert(directory).second) return;
+    LastCovers here;
+    note_covers(history_, horizon_, directory, here);
+    for (const auto& [token, cover] : here) {
+      LastCover& newest = last_[token];
+      if (newest.slot == nullptr || newest.operation <= cover.operation) newest = cover;
+      const ObjectId object = history_.tokens[token].object;
+      if (history_.objects[object].type == FileType::directory) find_known(object);
+    }
+  }
+
+  /// Directories that are where they can be reached, whichever of their names the disk shows.
+  bool anchor_more() {
+    const std::size_t before = anchored_.size();
+    for (const auto& [token, cover] : last_) {
+      const ObjectId object = history_.tokens[token].object;
+      if (history_.objects[object].type == FileType::directory && stays_anchored(token, cover))
+        anchored_.insert(object);
+    }
+    return anchored_.size() > before;
+  }
+
+  bool stays_anchored(TokenId token, const LastCover& cover) const {
+    if (!anchored_.contains(cover.directory)) return false;
+    const auto& slots = history_.tokens[token].slots;
+    return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
+      const auto& [directory, name] = slot;
+      if (anchored_.contains(directory)) return true;
+      const auto& bindings = history_.objects[directory].entries.at(name).bindings;
+      return std::none_of(bindings.begin(), bindings.end(), [&](const Binding& binding) {
+        return binding.token == token && binding.operation > cover.operation &&
+               horizon_.may_have_run(binding.operation);
+      });
+    });
+  }
+
+  const WorkloadHistory& history_;
+  const Horizon& horizon_;
+  LastCovers last_;
+  std::set<ObjectId> known_, anchored_{kRoot};
+};
+
+}  // namespace
+
+bool PermittedName::absence() const {
+  return std::any_of(bindings.begin(), bindings.end(), [](const Binding& b) { return !b.token; });
+}
+
+PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
+  PermittedName permitted;
+  std::optional<std::size_t> by_posix;
+  for (const Cover& cover : slot.covers) {
+    if (!horizon.knows(cover.operation)) continue;
+    permitted.cover = cover;
+    if (cover.tier == CoverTier::posix) by_posix = cover.operation;
+  }
+  Binding at_cover{.operation = 0, .token = std::nullopt};
+  for (const Binding& binding : slot.bindings) {
+    if (!horizon.may_have_run(binding.operation)) break;
+    if (permitted.cover && binding.operation <= permitted.cover->operation) {
+      at_cover = binding;
+    } else {
+      permitted.bindings.push_back(binding);
+      permitted.rename_in_flight |= binding.by_rename;
+    }
+  }
+  permitted.kept_by_posix = by_posix && at_cover.operation <= *by_posix;
+  permitted.bindings.insert(permitted.bindings.begin(), at_cover);
+  return permitted;
+}
+
+bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
+                       const adapters::Promises& promises) {
+  if (promises.names != adapters::NameOrder::unordered) return false;
+  const auto& token = name.bindings[0].token;
+  return name.changing() || (token && !was_synced(history, *token, horizon));
+}
+
+PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
+                               const adapters::Promises& promises) {
+  if (promises.names == adapters::NameOrder::ordered) return OrderedPromised(history, horizon).find();
+  return Promised(history, horizon, promises).find();
+}
+
+Assignment assign(const std::vector<ShownName>& shown, const std::vector<TokenId>& promised) {
+  Matching matching(shown);
+  Assignment assignment;
+  for (const TokenId token : promised) {
+    if (!matching.place_token(token)) assignment.unseen.push_back(token);
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (!shown[i].tokens.empty() && !matching.place_name(i)) assignment.surplus.push_back(i);
+  }
+  return assignment;
+}
+
+}  // namespace headcrash::oracle

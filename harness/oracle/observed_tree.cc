@@ -1,0 +1,140 @@
+// Reads the agent's dump entries. They come from a guest that may have mounted anything: every field is
+// checked.
+#include "harness/oracle/observed_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace headcrash::oracle {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
+
+std::optional<int> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return std::nullopt;
+}
+
+std::optional<ContentRun> parse_run(const json& value) {
+  if (!value.is_array() || value.size() < 3 || !value[0].is_number_unsigned() ||
+      !value[1].is_number_unsigned() || !value[2].is_string()) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 3; i < value.size(); ++i) {
+    if (!value[i].is_number_unsigned() && !value[i].is_string()) return std::nullopt;
+  }
+  ContentRun run{.first_block = value[0].get<std::uint64_t>(), .blocks = value[1].get<std::uint64_t>()};
+  if (run.blocks > kBlocksMost || run.first_block > kBlocksMost) return std::nullopt;
+  const std::string kind = value[2].get<std::string>();
+  if (kind == "zero" && value.size() == 3) return run;
+  if (kind == "before-mkfs" && value.size() == 3) {
+    run.kind = ContentRun::Kind::before_mkfs;
+    return run;
+  }
+  if (kind == "other" && value.size() == 4 && value[3].is_string()) {
+    run.kind = ContentRun::Kind::foreign;
+    const std::string hex = value[3].get<std::string>();
+    for (std::size_t i = 0; i + 1 < hex.size() && i < 64; i += 2) {
+      const auto high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);
+      if (!high || !low) return std::nullopt;
+      run.head.push_back(static_cast<std::byte>(*high << 4 | *low));
+    }
+    return run;
+  }
+  const bool moved = kind == "moved";
+  if ((!moved && kind != "stamp") || value.size() != (moved ? 6u : 5u) || !value[3].is_number() ||
+      !value[4].is_number()) {
+    return std::nullopt;
+  }
+  run.kind = moved ? ContentRun::Kind::moved : ContentRun::Kind::stamp;
+  run.file = value[3].get<std::uint32_t>();
+  run.version = value[4].get<std::uint32_t>();
+  if (moved && !value[5].is_number()) return std::nullopt;
+  if (moved) run.stamped_block = value[5].get<std::uint64_t>();
+  return run;
+}
+
+}  // namespace
+
+Result<ObservedObject> parse_entry(const json& entry) {
+  const auto broken = [](const char* key) {
+    return fail(fmt::format("agent's dump: {}", key), "is missing or wrong");
+  };
+  const auto number = [&](const char* key) -> std::optional<std::uint64_t> {
+    const auto at = entry.find(key);
+    if (at == entry.end()) return 0;
+    if (!at->is_number_unsigned()) return std::nullopt;
+    return at->get<std::uint64_t>();
+  };
+  if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string()) return broken("path");
+  ObservedObject object{.path = entry["path"].get<std::string>()};
+  const std::string type =
+      entry.contains("type") && entry["type"].is_string() ? entry["type"].get<std::string>() : "";
+  constexpr std::array<std::pair<std::string_view, FileType>, 5> kTypes{{{"file", FileType::regular},
+                                                                         {"directory", FileType::directory},
+                                                                         {"symlink", FileType::symlink},
+                                                                         {"whiteout", FileType::whiteout},
+                                                                         {"other", FileType::other}}};
+  bool known = false;
+  for (const auto& [word, value] : kTypes) {
+    if (type == word) object.type = value, known = true;
+  }
+  if (!known) return broken("type");
+  const auto size = number("size"), links = number("links"), inode = number("inode"), error = number("errno");
+  if (!size) return broken("size");
+  if (!links) return broken("links");
+  if (!inode) return broken("inode");
+  if (!error) return broken("errno");
+  object.size_bytes =
+      std::min(*size, kSizeMost);  // a damaged file system may say anything; the oracle judges it
+  object.links = static_cast<std::uint32_t>(*links);
+  object.inode = *inode;
+  object.error = static_cast<int>(*error);
+  const auto observed = [&](const char* key, auto& into) {
+    const auto at = entry.find(key);
+    if (at == entry.end()) return true;
+    if (!at->is_number_integer()) return false;
+    into = at->get<typename std::remove_reference_t<decltype(into)>::value_type>();
+    return true;
+  };
+  if (!observed("mode", object.mode)) return broken("mode");
+  if (!observed("user", object.user)) return broken("user");
+  if (!observed("group", object.group)) return broken("group");
+  if (!observed("allocated", object.allocated_bytes)) return broken("allocated");
+  if (!observed("modified", object.modified_seconds)) return broken("modified");
+  if (const auto target = entry.find("target"); target != entry.end()) {
+    if (!target->is_string()) return broken("target");
+    object.link_target = target->get<std::string>();
+  }
+  if (const auto attributes = entry.find("attributes"); attributes != entry.end()) {
+    if (!attributes->is_object()) return broken("attributes");
+    for (const auto& [name, value] : attributes->items()) {
+      if (!value.is_string()) return broken("attributes");
+      object.attributes[name] = value.get<std::string>();
+    }
+  }
+  if (const auto cut = entry.find("cut"); cut != entry.end()) {
+    if (!cut->is_boolean()) return broken("cut");
+    object.cut = cut->get<bool>();
+  }
+  if (const auto runs = entry.find("runs"); runs != entry.end()) {
+    if (!runs->is_array()) return broken("runs");
+    for (const json& value : *runs) {
+      std::optional<ContentRun> run = parse_run(value);
+      if (!run) return broken("runs");
+      object.runs.push_back(std::move(*run));
+    }
+  }
+  return object;
+}
+
+}  // namespace headcrash::oracle

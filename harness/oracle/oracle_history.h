@@ -1,0 +1,16 @@
+#pragma once
+// What an oracle holds, for those who judge by it.
+
+#include "harness/oracle/history.h"
+#include "harness/oracle/lone_names.h"
+#include "harness/oracle/oracle.h"
+
+namespace headcrash::oracle {
+
+struct Oracle::History {
+  WorkloadHistory workload;
+  adapters::Promises promises;
+  LoneNames lone_names;
+};
+
+}  // namespace headcrash::oracle

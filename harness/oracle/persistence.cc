@@ -1,0 +1,146 @@
+// Open files, and what each persistence point covers (follower.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "harness/oracle/follower.h"
+
+namespace headcrash::oracle {
+
+Result<void> Follower::open(const workload::Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  if (open_.size() >= workload::kOpenFilesMost)
+    return wrong(fmt::format("more than {} files are open", workload::kOpenFilesMost));
+  if (!open_.try_emplace({thread_, operation.target}, *token).second)
+    return wrong(fmt::format("\"{}\" is open already", operation.target));
+  return {};
+}
+
+Result<void> Follower::close(const workload::Operation& operation) {
+  if (open_.erase({thread_, operation.path}) == 0)
+    return wrong(fmt::format("there is no open file \"{}\"", operation.path));
+  return {};
+}
+
+/// Empty when the link is gone: nothing of its name can then be kept.
+std::string Follower::path_now(TokenId token) const {
+  std::string path;
+  for (TokenId at = token;;) {
+    if (history_.tokens[at].removed_by) return {};
+    const auto& [directory, name] = history_.tokens[at].slots.back();
+    if (!path.empty()) path.insert(0, "/");
+    path.insert(0, name);
+    if (directory == kRoot) return path;
+    at = *token_of_[directory];
+  }
+}
+
+Result<void> Follower::sync_file(const workload::Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  object(*token).data_covers.push_back({.operation = index_});
+  if (operation.kind == workload::Operation::Kind::fdatasync) return {};
+  object(*token).attribute_covers.push_back({index_, CoverTier::posix});
+  const std::string path = workload::is_open_file(operation.path) ? path_now(*token) : operation.path;
+  if (promises_.fsync_keeps_name) cover_path(path);
+  if (promises_.fsync_keeps_new_name) cover_new_path(path);
+  if (promises_.fsync_keeps_links) cover_links(history_.tokens[*token].object);
+  return {};
+}
+
+Result<void> Follower::sync_directory(const std::string& path) {
+  const auto directory = find_directory(path);
+  if (!directory) return wrong(fmt::format("there is no directory \"{}\"", path));
+  cover_entries(*directory, CoverTier::posix);
+  if (!owners_.is_foreign(*directory))
+    history_.objects[*directory].attribute_covers.push_back({index_, CoverTier::posix});
+  if (promises_.fsync_keeps_name) cover_path(path);
+  if (promises_.fsync_keeps_new_name) cover_new_path(path);
+  return {};
+}
+
+/// What another thread has changed since the last join may or may not have been there when the call began.
+void Follower::cover_entries(ObjectId directory, CoverTier tier) {
+  for (auto& [name, entry] : history_.objects[directory].entries) {
+    if (!owners_.is_foreign(Ownership::Name(directory, name))) entry.covers.push_back({index_, tier});
+  }
+}
+
+void Follower::sync_everything() {
+  for (ObjectId id = 0; id < history_.objects.size(); ++id) {
+    cover_entries(id, CoverTier::documented);
+    if (owners_.is_foreign(id)) continue;
+    history_.objects[id].data_covers.push_back({.operation = index_, .tier = CoverTier::documented});
+    history_.objects[id].attribute_covers.push_back({index_, CoverTier::documented});
+  }
+}
+
+bool Follower::fsync_keeps(const SlotHistory& name) const {
+  return promises_.fsync_keeps_exchanged_name || name.bindings.empty() || !name.bindings.back().by_exchange;
+}
+
+/// Whether what writes an object of which `named` was the last change of name leaves out this rename of a
+/// directory above it: a later one is in nothing that fsync of the object waits for unless it looks for
+/// directories that have moved, and one before it comes along only where all is logged in order.
+bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
+  const Binding& last = directory.bindings.back();
+  const bool covered = !directory.covers.empty() && directory.covers.back().operation > last.operation;
+  if (!last.by_rename || covered) return false;
+  return last.operation > named ? !promises_.fsync_keeps_moved_path : !promises_.fsync_keeps_renamed_parents;
+}
+
+/// The object's own name and its directories', up to the first of which a rename is left out: above it
+/// nothing is known to have been written.
+void Follower::cover_path(const std::string& path) {
+  std::optional<std::size_t> named;
+  for (std::string rest = path; !rest.empty();) {
+    const auto place = look_up(rest);
+    if (!place || !place->token) return;
+    SlotHistory& name = slot(*place);
+    if (named && fsync_leaves_out(name, *named)) return;
+    if (!named) named = name.bindings.back().operation;
+    if (fsync_keeps(name)) name.covers.push_back({index_, CoverTier::documented});
+    const std::size_t slash = rest.rfind('/');
+    rest = slash == std::string::npos ? "" : rest.substr(0, slash);
+  }
+}
+
+/// From the object upwards, as long as each still has the name that it was made under and no other. One that
+/// was moved or linked ends the walk: above it nothing is known to have been written.
+void Follower::cover_new_path(const std::string& path) {
+  std::vector<SlotHistory*> names;
+  std::vector<ObjectHistory*> parents;
+  for (std::string rest = path; !rest.empty();) {
+    const auto place = look_up(rest);
+    if (!place || !place->token) return;
+    const bool one_name = history_.tokens[*place->token].slots.size() == 1;
+    if (!one_name || object(*place->token).tokens.size() != 1) return;
+    names.push_back(&slot(*place));
+    parents.push_back(&object(*place->token));
+    const std::size_t slash = rest.rfind('/');
+    rest = slash == std::string::npos ? "" : rest.substr(0, slash);
+  }
+  for (SlotHistory* each : names) each->covers.push_back({index_, CoverTier::documented});
+  for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
+}
+
+/// Every name whose last change concerned this file: where it is, and where it was and nothing has come
+/// since.
+void Follower::cover_links(ObjectId id) {
+  for (const TokenId token : history_.objects[id].tokens) {
+    for (const auto& [directory, name] : history_.tokens[token].slots) {
+      SlotHistory& entry = history_.objects[directory].entries[name];
+      const Binding& last = entry.bindings.back();
+      const bool here = last.token && history_.tokens[*last.token].object == id;
+      const bool left = !last.token && entry.bindings.size() > 1 &&
+                        history_.tokens[*std::prev(entry.bindings.end(), 2)->token].object == id;
+      const bool covered = !entry.covers.empty() && entry.covers.back().operation == index_;
+      if ((here || left) && !covered && fsync_keeps(entry))
+        entry.covers.push_back({index_, CoverTier::documented});
+    }
+  }
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,424 @@
+// What one file system may do and another may not: each known permitted behaviour is accepted where it is
+// permitted, found where it is not, and in the right tier.
+#include <gtest/gtest.h>
+
+#include "fs-adapters/linux/adapter.h"
+#include "harness/oracle/judged_case_test.h"
+#include "harness/workload/ace.h"
+
+namespace headcrash::oracle {
+namespace {
+
+using workload::Operation;
+
+const adapters::Promises kPlain;
+const adapters::Promises kNames{.fsync_keeps_name = true};
+const Found kNothing;
+
+TEST(Promises, AnUnsyncedReplacementMayLeaveNeitherVersionOnlyWithoutAutoDaAlloc) {
+  const Case replace{{"create a", "write a 0 1024 1 1", "create log", "sync", "create t",
+                      "write t 0 1024 2 2", "rename t a", "append log 0 512 3 3", "fsync log"},
+                     8};
+  const ObservedObject log = file("log", 1, 3, 3, 9);
+  const Tree neither{file("a", 0, 0, 0, 2), log};
+  const adapters::Promises xfs = adapters::load_adapter("xfs")->promises;
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  EXPECT_EQ(replace.judge(neither, xfs), kNothing);
+  EXPECT_EQ(replace.judge(neither, ext4), (Found{{Verdict::zero_length, Tier::de_facto}}));
+  ObservedObject holes = file("a", 2, 2, 2, 2);
+  holes.runs[0].kind = ContentRun::Kind::zero;
+  EXPECT_EQ(replace.judge({holes, log}, xfs), kNothing);
+  EXPECT_EQ(replace.judge({holes, log}, ext4), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  for (const adapters::Promises& promises : {xfs, ext4}) {
+    EXPECT_EQ(replace.judge({file("a", 2, 2, 2, 2), log}, promises), kNothing);
+    EXPECT_EQ(replace.judge({file("a", 2, 1, 1, 1), log, file("t", 0, 0, 0, 2)}, promises), kNothing);
+    EXPECT_NE(replace.judge({log}, promises), kNothing) << "the name is never gone";
+  }
+}
+
+TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  // generic/342
+  const Case taken{
+      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a", "write a 0 512 2 2", "fsync a"}, 6};
+  const Tree only_new{file("a", 1, 2, 2, 2)};
+  EXPECT_EQ(taken.judge(only_new, kNames), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_EQ(taken.judge(only_new, {.fsync_keeps_name = true, .renamed_file_survives = false}), kNothing);
+  EXPECT_EQ(taken.judge({file("a", 1, 2, 2, 2), file("b", 1, 1, 1, 1)}, kNames), kNothing);
+  const Case not_taken{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
+  EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
+}
+
+TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
+  const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
+  const ObservedObject c = file("c", 0, 0, 0, 3);
+  const adapters::Promises ext2{.names = adapters::NameOrder::unordered};
+  const Tree both{file("a", 1, 1, 1, 1, 2), file("b", 1, 1, 1, 1, 2), c};
+  EXPECT_EQ(rename.judge(both, kPlain), (Found{{Verdict::non_atomic_rename, Tier::de_facto}}));
+  EXPECT_EQ(rename.judge(both, ext2), kNothing);
+  EXPECT_EQ(rename.judge({c}, kPlain), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_EQ(rename.judge({c}, ext2), kNothing);
+  const Case link{{"symlink x s", "create c", "fsync c"}, 2};
+  EXPECT_EQ(link.judge({symlink("s", ""), c}, ext2), kNothing);
+  EXPECT_EQ(link.judge({symlink("s", ""), c}, kPlain), (Found{{Verdict::zero_length, Tier::integrity}}));
+}
+
+TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt) {  // ext2, minix
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  // The inode of a removed file was taken by another one, whose fsync wrote it; the old entry still names it.
+  const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b", "write b 0 512 2 2",
+                    "fsync b", "fsyncdir ."},
+                   6};
+  const Tree two_names{file("a", 1, 2, 2, 1, 2), file("b", 1, 2, 2, 1, 2)};
+  EXPECT_EQ(taken.judge(two_names, ext2), kNothing);
+  EXPECT_NE(taken.judge(two_names, ext4), kNothing);
+  Case synced = taken;
+  synced.persisted = 7;
+  EXPECT_NE(synced.judge(two_names, ext2), kNothing) << "the directory was synced: a is gone for good";
+  EXPECT_NE(synced.judge({}, ext2), kNothing);
+  EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
+  // A directory on its way: fsck puts what was in it into lost+found.
+  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2", "sync",
+                    "rename d e", "fsync k"},
+                   7};
+  const ObservedObject kept = file("k", 1, 2, 2, 7);
+  EXPECT_EQ(moved.judge({kept}, ext2), kNothing);
+  EXPECT_NE(moved.judge({kept}, ext4), kNothing);
+  EXPECT_NE(moved.judge({directory("d", 3), file("d/a", 1, 1, 1, 4)}, ext2), kNothing)
+      << "k was synced and not touched since";
+}
+
+TEST(Promises,
+     WithoutOrderFsyncOfADirectoryKeepsOnlyWhatWasSyncedItself) {  // seen on ext2: e2fsck clears the entry
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
+  EXPECT_EQ(bare.judge({directory("d", 2)}, ext2), kNothing);
+  EXPECT_EQ(bare.judge({directory("d", 2)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  const Case synced{{"mkdir d", "sync", "create d/a", "fsync d/a", "fsyncdir d"}, 4};
+  EXPECT_EQ(synced.judge({directory("d", 2)}, ext2), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
+TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
+  ObservedObject found = file("a", 1, 1, 1, 1);  // e2fsck gives it its whole last block
+  found.size_bytes = 4096;
+  found.runs.push_back({ContentRun::Kind::foreign, 1, 7});
+  EXPECT_EQ(grows.judge({found}, ext2), kNothing);
+  EXPECT_NE(grows.judge({found}, {.exposes_stale_data = true}), kNothing);
+  EXPECT_EQ(grows.judge({file("a", 0, 1, 1, 1)}, ext2), (Found{{Verdict::zero_length, Tier::documented}}))
+      << "by sync, which POSIX lets return early";
+  Case done = grows;
+  done.persisted = 4;
+  EXPECT_NE(done.judge({found}, ext2), kNothing) << "its length was synced";
+}
+
+TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadNone) {
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  const Case cut_off{{"create a", "write a 0 512 1 1", "truncate a 0", "sync", "write a 0 512 1 2"}, 3};
+  const Tree first_version{file("a", 1, 1, 1, 1)};
+  EXPECT_EQ(cut_off.judge(first_version, kPlain), (Found{{Verdict::stale_data, Tier::documented}}));
+  EXPECT_EQ(cut_off.judge(first_version, writeback), kNothing);
+  const Case in_place{{"create a", "write a 0 512 1 1", "write a 0 512 1 2", "sync", "write a 0 512 1 3"}, 3};
+  EXPECT_EQ(in_place.judge(first_version, writeback), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadGivenUpANewerOne) {
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  const std::vector<std::string> twice{"create a", "write a 0 512 1 1", "write a 0 512 1 2", "fsync a"};
+  const auto and_then = [&](std::initializer_list<const char*> more) {
+    Case both{twice, 3};
+    both.lines.insert(both.lines.end(), more.begin(), more.end());
+    return both;
+  };
+  const Tree first_version{file("a", 1, 1, 1, 1)};
+  EXPECT_EQ(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, writeback), kNothing);
+  EXPECT_NE(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, kPlain), kNothing);
+  EXPECT_NE(and_then({"truncate a 0"}).judge(first_version, writeback), kNothing) << "no new block";
+  EXPECT_NE(and_then({"write a 0 512 1 3", "truncate a 0"}).judge(first_version, writeback), kNothing);
+  EXPECT_NE(and_then({"write a 0 512 1 3"}).judge(first_version, writeback), kNothing) << "in place";
+}
+
+TEST(Promises, StaleStampsDoNotTellWhichFileItIs) {
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  const Case taken_later{
+      {"create a", "create b", "write b 0 512 2 1", "sync", "allocate a 0 512", "fsync a", "rename b a"}, 3};
+  ObservedObject allocated = file("a", 1, 2, 1, 1);
+  allocated.inode = 77;
+  const Tree both{allocated, file("b", 1, 2, 1, 2)};
+  EXPECT_EQ(taken_later.judge(both, writeback), kNothing);
+  EXPECT_NE(taken_later.judge(both, kPlain), kNothing);
+}
+
+TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
+  const Case hole{{"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
+  ObservedObject found = file("a", 16, 1, 1, 1);
+  found.runs = {{.first_block = 0, .blocks = 7},
+                {ContentRun::Kind::stamp, 7, 2, 1, 1},
+                {.first_block = 9, .blocks = 7}};
+  EXPECT_EQ(hole.judge({found}, {.exposes_stale_data = true, .allocation_bytes = 8192}), kNothing);
+  EXPECT_NE(hole.judge({found}, {.exposes_stale_data = true}), kNothing);
+  EXPECT_NE(hole.judge({found}, {.allocation_bytes = 8192}), kNothing);
+}
+
+TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
+  const adapters::Promises unordered{.fsync_keeps_name = true, .names = adapters::NameOrder::unordered};
+  const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::ordered};
+  const Case exchanged{{"mkdir A", "create A/foo", "mkdir B", "sync", "rename-exchange B A", "fsyncdir A"},
+                       5};
+  const Tree done{directory("A", 3), directory("B", 2), file("B/foo", 0, 0, 0, 4)};
+  const Tree gone{directory("A", 3), directory("B", 2)};
+  EXPECT_EQ(exchanged.judge(done, unordered), kNothing);
+  EXPECT_EQ(exchanged.judge(done, ordered), kNothing);
+  EXPECT_EQ(exchanged.judge(done, kNames), kNothing);
+  EXPECT_EQ(exchanged.judge(gone, unordered), kNothing);
+  EXPECT_EQ(exchanged.judge(gone, ordered), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_NE(exchanged.judge(gone, kNames), kNothing);
+  const Case stays{{"mkdir A", "create A/foo", "sync", "create b", "fsync b"}, 4};
+  for (const adapters::Promises& promises : {unordered, ordered})
+    EXPECT_NE(stays.judge({directory("A", 3), file("b", 0, 0, 0, 5)}, promises), kNothing);
+}
+
+TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
+  const Case writes{{"create a", "sync", "write a 0 512 1 1", "fsync a", "write a 512 512 1 2"}, 3};
+  const adapters::Promises writeback{.exposes_stale_data = true};
+  ObservedObject stale = file("a", 2, 1, 1, 1);
+  stale.runs = {{ContentRun::Kind::stamp, 0, 1, 1, 1}, {ContentRun::Kind::stamp, 1, 1, 99, 5}};
+  EXPECT_EQ(writes.judge({stale}, kPlain), (Found{{Verdict::stale_data, Tier::integrity}}));
+  EXPECT_EQ(writes.judge({stale}, writeback), kNothing);
+  stale.runs = {{ContentRun::Kind::stamp, 0, 1, 99, 5}, {ContentRun::Kind::stamp, 1, 1, 1, 2}};
+  EXPECT_EQ(writes.judge({stale}, writeback), (Found{{Verdict::stale_data, Tier::integrity}}));
+}
+
+TEST(Promises, FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without a journal syncs new parents
+  const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"}, 4};
+  EXPECT_EQ(deep.judge({}, kPlain), kNothing);
+  EXPECT_EQ(deep.judge({}, kNames), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(deep.judge({directory("d", 2), directory("d/e", 3)}, kNames),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(Promises, FsyncKeepsThePathThroughADirectoryThatMovedLaterOnlyWhereDocumented) {
+  const adapters::Promises moved_path{.fsync_keeps_name = true, .fsync_keeps_moved_path = true};
+  const adapters::Promises ordered{
+      .fsync_keeps_name = true, .fsync_keeps_moved_path = true, .names = adapters::NameOrder::ordered};
+  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "fsync e/a"}, 5};
+  const Tree before{directory("d", 2), file("d/a", 1, 1, 1, 3)};
+  const Tree after{directory("e", 2), file("e/a", 1, 1, 1, 3)};
+  EXPECT_EQ(moved.judge(before, kNames), kNothing);
+  for (const adapters::Promises& promises : {moved_path, ordered}) {
+    EXPECT_EQ(moved.judge(before, promises), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+    EXPECT_EQ(moved.judge(after, promises), kNothing);
+  }
+}
+
+TEST(Promises, WithoutAJournalExt4SyncsTheNewParentsOfANewFileAndOnlyThose) {
+  const adapters::Promises ext4 = adapters::load_adapter("ext4-nojournal")->promises;
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const Case fresh{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "fsync d/a"}, 3};
+  EXPECT_EQ(fresh.judge({}, ext2), kNothing);
+  EXPECT_EQ(fresh.judge({}, ext4), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  const Case renamed{{"create a", "write a 0 512 1 1", "sync", "rename a b", "fsync b"}, 4};
+  EXPECT_EQ(renamed.judge({file("a", 1, 1, 1, 1)}, ext4), kNothing);
+  EXPECT_NE(renamed.judge({file("a", 1, 1, 1, 1)}, adapters::load_adapter("ext4")->promises), kNothing);
+}
+
+TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
+  const adapters::Promises posix = adapters::load_adapter("f2fs")->promises;
+  const adapters::Promises strict = adapters::load_adapter("f2fs-strict")->promises;
+  const Case made{{"create a", "write a 0 512 1 1", "fsync a", "fsyncdir ."}, 2};
+  EXPECT_EQ(made.judge({}, posix), kNothing);
+  EXPECT_EQ(made.judge({}, strict), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  Case directory_too = made;
+  directory_too.persisted = 3;
+  EXPECT_EQ(directory_too.judge({}, posix), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  const Case taken{
+      // generic/342
+      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a", "write a 0 512 2 2", "fsync a"},
+      6};
+  EXPECT_EQ(taken.judge({file("a", 1, 2, 2, 2)}, posix), kNothing);
+  EXPECT_NE(taken.judge({file("a", 1, 2, 2, 2)}, strict), kNothing);
+}
+
+TEST(Promises, WhatMkfsMadeIsNotJudged) {
+  const Case nothing{{"create a", "sync"}, 1};
+  const Tree tree{file(".nilfs", 0, 0, 0, 11), file("a", 0, 0, 0, 12)};
+  EXPECT_EQ(nothing.judge(tree, adapters::load_adapter("nilfs2")->promises), kNothing);
+  EXPECT_EQ(nothing.judge(tree, adapters::load_adapter("ext4")->promises),
+            (Found{{Verdict::wrong_data, Tier::integrity}}));
+}
+
+TEST(Promises, NoFileSystemMayLoseWhatPosixKeeps) {
+  const Case made{{"create a", "write a 0 512 1 1", "fsync a", "fsyncdir .", "unlink a", "fsyncdir ."}, 3};
+  Case removed = made;
+  removed.persisted = 5;
+  for (const std::string& name : adapters::built_in_adapters()) {
+    const adapters::Promises promises = adapters::load_adapter(name)->promises;
+    EXPECT_EQ(made.judge({file("a", 1, 1, 1, 1)}, promises), kNothing) << name;
+    Case still = made;
+    still.lines.resize(4);
+    EXPECT_NE(still.judge({}, promises), kNothing) << name;
+    EXPECT_NE(still.judge({file("a", 0, 1, 1, 1)}, promises), kNothing) << name;
+    EXPECT_NE(removed.judge({file("a", 1, 1, 1, 1)}, promises), kNothing)
+        << name << ": known defects are findings";
+  }
+}
+
+TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {
+  const Case links{{"create a", "write a 0 512 1 1", "sync", "link a b", "unlink a", "link b c", "fsync b"},
+                   6};
+  const adapters::Promises all{.fsync_keeps_name = true, .fsync_keeps_links = true};
+  const Tree right{file("b", 1, 1, 1, 1, 2), file("c", 1, 1, 1, 1, 2)};
+  const Tree no_c{file("b", 1, 1, 1, 1)};
+  const Tree with_a{file("a", 1, 1, 1, 1, 3), file("b", 1, 1, 1, 1, 3), file("c", 1, 1, 1, 1, 3)};
+  EXPECT_EQ(links.judge(right, all), kNothing);
+  EXPECT_EQ(links.judge(no_c, kNames), kNothing);
+  EXPECT_EQ(links.judge(no_c, all), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(links.judge(with_a, kNames), kNothing);
+  EXPECT_EQ(links.judge(with_a, all), (Found{{Verdict::resurrected, Tier::documented}}));
+}
+
+TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyWherePromised) {
+  const Case exchanged{{"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2", "sync",
+                        "rename-exchange a b", "fsync a"},
+                       6};
+  const adapters::Promises xfs = adapters::load_adapter("xfs")->promises;
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  const Tree after{file("a", 1, 2, 2, 2), file("b", 1, 1, 1, 1)};
+  const Tree before{file("a", 1, 1, 1, 1), file("b", 1, 2, 2, 2)};
+  EXPECT_EQ(exchanged.judge(after, xfs), kNothing);
+  EXPECT_EQ(exchanged.judge(before, xfs), kNothing);
+  EXPECT_NE(exchanged.judge(before, ext4), kNothing);
+  const Case moved{{"mkdir d", "mkdir e", "create d/a", "sync", "rename-exchange d e", "fsyncdir e"}, 5};
+  const Tree old{directory("d", 8), directory("e", 9), file("d/a", 0, 0, 0, 1)};
+  EXPECT_EQ(moved.judge(old, xfs), kNothing);
+  EXPECT_NE(moved.judge(old, ext4), kNothing);
+  Case at_last = exchanged;
+  at_last.lines.emplace_back("fsyncdir .");
+  at_last.persisted = 7;
+  EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory does";
+}
+
+TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) {
+  const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
+  const adapters::Promises btrfs = adapters::load_adapter("btrfs")->promises;
+  const Case later{{"mkdir d", "create d/a", "sync", "rename d e", "fsync e/a"}, 4};
+  const Tree back{directory("d", 2), file("d/a", 0, 0, 0, 3)};
+  EXPECT_EQ(later.judge(back, ext4), kNothing) << "nothing of the file is left to write";
+  EXPECT_EQ(later.judge(back, btrfs), kNothing);
+  const Case before{{"mkdir d", "sync", "rename d e", "create e/a", "fsync e/a"}, 4};
+  EXPECT_NE(before.judge(back, ext4), kNothing);
+  EXPECT_EQ(before.judge(back, btrfs), kNothing);
+  EXPECT_NE(before.judge({directory("d", 2)}, btrfs), kNothing) << "the file's own name";
+  const Case within{
+      {"mkdir d", "mkdir d/e", "sync", "rename d c", "create c/e/a", "rename c b", "fsync b/e/a"}, 6};
+  EXPECT_EQ(within.judge({directory("c", 2), directory("c/e", 3), file("c/e/a", 0, 0, 0, 4)}, ext4),
+            kNothing);
+  Case itself = later;
+  itself.lines.back() = "fsyncdir e";
+  EXPECT_NE(itself.judge(back, btrfs), kNothing);
+  Case kept = later;
+  kept.lines.insert(kept.lines.begin() + 4, "fsyncdir .");
+  kept.persisted = 5;
+  EXPECT_NE(kept.judge(back, btrfs), kNothing);
+}
+
+TEST(Promises, TheThirdNameOfAnExchangeMayStayOnlyWhereNamesAreNotAtomic) {
+  const adapters::Promises soft = adapters::load_adapter("ufs-soft-updates")->promises;
+  const adapters::Promises journal = adapters::load_adapter("ufs-journal")->promises;
+  const Case exchanged{{"create foo", "mkdir A", "create A/foo", "rename-exchange foo A/foo"}, std::nullopt};
+  const Tree third{file("foo", 0, 0, 0, 2), file(".exchanged-4-0", 0, 0, 0, 4)};
+  EXPECT_EQ(exchanged.judge(third, soft), kNothing);
+  EXPECT_NE(exchanged.judge(third, journal), kNothing);
+  EXPECT_NE(exchanged.judge(third, kPlain), kNothing);
+  const Case synced{{"create foo", "create bar", "fsync bar", "create log", "fsync log"}, 4};
+  EXPECT_NE(synced.judge({file(".exchanged-4-0", 0, 0, 0, 4), file("log", 0, 0, 0, 5)}, soft), kNothing)
+      << "what was synced has no name of its own";
+}
+
+TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
+  const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
+  EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);
+  const Found reverted = renamed.judge({symlink("a", "x")}, kPlain);
+  EXPECT_EQ(reverted.size(), 2u) << "the old name is back, the new one is lost";
+}
+
+TEST(Promises, ARenamedDirectoryTakesItsFilesAlong) {
+  const Case moved{
+      {"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "mkdir d", "fsyncdir ."}, 5};
+  const Tree after{directory("d", 5), directory("e", 2), file("e/a", 1, 1, 1, 1)};
+  const Tree before{directory("d", 2), file("d/a", 1, 1, 1, 1)};
+  EXPECT_EQ(moved.judge(after, kPlain), kNothing);
+  Case in_flight = moved;
+  in_flight.persisted = 3;
+  EXPECT_EQ(in_flight.judge(before, kPlain), kNothing);
+  EXPECT_EQ(in_flight.judge(after, kPlain), kNothing);
+  EXPECT_NE(in_flight.judge({directory("d", 2)}, kPlain), kNothing);
+  EXPECT_NE(in_flight.judge({directory("e", 2)}, kPlain), kNothing);
+}
+
+TEST(Promises, FdatasyncKeepsDataAndSizeOnly) {
+  const Case attributes{
+      {"create a", "sync", "setxattr a user.x v", "write a 0 512 1 1", "fdatasync a", "fsync a"}, 4};
+  EXPECT_EQ(attributes.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
+  EXPECT_EQ(attributes.judge({file("a", 0, 1, 1, 1)}, kPlain), (Found{{Verdict::zero_length, Tier::posix}}));
+  Case synced = attributes;
+  synced.persisted = 5;
+  EXPECT_EQ(synced.judge({file("a", 1, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
+TEST(Promises, ASynchronousWriteKeepsWhatItWrote) {
+  const Case sync{{"create a", "sync", "write a 0 1024 1 1", "write-dsync a 1024 512 1 2", "fsync a"}, 3};
+  ObservedObject second = file("a", 3, 1, 2, 1);
+  second.runs = {{ContentRun::Kind::zero, 0, 2}, {ContentRun::Kind::stamp, 2, 1, 1, 2}};
+  EXPECT_EQ(sync.judge({second}, kPlain), kNothing) << "the write before it was not synced";
+  EXPECT_EQ(sync.judge({file("a", 2, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+}
+
+TEST(Promises, APunchedHoleStaysPunched) {
+  const Case punched{{"create a", "write a 0 1024 1 1", "punch a 0 512", "fsync a"}, 3};
+  EXPECT_EQ(punched.judge({file("a", 2, 1, 1, 1)}, kPlain), (Found{{Verdict::stale_data, Tier::posix}}));
+}
+
+TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
+  const Case list{{"create a", "setxattr a user.x v", "write a 0 512 1 1", "fsync a"},
+                  3,
+                  {{1, workload::Outcome::skipped}, {2, workload::Outcome::partial}}};
+  EXPECT_EQ(list.judge({file("a", 0, 0, 0, 1)}, kNames), kNothing);
+  EXPECT_EQ(list.judge({file("a", 1, 1, 1, 1)}, kNames), kNothing);
+  EXPECT_NE(list.judge({}, kNames), kNothing);
+}
+
+TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
+  const Case list{{"create a", "create b", "write a 0 512 1 1", "write b 0 512 2 2", "rename-exchange a b",
+                   "write b 0 512 1 3", "allocate a 512 512", "append a 1024 512 2 4", "sync"},
+                  8,
+                  {{4, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
+  ObservedObject a = file("a", 1, 1, 1, 1);
+  a.size_bytes = 1024;
+  a.runs.push_back({ContentRun::Kind::moved, 1, 1, 2, 4, 2});
+  EXPECT_EQ(list.judge({a, file("b", 1, 1, 3, 2)}, kPlain), kNothing);
+  EXPECT_EQ(list.judge({a}, kPlain), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
+  const Case synced{{"create a", "write a 0 512 1 1", "sync", "syncfs"}, 3};
+  adapters::Promises deaf = kNames;
+  deaf.sync_waits = false;
+  EXPECT_EQ(synced.judge({}, kNames), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(synced.judge({}, deaf), kNothing);
+  const Case by_fsync{{"create a", "write a 0 512 1 1", "fsync a", "sync"}, 3};
+  EXPECT_NE(by_fsync.judge({}, deaf), kNothing) << "fsync does";
+}
+
+TEST(Promises, EveryShortWorkloadCanBeFollowed) {
+  for (int length = 1; length <= workload::Ace::kLongest; ++length) {
+    const workload::Ace ace(length);
+    for (const std::uint64_t number : workload::sample_numbers(ace.count(), 300, 3)) {
+      const Result<Oracle> oracle = Oracle::follow(ace.workload(number), {.promises = kNames});
+      EXPECT_TRUE(oracle) << length << "/" << number << ": " << oracle.error().message();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::oracle

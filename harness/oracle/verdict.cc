@@ -1,0 +1,66 @@
+// From recovery and findings to one verdict (verdict.h).
+#include "harness/oracle/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace headcrash::oracle {
+
+std::string_view name(Verdict verdict) {
+  constexpr std::array<std::string_view, 15> kNames{"clean",
+                                                    "replayed",
+                                                    "repaired-by-fsck",
+                                                    "stale-data",
+                                                    "non-atomic-rename",
+                                                    "resurrected",
+                                                    "zero-length",
+                                                    "wrong-data",
+                                                    "lost-synced-data",
+                                                    "not-repairable",
+                                                    "unmountable",
+                                                    "recovery-not-idempotent",
+                                                    "hang",
+                                                    "oops",
+                                                    "harness-error"};
+  return kNames.at(static_cast<std::size_t>(verdict));
+}
+
+bool keeps_promises(Verdict verdict) {
+  return verdict == Verdict::clean || verdict == Verdict::replayed;
+}
+
+std::string_view name(Tier tier) {
+  constexpr std::array<std::string_view, 4> kNames{"posix", "documented", "de-facto", "integrity"};
+  return kNames.at(static_cast<std::size_t>(tier));
+}
+
+Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings) {
+  if (!recovery.mounted) return {Verdict::unmountable, "the file system could not be mounted again"};
+  if (recovery.check_found_damage && !recovery.repaired) {
+    return {Verdict::not_repairable, "the check found damage that was not repaired"};
+  }
+  const std::string check = recovery.check_found_damage ? "after a repair by fsck" : "under a clean fsck";
+  if (!findings.empty()) {
+    const Finding& worst = *std::max_element(
+        findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
+    const auto alike = std::count_if(findings.begin(), findings.end(),
+                                     [&](const Finding& f) { return f.kind == worst.kind; });
+    return {worst.kind, fmt::format("{} object{} with {} {}; first: {}: expected {}, found {}", alike,
+                                    alike == 1 ? "" : "s", name(worst.kind), check, worst.path,
+                                    worst.expected, worst.found)};
+  }
+  if (recovery.check_found_damage)
+    return {Verdict::repaired_by_fsck, "fsck repaired damage that the replay had left; synced data is there"};
+  if (recovery.refused_as_cut) {
+    return {
+        Verdict::replayed,
+        "the kernel refused it as the cut left it and mounted it after the replay command; everything synced "
+        "is there"};
+  }
+  if (recovery.replayed) return {Verdict::replayed, "the log was replayed; everything synced is there"};
+  return {Verdict::clean, "nothing to recover; everything synced is there"};
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,338 @@
+// Requests to the agent and what their failures mean (guest_session.h).
+#include "harness/run/guest_session.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "plugin/base/stopwatch.h"
+
+namespace headcrash::run {
+namespace {
+
+using nlohmann::json;
+
+// The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
+// told apart from an agent that does.
+constexpr std::chrono::seconds kExecGrace{10};
+
+// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is no refusal to mount
+// it.
+constexpr std::string_view kNoSuchType = "knows no file system";
+constexpr const char* kBringModule =
+    "; build it into the kernel or give its modules (--modules, or `modules` of the file system's [guest])";
+
+adapters::Places places(std::string_view uuid = {}) {
+  return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
+}
+
+json mount_request(const char* command, const adapters::LinuxAdapter& filesystem) {
+  return {{"do", command},
+          {"source", kStageDisk},
+          {"target", kMountPoint},
+          {"type", filesystem.type},
+          {"options", adapters::fill_in(filesystem.mount_options, places())}};
+}
+
+/// Takes entries of a dump as they come and keeps the first that makes no sense.
+class Tree {
+ public:
+  void add(const json& entry) {
+    Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
+    if (object) objects_.push_back(std::move(*object));
+    if (!object && !bad_) bad_ = object.error();
+  }
+  Step<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
+    if (bad_) return broken(*bad_);
+    if (objects_.size() != announced)
+      return stop(oracle::Verdict::harness_error, "the agent sent fewer entries than it says");
+    return std::move(objects_);
+  }
+
+ private:
+  std::vector<oracle::ObservedObject> objects_;
+  std::optional<Error> bad_;
+};
+
+Look parse_look(const json& answer) {
+  return {.mounted = answer.value("mounted", false),
+          .refusal = answer.value("error", ""),
+          .mount_ms = answer.value("mount_ms", 0.0),
+          .dump_ms = answer.value("dump_ms", 0.0),
+          .unmount_ms = answer.value("unmount_ms", 0.0)};
+}
+
+}  // namespace
+
+std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid) {
+  return adapters::fill_in(argv, places(uuid));
+}
+
+tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, std::string why) {
+  return tl::unexpected(oracle::Judgement{verdict, std::move(why)});
+}
+tl::unexpected<oracle::Judgement> broken(const Error& error) {
+  return stop(oracle::Verdict::harness_error, error.message());
+}
+
+Step<void> as_step(const Result<void>& result) {
+  if (!result) return broken(result.error());
+  return {};
+}
+
+json run_request(const std::vector<workload::Operation>& operations) {
+  json lines = json::array();
+  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
+  return {{"do", "run"}, {"root", kMountPoint}, {"operations", std::move(lines)}, {"mark", kStageMarks}};
+}
+
+std::optional<workload::Mishap> mishap_of(const json& event) {
+  const std::string kind = event.value("event", "");
+  if (kind != "skipped" && kind != "partial") return std::nullopt;
+  return workload::Mishap{event.value("operation", std::size_t{0}),
+                          kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
+}
+
+std::string seed_digits(std::uint64_t seed) {
+  return fmt::format("{:016x}{:016x}", seed, ~seed);
+}
+
+tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
+  if (const auto oops = guest_.oops())
+    return stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::given_up) return stop(oracle::Verdict::harness_error, "interrupted");
+  if (error.failure == vm::CallFailure::refused && error.text.find(kNoSuchType) != std::string::npos)
+    return stop(oracle::Verdict::harness_error, error.text + kBringModule);
+  if (error.failure == vm::CallFailure::refused)
+    return stop(oracle::Verdict::harness_error,
+                fmt::format("the agent refused \"{}\": {}", what, error.text));
+  if (error.failure == vm::CallFailure::guest_died)
+    return stop(oracle::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
+  return stop(oracle::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
+                                                 static_cast<double>(timeout_.count()) / 1000));
+}
+
+/// A kernel that has said why it will not go on is not waited for.
+tl::expected<json, vm::CallError> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
+                                                    const vm::EventHandler& on_event) {
+  return guest_.call(request, timeout, on_event, [this] {
+    return (interrupted_ != nullptr && *interrupted_) || guest_.oops().has_value();
+  });
+}
+
+Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
+  auto answer = ask(request, timeout_, on_event);
+  if (!answer) return failed(request.value("do", "?"), answer.error());
+  return std::move(*answer);
+}
+
+Step<void> GuestSession::set_clock(const std::string& seed_hex) {
+  const auto unix_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const auto set = call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}});
+  if (!set) return tl::unexpected(set.error());
+  return {};
+}
+
+Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
+  const auto disk = call({{"do", "disk"}, {"path", kStageDisk}});
+  if (!disk) return tl::unexpected(disk.error());
+  const auto marks = call({{"do", "disk"}, {"path", kStageMarks}});
+  if (!marks) return tl::unexpected(marks.error());
+  if (disk->value("bytes", std::uint64_t{0}) != meant.bytes)
+    return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
+  if (marks->value("nonce", "") != meant.nonce)
+    return stop(oracle::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
+  if (meant.log_bytes == 0) return {};
+  const auto log = call({{"do", "disk"}, {"path", kStageLog}});
+  if (!log) return tl::unexpected(log.error());
+  if (log->value("bytes", std::uint64_t{0}) != meant.log_bytes)
+    return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
+  return {};
+}
+
+Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
+  const auto answer =
+      ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
+  if (!answer) return failed(argv.at(0), answer.error());
+  if (answer->value("timed_out", false)) {
+    return stop(oracle::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),
+                                                   static_cast<double>(timeout_.count()) / 1000));
+  }
+  const std::string out = answer->value("stdout", "");
+  return GuestOutcome{.exit_code = answer->value("exit", -1),
+                      .output = out + answer->value("stderr", ""),
+                      .standard = out.size(),
+                      .wall_ms = answer->value("wall_ms", 0.0)};
+}
+
+Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
+  const auto answer = ask(mount_request("mount", filesystem), timeout_);
+  if (answer) return true;
+  const bool refused = answer.error().failure == vm::CallFailure::refused;
+  if (!refused || answer.error().text.find(kNoSuchType) != std::string::npos)
+    return failed("mount", answer.error());
+  if (why != nullptr) *why = answer.error().text;
+  return false;
+}
+
+Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  const auto mounted = exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options));
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
+  return filesystem.mount.good(mounted->exit_code);
+}
+
+Step<void> GuestSession::unmount() {
+  const auto done = call({{"do", "unmount"}, {"target", kMountPoint}});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations,
+                                   std::span<const workload::Mishap> earlier) {
+  RunOutcome outcome;
+  const auto on_event = [&](const json& event) {
+    if (const auto mishap = mishap_of(event)) outcome.mishaps.push_back(*mishap);
+    const auto index = event.value("operation", std::size_t{0});
+    if (event.value("event", "") == "failed" && index < operations.size()) {
+      outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,
+                                    workload::format(operations[index]), event.value("errno", 0));
+    }
+  };
+  json request = run_request(operations);
+  request["skipped_before"] = !earlier.empty();
+  const auto answer = call(request, on_event);
+  if (!answer) return tl::unexpected(answer.error());
+  outcome.done = answer->value("done", std::size_t{0});
+  return outcome;
+}
+
+Step<void> GuestSession::put(const std::string& path, const std::string& text) {
+  const auto done = call({{"do", "put"}, {"path", path}, {"text", text}});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Step<RunOutcome> GuestSession::run_application(const workload::Application& application) {
+  const json request{{"do", "run-application"},
+                     {"commands", workload::commands(application.run, kMountPoint)},
+                     {"timeout_ms", timeout_.count()},
+                     {"mark", kStageMarks},
+                     {"each_command_persists", application.each_command_persists}};
+  const auto answer = guest_.call(request, timeout_ + kExecGrace);
+  if (!answer) return failed("run-application", answer.error());
+  RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
+  if (answer->value("timed_out", false))
+    return stop(oracle::Verdict::hang, application.name + " did not end in time; raise step-timeout-s");
+  if (answer->value("exit", -1) != 0) {
+    outcome.failure =
+        fmt::format("command {} of {} ended with {}: {}", outcome.done, application.name,
+                    answer->value("exit", -1), answer->value("stdout", "") + answer->value("stderr", ""));
+  }
+  return outcome;
+}
+
+Step<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
+                                                           const std::string& told) {
+  const auto answer =
+      guest_.call({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+                  timeout_ + kExecGrace);
+  if (!answer) return failed("verify", answer.error());
+  if (answer->value("timed_out", false))
+    return stop(oracle::Verdict::hang, "the verifier did not end in time");
+  return oracle::VerifierEnd{.exit_code = answer->value("exit", -1),
+                             .output = answer->value("stdout", ""),
+                             .errors = answer->value("stderr", "")};
+}
+
+Step<std::vector<oracle::ObservedObject>> GuestSession::dump() {
+  Tree tree;
+  const auto on_event = [&](const json& event) {
+    if (event.value("event", "") == "entry") tree.add(event);
+  };
+  const auto answer = call({{"do", "dump"}, {"root", kMountPoint}}, on_event);
+  if (!answer) return tl::unexpected(answer.error());
+  return tree.take(answer->value("entries", std::size_t{0}));
+}
+
+/// For a file system that a program mounts: the steps of `inspect` one by one.
+Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
+  Inspection seen;
+  std::vector<oracle::ObservedObject> second;
+  const auto look_once = [&](Look& look, std::vector<oracle::ObservedObject>& tree) -> Step<void> {
+    base::Stopwatch clock;
+    const auto mounted = mount(filesystem, &look.refusal);
+    if (!mounted) return tl::unexpected(mounted.error());
+    look.mounted = *mounted;
+    look.mount_ms = clock.lap();
+    if (!look.mounted) return {};
+    auto dumped = dump();
+    if (!dumped) return tl::unexpected(dumped.error());
+    tree = std::move(*dumped);
+    look.dump_ms = clock.lap();
+    const auto unmounted = unmount();
+    look.unmount_ms = clock.lap();
+    return unmounted;
+  };
+  if (const auto looked = look_once(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
+  if (again && seen.first.mounted) {
+    if (const auto looked = look_once(seen.again.emplace(), second); !looked)
+      return tl::unexpected(looked.error());
+    if (second != seen.tree) seen.difference = "the tree has changed";
+  }
+  auto log = kernel_log();
+  if (!log) return tl::unexpected(log.error());
+  seen.log = std::move(*log);
+  return seen;
+}
+
+Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again,
+                                       const std::optional<DiskIdentity>& meant, Pace pace) {
+  if (!filesystem.mount.argv.empty()) {
+    if (meant) {
+      if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+    }
+    return inspect_in_steps(filesystem, again);
+  }
+  Tree tree;
+  const auto on_event = [&](const json& event) {
+    if (event.value("event", "") != "entries" || !event.contains("entries")) return;
+    for (const json& entry : event["entries"]) tree.add(entry);
+  };
+  // The request looks at one disk; cached pages of the log are as stale as the disk's.
+  const bool in_request = meant && meant->log_bytes == 0;
+  if (meant && !in_request) {
+    if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+  }
+  json request = mount_request("inspect", filesystem);
+  request["again"] = again;
+  request["quick"] = pace == Pace::quick;
+  if (in_request) {
+    request["bytes"] = meant->bytes;
+    request["nonce"] = meant->nonce;
+    request["mark"] = kStageMarks;
+  }
+  const auto answer = call(request, on_event);
+  if (!answer) return tl::unexpected(answer.error());
+  Inspection seen;
+  seen.verify_ms = answer->value("verify_ms", 0.0);
+  seen.first = parse_look(*answer);
+  seen.log = answer->value("log", "");
+  auto objects = tree.take(answer->value("entries", std::size_t{0}));
+  if (!objects) return tl::unexpected(objects.error());
+  seen.tree = std::move(*objects);
+  if (answer->contains("again")) {
+    seen.again = parse_look((*answer)["again"]);
+    seen.difference = (*answer)["again"].value("difference", "");
+  }
+  return seen;
+}
+
+Step<std::string> GuestSession::kernel_log() {
+  const auto answer = call({{"do", "log"}});
+  if (!answer) return tl::unexpected(answer.error());
+  return answer->value("text", "");
+}
+
+}  // namespace headcrash::run

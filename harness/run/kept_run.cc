@@ -1,0 +1,109 @@
+// Finding or beginning a run (kept_run.h).
+#include "harness/run/kept_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "harness/oracle/verdict.h"
+#include "harness/run/environment.h"
+
+namespace headcrash::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const std::string& digest) {
+  nlohmann::json versions = tool_versions();
+  versions["guest kernel"] = plan.guest_kernel;
+  return database.begin_run({.kind = plan.kind,
+                             .name = plan.name,
+                             .configuration = plan.configuration,
+                             .digest = digest,
+                             .seed = static_cast<std::int64_t>(plan.seed),
+                             .trials_planned = static_cast<std::int64_t>(plan.trials),
+                             .host_json = host_description().dump(),
+                             .versions_json = versions.dump(),
+                             .accelerator = plan.accelerator == vm::Accelerator::kvm ? "kvm" : "tcg"});
+}
+
+/// The locked run becomes unfinished, unless none of its trials ended as harness-error.
+Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
+  const auto forgotten =
+      database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error)));
+  if (!forgotten) return pass_on(forgotten);
+  const auto unfinished = database.unfinished_run(digest);
+  if (!unfinished) return pass_on(unfinished);
+  if (*unfinished == run) return {};
+  return fail(database.path().string(), "has no trial of this campaign's newest run to do again",
+              "leave --redo-errors out");
+}
+
+/// The run that is there and is meant, locked; false: there is none.
+Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest, KeptRun& kept) {
+  if (!plan.resume && !plan.redo_errors) return false;
+  const auto unfinished = database.unfinished_run(digest);
+  if (!unfinished) return pass_on(unfinished);
+  const auto newest = database.newest_run_of(digest);
+  if (!newest) return pass_on(newest);
+  if (!*newest && plan.redo_errors)
+    return fail(database.path().string(), "has no run of this campaign", "leave --redo-errors out");
+  if (!*newest) return false;
+  kept.id = *unfinished && !plan.redo_errors ? **unfinished : **newest;
+  if (const auto locked = kept.lock.take(kept.id); !locked) return pass_on(locked);
+  if (plan.redo_errors)
+    if (const auto forgotten = forget_errors(database, digest, kept.id); !forgotten)
+      return pass_on(forgotten);
+  kept.finished_before = !plan.redo_errors && !*unfinished;
+  return true;
+}
+
+}  // namespace
+
+Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
+  KeptRun kept;
+  const std::string digest = fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
+  auto lock = RunLock::open(database.path());
+  if (!lock) return pass_on(lock);
+  kept.lock = std::move(*lock);
+  const auto found = find(database, plan, digest, kept);
+  if (!found) return pass_on(found);
+  if (*found) {
+    auto known = database.finished_trials(kept.id);
+    if (!known) return pass_on(known);
+    kept.finished = std::move(*known);
+  } else {
+    const auto begun = begin(database, plan, digest);
+    if (!begun) return pass_on(begun);
+    kept.id = *begun;
+    if (const auto locked = kept.lock.take(kept.id); !locked) return pass_on(locked);
+  }
+  if (*found && !kept.finished_before) {
+    // A merged run knows only of the shards that it was made of.
+    const auto planned = database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials));
+    if (!planned) return pass_on(planned);
+  }
+  kept.lock.opened();
+  kept.database_folder = fs::absolute(database.path()).parent_path();
+  kept.folder = kept.database_folder / (database.path().stem().string() + ".artefacts") /
+                fmt::format("run-{}", kept.id);
+  return kept;
+}
+
+fs::path artefact_path(const KeptRun& run, const std::string& key) {
+  std::string leaf = key;
+  std::replace(leaf.begin(), leaf.end(), '/', '.');
+  return run.folder / leaf;
+}
+
+Result<fs::path> artefact_folder(const KeptRun& run, const std::string& key) {
+  fs::path folder = artefact_path(run, key);
+  std::error_code error;
+  fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  if (error) return fail(folder.string(), error.message(), "make the database's folder writable");
+  return folder;
+}
+
+}  // namespace headcrash::run

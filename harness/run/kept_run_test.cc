@@ -1,0 +1,117 @@
+// Runs are begun, found again, and executed by one process only.
+#include "harness/run/kept_run.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/base/scratch_folder.h"
+
+namespace headcrash::run {
+namespace {
+
+class KeptRunTest : public testing::Test {
+ protected:
+  KeptRunTest()
+      : folder_(std::move(*base::ScratchFolder::make())),
+        database_(std::move(*db::Database::open(folder_.path() / "r.db", db::Database::Access::read_write))) {
+  }
+
+  Result<KeptRun> open(RunPlan plan) {
+    plan.kind = "campaign";
+    plan.name = plan.configuration = plan.digest = "c";
+    plan.trials = 3;
+    return open_run(database_, plan);
+  }
+  KeptRun opened(const RunPlan& plan) {
+    auto run = open(plan);
+    if (!run) throw std::runtime_error(run.error().message());
+    return std::move(*run);
+  }
+  void record(std::int64_t run, const std::string& key, const std::string& verdict) {
+    const auto recorded = database_.record_trial(run, {.key = key,
+                                                       .filesystem = "f",
+                                                       .device = "d",
+                                                       .workload = "w",
+                                                       .clock = "off",
+                                                       .verdict = verdict,
+                                                       .expected = "clean",
+                                                       .started_at = "now"});
+    ASSERT_TRUE(recorded) << recorded.error().message();
+  }
+
+  base::ScratchFolder folder_;
+  db::Database database_;
+};
+
+TEST_F(KeptRunTest, TwoDoNotExecuteOneRun) {
+  {
+    const KeptRun run = opened({});
+    EXPECT_EQ(run.id, 1);
+    for (const RunPlan& plan : {RunPlan{.resume = true}, RunPlan{.redo_errors = true}}) {
+      const auto second = open(plan);
+      ASSERT_FALSE(second);
+      EXPECT_NE(second.error().message().find("run 1: is being executed by process"), std::string::npos)
+          << second.error().message();
+    }
+  }
+  EXPECT_EQ(opened({.resume = true}).id, 1) << "its owner has gone";
+}
+
+TEST_F(KeptRunTest, NewRunsAndOtherShardsAreNobodysBusiness) {
+  const KeptRun first = opened({.shard = {0, 2}});
+  const KeptRun second = opened({.shard = {1, 2}, .resume = true});
+  const KeptRun third = opened({.shard = {0, 2}});
+  EXPECT_EQ(first.id, 1);
+  EXPECT_EQ(second.id, 2);
+  EXPECT_EQ(third.id, 3);
+}
+
+TEST_F(KeptRunTest, NothingIsForgottenOfARunThatIsBeingExecuted) {
+  const KeptRun run = opened({});
+  record(run.id, "a", "harness-error");
+  ASSERT_FALSE(open({.redo_errors = true}));
+  EXPECT_EQ(database_.finished_trials(run.id)->size(), 1);
+}
+
+TEST_F(KeptRunTest, AFinishedRunIsFoundAgainAndSaidToBe) {
+  {
+    const KeptRun run = opened({});
+    record(run.id, "a", "clean");
+    ASSERT_TRUE(database_.finish_run(run.id));
+  }
+  const KeptRun again = opened({.resume = true});
+  EXPECT_EQ(again.id, 1);
+  EXPECT_TRUE(again.finished_before);
+  EXPECT_EQ(again.finished, std::set<std::string>{"a"});
+  EXPECT_FALSE(*database_.unfinished_run("c-0/1"));
+  const KeptRun anew = opened({});
+  EXPECT_EQ(anew.id, 2);
+  EXPECT_FALSE(anew.finished_before);
+}
+
+TEST_F(KeptRunTest, AnUnfinishedRunComesBeforeALaterFinishedOne) {
+  opened({});
+  ASSERT_TRUE(database_.finish_run(opened({}).id));
+  const KeptRun again = opened({.resume = true});
+  EXPECT_EQ(again.id, 1);
+  EXPECT_FALSE(again.finished_before);
+}
+
+TEST_F(KeptRunTest, ErrorsAreRedoneInTheNewestRun) {
+  {
+    const KeptRun run = opened({});
+    record(run.id, "a", "clean");
+    record(run.id, "b", "harness-error");
+    ASSERT_TRUE(database_.finish_run(run.id));
+  }
+  {
+    const KeptRun again = opened({.redo_errors = true});
+    EXPECT_EQ(again.id, 1);
+    EXPECT_FALSE(again.finished_before);
+    EXPECT_EQ(again.finished, std::set<std::string>{"a"});
+    ASSERT_TRUE(database_.finish_run(again.id));
+  }
+  EXPECT_FALSE(open({.redo_errors = true})) << "there is nothing to redo";
+}
+
+}  // namespace
+}  // namespace headcrash::run

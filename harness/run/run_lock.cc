@@ -1,0 +1,131 @@
+// Open-file-description locks (F_OFD_SETLK): unlike those of POSIX, another descriptor of the same file in
+// this process does not drop them when it is closed, and unlike flock(2) they lock a range.
+#include "harness/run/run_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "plugin/base/wall_clock.h"
+
+namespace headcrash::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr off_t kRecordBytes = 128;
+constexpr std::int64_t kOpening = 0;  // runs count from 1
+
+enum class Wanted : std::uint8_t { lock, unlock };
+enum class Taken : std::uint8_t { yes, by_another, failed };
+
+struct flock range_of(std::int64_t run, Wanted wanted) {
+  struct flock range = {};
+  range.l_type = wanted == Wanted::lock ? F_WRLCK : F_UNLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = run * kRecordBytes;
+  range.l_len = kRecordBytes;
+  return range;
+}
+
+/// `command` is F_OFD_SETLK, or F_OFD_SETLKW to wait.
+Taken set(int fd, int command, struct flock range) {
+  while (::fcntl(fd, command, &range) != 0) {
+    if (errno == EINTR) continue;
+    return errno == EAGAIN || errno == EACCES ? Taken::by_another : Taken::failed;
+  }
+  return Taken::yes;
+}
+
+std::string who_we_are() {
+  std::array<char, HOST_NAME_MAX + 1> host = {};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  std::string text = fmt::format("process {} on {:.64} since {}", ::getpid(), host.data(), base::now_utc());
+  text.resize(kRecordBytes, '\0');
+  return text;
+}
+
+std::string owner_of(int fd, std::int64_t run) {
+  std::array<char, kRecordBytes + 1> text = {};
+  if (::pread(fd, text.data(), kRecordBytes, run * kRecordBytes) <= 0 || text[0] == '\0')
+    return "another process";
+  return text.data();
+}
+
+/// The last one to use a lock file removes it: the descriptor may be of a file that has no name any more.
+bool has_this_name(int fd, const fs::path& file) {
+  struct stat opened = {}, named = {};
+  return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+tl::unexpected<Error> no_lock(const fs::path& file, int error) {
+  return fail(file.string(), "cannot be locked: " + std::generic_category().message(error),
+              "keep the database in a writable folder of a file system that has locks");
+}
+
+}  // namespace
+
+Result<RunLock> RunLock::open(const fs::path& database) {
+  std::error_code unresolved;
+  fs::path file = fs::canonical(database, unresolved);
+  if (unresolved) file = fs::absolute(database);
+  file += ".lock";
+  while (true) {
+    base::Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (!descriptor.is_open()) return no_lock(file, errno);
+    if (set(descriptor.get(), F_OFD_SETLKW, range_of(kOpening, Wanted::lock)) != Taken::yes)
+      return no_lock(file, errno);
+    if (has_this_name(descriptor.get(), file)) return RunLock(std::move(file), std::move(descriptor));
+  }
+}
+
+Result<void> RunLock::take(std::int64_t run) {
+  const int fd = descriptor_.get();
+  const Taken taken = set(fd, F_OFD_SETLK, range_of(run, Wanted::lock));
+  if (taken == Taken::failed) return no_lock(file_, errno);
+  if (taken == Taken::by_another)
+    return fail(fmt::format("run {}", run), "is being executed by " + owner_of(fd, run),
+                "wait until that process has ended, or stop it; --resume then does what is left");
+  const std::string owner = who_we_are();
+  if (::pwrite(fd, owner.data(), owner.size(), run * kRecordBytes) != kRecordBytes)
+    return fail(file_.string(), "cannot be written: " + std::generic_category().message(errno),
+                "make room on its file system");
+  return {};
+}
+
+void RunLock::opened() {
+  set(descriptor_.get(), F_OFD_SETLK, range_of(kOpening, Wanted::unlock));
+}
+
+void RunLock::release() {
+  if (!descriptor_.is_open()) return;
+  struct flock whole = {};  // from 0 to the end, wherever that is
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (set(descriptor_.get(), F_OFD_SETLK, whole) == Taken::yes && has_this_name(descriptor_.get(), file_))
+    ::unlink(file_.c_str());
+  descriptor_.reset();
+}
+
+RunLock::~RunLock() {
+  release();
+}
+
+RunLock& RunLock::operator=(RunLock&& other) noexcept {
+  if (this != &other) {
+    release();
+    file_ = std::move(other.file_);
+    descriptor_ = std::move(other.descriptor_);
+  }
+  return *this;
+}
+
+}  // namespace headcrash::run

@@ -1,0 +1,47 @@
+#pragma once
+// How long the rest of a run will take, from the trials that are over.
+
+#include <map>
+#include <optional>
+
+namespace headcrash::run {
+
+/// A trial takes as long as the others of its cell did, or, in a cell that is still to come, as all others
+/// did.
+template <typename Cell>
+class TimeLeft {
+ public:
+  void plan(const Cell& cell, std::size_t trials) { left_[cell] = trials; }
+  void add(const Cell& cell) { ++left_[cell]; }
+  void done(const Cell& cell, double wall_ms) {
+    spent_[cell].add(wall_ms);
+    all_.add(wall_ms);
+    if (std::size_t& left = left_[cell]; left > 0) --left;
+  }
+  /// Nothing before the first trial is over.
+  std::optional<double> seconds() const {
+    if (all_.trials == 0) return std::nullopt;
+    double work_ms = 0;
+    for (const auto& [cell, trials] : left_) {
+      const auto known = spent_.find(cell);
+      work_ms += (known == spent_.end() ? all_ : known->second).mean_ms() * static_cast<double>(trials);
+    }
+    return work_ms / 1000;
+  }
+
+ private:
+  struct Spent {
+    std::size_t trials = 0;
+    double wall_ms = 0;
+    void add(double ms) {
+      ++trials;
+      wall_ms += ms;
+    }
+    double mean_ms() const { return wall_ms / static_cast<double>(trials); }
+  };
+  std::map<Cell, Spent> spent_;
+  Spent all_;
+  std::map<Cell, std::size_t> left_;
+};
+
+}  // namespace headcrash::run

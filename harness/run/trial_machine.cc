@@ -1,0 +1,96 @@
+// A machine file for two devices, no file for one (trial_machine.h).
+#include "harness/run/trial_machine.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace headcrash::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMarkExportBytes = 4096;
+constexpr const char* kDiskName = "hd0";
+constexpr const char* kLogName = "log";
+
+/// A basic string of TOML, which a string of JSON is too. A profile that is a path is looked for beside the
+/// machine's file, so it has to be absolute there.
+std::string quoted_profile(const std::string& profile) {
+  const bool is_path = profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";
+  return nlohmann::json(is_path ? fs::absolute(profile).string() : profile).dump();
+}
+
+std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) {
+  const auto device = [&](const char* name, const std::string& profile, std::uint64_t bytes) {
+    std::string text = fmt::format("[[device]]\nname = \"{}\"\nprofile = {}\nsize = \"{}\"\n", name,
+                                   quoted_profile(profile), bytes);
+    if (spec.disk.write_cache) text += fmt::format("write-cache = {}\n", *spec.disk.write_cache);
+    if (!spec.disk.tear.empty()) text += fmt::format("tear = \"{}\"\n", spec.disk.tear);
+    return text;
+  };
+  return device(kDiskName, spec.disk.profile, spec.disk.size_bytes) +
+         device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile, log_bytes);
+}
+
+/// What a guest sees of it, in the order of its devices.
+std::vector<vm::GuestDisk> disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
+                                    const adapters::LinuxAdapter& filesystem) {
+  std::vector<vm::GuestDisk> disks{
+      {.socket = device.socket(), .export_name = "", .size_bytes = disk_bytes},
+      {.socket = device.socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}};
+  if (filesystem.log_size_bytes != 0) {
+    disks.push_back({.socket = device.socket(),
+                     .export_name = std::string("disk/") + kLogName,
+                     .size_bytes = filesystem.log_size_bytes});
+  }
+  return disks;
+}
+
+run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec, device::ServedDevice& device,
+                     const adapters::LinuxAdapter& filesystem) {
+  if (auto set = session.set_clock(spec.seed); !set) return set;
+  const auto stats = device.control().request({{"stats", "read"}});
+  if (!stats) return run::broken(stats.error());
+  return session.verify_disks({.bytes = spec.disk_bytes,
+                               .nonce = stats->value("instance", "-"),
+                               .log_bytes = filesystem.log_size_bytes});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMachineSpec& spec,
+                                                                  const adapters::LinuxAdapter& filesystem,
+                                                                  const fs::path& scratch) {
+  if (filesystem.log_size_bytes == 0) return device::ServedDevice::start(spec.disk, scratch);
+  const fs::path file = scratch / "machine.toml";
+  std::ofstream out(file);
+  out << machine_text(spec, filesystem.log_size_bytes);
+  if (!out.flush()) return fail(file.string(), "could not be written", "make room in the scratch folder");
+  device::ServedDeviceSpec both = spec.disk;
+  both.profile.clear();
+  both.size_bytes = 0;
+  both.write_cache.reset();
+  both.tear.clear();
+  both.machine = file;
+  return device::ServedDevice::start(both, scratch);
+}
+
+Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
+                                     const adapters::LinuxAdapter& filesystem) {
+  TrialGuest started;
+  auto guest = vm::Guest::start({.image = spec.image,
+                                 .accelerator = spec.accelerator,
+                                 .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
+                                 .disks = disks_of(device, spec.disk_bytes, filesystem)},
+                                spec.cache, spec.scratch);
+  if (!guest) return pass_on(guest);
+  started.guest = std::move(*guest);
+  started.session = std::make_unique<run::GuestSession>(
+      *started.guest, std::chrono::seconds(spec.step_timeout_s), spec.interrupted);
+  started.met = meet(*started.session, spec, device, filesystem);
+  return started;
+}
+
+}  // namespace headcrash::run

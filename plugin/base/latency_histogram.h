@@ -1,0 +1,47 @@
+#pragma once
+// Log-linear histograms of times: 64 equal buckets in every octave, so that a bucket is at most 1/64 of its
+// value wide (1.6 %) from nanoseconds to centuries, in a fixed 30 KiB without allocation on the way of a
+// request. The plugin keeps one for what its devices do, the guest's agent one for each user of a workload.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace headcrash {
+
+struct LatencySummary {
+  std::uint64_t count = 0;
+  double mean_ns = 0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t max_ns = 0;
+  /// Inclusive upper bound and count of every bucket that holds something, in order.
+  std::vector<std::pair<std::int64_t, std::uint64_t>> buckets;
+};
+
+class LatencyHistogram {
+ public:
+  void record(std::int64_t ns);  ///< below 0 counts as 0
+  void add(const LatencyHistogram& others);
+  void clear() { *this = LatencyHistogram(); }
+
+  std::uint64_t count() const { return count_; }
+  LatencySummary summary() const;
+  /// The smallest bucket's upper bound below or at which so many are; `share` from 0 to 1. 0 without any.
+  std::int64_t quantile_ns(double share) const;
+
+ private:
+  static constexpr unsigned kBits = 6;
+  static constexpr std::size_t kBuckets = (63 - kBits + 1) << kBits;
+  static std::size_t bucket_of(std::uint64_t value);
+  static std::uint64_t upper_bound(std::size_t bucket);
+
+  std::array<std::uint64_t, kBuckets> counts_ = {};
+  std::uint64_t count_ = 0;
+  double sum_ns_ = 0;
+  std::uint64_t max_ns_ = 0;
+};
+
+}  // namespace headcrash

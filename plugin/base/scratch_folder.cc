@@ -1,0 +1,50 @@
+// Scratch folders and the sweeping of those that were left (scratch_folder.h).
+#include "plugin/base/scratch_folder.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+namespace headcrash::base {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kPrefix = "headcrash-";
+
+}  // namespace
+
+Result<ScratchFolder> ScratchFolder::make() {
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  std::string pattern = (temporary / fmt::format("{}{}-XXXXXX", kPrefix, ::getpid())).string();
+  if (error || ::mkdtemp(pattern.data()) == nullptr) {
+    return fail(pattern, "cannot be made: " + std::error_code(errno, std::generic_category()).message(),
+                "set TMPDIR to a folder that can be written");
+  }
+  return ScratchFolder(pattern);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  if (!path_.empty()) fs::remove_all(path_, error);
+}
+
+void sweep_scratch_folders() {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path(error), error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kPrefix)) continue;
+    pid_t owner = 0;
+    const auto parsed = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), owner);
+    if (parsed.ec != std::errc{} || owner <= 0) continue;
+    if (::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), error);
+  }
+}
+
+}  // namespace headcrash::base
