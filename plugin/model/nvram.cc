@@ -451,6 +451,24 @@ std::optional<TimeNs> Nvram::quiet_since() const {
   return waits ? std::nullopt : state_->busy.idle_since();
 }
 
+void Nvram::shut_down() {
+  State& state = *state_;
+  if (!state.powered) return;
+  const auto dirty = [&] { return nvram_counters().dirty_sectors > 0; };
+  if (dirty()) {
+    state.witness.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
+    state.shutting_down = true;
+    state.consider_destage();
+    state.update_busy();
+    // What below refuses stays: a failed block is not written again before the next power-on.
+    const auto working = [&] { return state.current || state.errands.size() > state.free_errands.size(); };
+    while (dirty() && state.powered && working() && state.simulation.run_next()) {
+    }
+    state.shutting_down = false;
+  }
+  state.below->shut_down();
+}
+
 BatteryState Nvram::battery() const {
   return state_->battery;
 }

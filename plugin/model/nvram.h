@@ -91,7 +91,8 @@ class Nvram final : public Device {
   NvramCounters nvram_counters() const;
   /// Since when there has been nothing left to do; nothing while there is. What is kept until the marks ask
   /// for it, because the profile has no idle delay, does not count.
-  std::optional<TimeNs> quiet_since() const;
+  std::optional<TimeNs> quiet_since() const override;
+  void shut_down() override;
   BatteryState battery() const;  ///< as of the last request, write-back or power change
   NvramState state() const;
   Device& below();

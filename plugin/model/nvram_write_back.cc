@@ -32,7 +32,7 @@ bool Nvram::State::destage_wanted() {
   if (dirty <= std::uint64_t{profile.low_water_permille} * blocks.blocks()) draining = false;
   const bool room_needed = !waiting.empty() && route(waiting.front().request) == Route::cache &&
                            !blocks.has_room_for(inside(waiting.front().request));
-  return draining || idle_draining || room_needed || battery != BatteryState::ok ||
+  return draining || idle_draining || shutting_down || room_needed || battery != BatteryState::ok ||
          blocks.replay_sectors() > 0;
 }
 

@@ -250,6 +250,7 @@ class Builder {
     o.seed = seed(id, kDeviceSeed);
     auto array = model::Array::create(std::move(o));
     if (!array) return pass_on(array);
+    built_.all[id].array = array->get();
     return std::unique_ptr<model::Device>(*std::move(array));
   }
 
@@ -262,7 +263,9 @@ class Builder {
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
     o.battery = faults(id);
-    return std::unique_ptr<model::Device>(std::make_unique<model::Nvram>(std::move(o)));
+    auto cache = std::make_unique<model::Nvram>(std::move(o));
+    built_.all[id].nvram = cache.get();
+    return std::unique_ptr<model::Device>(std::move(cache));
   }
 
   const Plan& plan_;

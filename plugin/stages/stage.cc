@@ -229,7 +229,7 @@ Result<Sealed> Stage::seal() {
   const std::lock_guard lock(mutex_);
   if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
   if (!load_.log) return fail(name_, "makes no recording", "load its state with \"record\"");
-  load_.content->park();
+  load_.content->shut_down();
   auto sealed = load_.log->seal();
   if (load_.log->error()) error_ = load_.log->error()->message();
   return sealed;

@@ -28,7 +28,7 @@ class SlowContent final : public Content {
     return error;
   }
   void mark(std::string_view) override {}
-  void park() override {}
+  void shut_down() override {}
   media::WrittenMap::Run written(std::size_t, std::uint64_t, std::uint64_t limit) override {
     return {limit, true};
   }
