@@ -62,7 +62,6 @@ Nvram::State::State(NvramOptions&& options)
 }
 
 // ---- the copy engine
-// ---------------------------------------------------------------------------------------------
 
 void Nvram::State::submit(const Request& request, Initiator& initiator) {
   invariant(
@@ -241,7 +240,6 @@ void Nvram::State::pump() {
 }
 
 // ---- requests that need what is below
-// ----------------------------------------------------------------------------
 
 Nvram::State::Errand& Nvram::State::take_errand(Job job) {
   if (free_errands.empty()) {
@@ -415,7 +413,6 @@ void Nvram::State::through_done(Errand& errand, Status status) {
 }
 
 // ---- the public face
-// ----------------------------------------------------------------------------------------------
 
 Nvram::Nvram(NvramOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Nvram::~Nvram() = default;

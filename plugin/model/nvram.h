@@ -18,13 +18,11 @@
 //   UP     battery ok, all write-backs worked    cached                survive a power cut
 //   ERROR  battery low                           go through, durable   survive, are being written back
 //   ERROR  a write-back failed                   go through, durable   survive; tried again at power-on; a
-//   later
-//                                                                      write to the same sectors replaces
-//                                                                      them
+//                                                                      later write to the same sectors
+//                                                                      replaces them
 //   DOWN   battery dead                          go through, durable   being written back; a power cut loses
-//   what
-//                                                                      is still there, and a flush waits for
-//                                                                      it
+//                                                                      what is still there, and a flush waits
+//                                                                      for it
 //
 // The state follows from its reasons: when the battery is ok again and nothing failed is left, it is UP.
 // (Prestoserve needs its operator for that.)

@@ -20,7 +20,6 @@
 namespace headcrash::model {
 
 // ---- write-back
-// ---------------------------------------------------------------------------------------------------
 
 bool Nvram::State::destage_wanted() {
   const std::uint64_t dirty = std::uint64_t{blocks.dirty_blocks()} * 1000;
@@ -97,7 +96,6 @@ void Nvram::State::destage_done(const SectorRange& run, Status status) {
 }
 
 // ---- battery and power
-// --------------------------------------------------------------------------------------------
 
 void Nvram::State::refresh_battery() {
   BatteryState state = BatteryState::ok;
@@ -198,7 +196,6 @@ void Nvram::State::deliver_lost() {
 }
 
 // ---- events and accounts
-// ------------------------------------------------------------------------------------------
 
 void Nvram::State::schedule(TimeNs at, Event event) {
   const std::uint64_t era = event == Event::idle ? idle_epoch : generation;

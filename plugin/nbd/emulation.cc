@@ -179,7 +179,6 @@ PowerStatus Emulation::power_status() {
 }
 
 // ---- statistics
-// --------------------------------------------------------------------------------------------------
 
 DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTotals& totals) {
   const profiles::PlannedDevice& planned = plan_.all[id];

@@ -61,7 +61,6 @@ std::vector<AddedFault> Emulation::faults() {
 }
 
 // ---- arrays
-// ------------------------------------------------------------------------------------------------------
 
 Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& device) const {
   std::optional<model::DeviceId> found;

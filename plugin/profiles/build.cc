@@ -38,7 +38,6 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purp
 enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 
 // ---- plan
-// --------------------------------------------------------------------------------------------------
 
 /// True when some array or cache of the stack decides that drives run without their caches.
 bool keeps_caches_off(const Stack& stack) {
@@ -152,7 +151,6 @@ class Planner {
 };
 
 // ---- build
-// -------------------------------------------------------------------------------------------------
 
 class Builder {
  public:

@@ -34,7 +34,6 @@ Stage::~Stage() {
 }
 
 // ---- loading
-// -----------------------------------------------------------------------------------------------------
 
 Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
   if (arrived_ != finished_)
@@ -84,7 +83,6 @@ Result<void> Stage::put(Load load) {
 }
 
 // ---- connections
-// -------------------------------------------------------------------------------------------------
 
 Result<void> Stage::check_loaded() const {
   if (load_.content) return {};
@@ -119,7 +117,6 @@ media::WrittenMap::Run Stage::Connection::written(std::uint64_t lba, std::uint64
 }
 
 // ---- requests
-// ----------------------------------------------------------------------------------------------------
 
 void Stage::count(const model::Request& request) {
   switch (request.op) {
@@ -209,7 +206,6 @@ int Stage::serve(const Connection& connection, model::Request& request) {
 }
 
 // ---- what control asks for
-// ---------------------------------------------------------------------------------------
 
 std::string Stage::nonce() const {
   const std::lock_guard lock(mutex_);

@@ -134,7 +134,6 @@ TEST(Stage, RefusesALoadWhileARequestIsInside) {
 }
 
 // ---- sectors that cannot be read
-// ---------------------------------------------------------------------------------
 
 /// 'a' over 16 sectors, then the power went in the middle of sector 4.
 std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder, const char* profile) {
