@@ -8,7 +8,7 @@
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/mounted_test.h"
-#include "plugin/base/number_from_environment.h"
+#include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::ufs {
 namespace {

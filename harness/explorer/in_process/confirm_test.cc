@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/workload/ace.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

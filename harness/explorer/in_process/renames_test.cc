@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/explorer/in_process/exploration.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {
