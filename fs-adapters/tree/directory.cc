@@ -2,12 +2,22 @@
 
 #include "fs-adapters/tree/directory.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "fs-adapters/tree/directory_block.h"
 
 namespace headcrash::tree {
 namespace {
+
+/// A block's chunks: the buffer may be longer than the directory.
+std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, std::int64_t block,
+                               const os::HeldBuffer& buffer) {
+  const std::uint64_t start = static_cast<std::uint64_t>(block) * store.block_bytes();
+  const std::uint64_t left = directory.attributes.size_bytes - start;
+  const std::uint64_t chunks = left / kChunkBytes + (left % kChunkBytes != 0 ? 1 : 0);
+  return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
+}
 
 /// Each block of a directory in turn, until `look` says that it has seen enough. Holes are passed over.
 template <typename Look>
@@ -18,7 +28,7 @@ VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
     auto buffer = store.read_block(directory, block);
     if (!buffer) return pass_on_errno(buffer);
     if (!*buffer) continue;
-    if (look(block, *buffer)) return {};
+    if (look(block, chunks_of(store, directory, block, *buffer))) return {};
   }
   return {};
 }
@@ -48,8 +58,8 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
   std::optional<std::int64_t> room;
   std::int64_t looked_at = 0;
   const std::uint64_t changes = directory.entry_changes;
-  auto searched = each_block(store, directory, [&](std::int64_t block, os::HeldBuffer& buffer) {
-    const NameSearch seen = search_block(buffer.bytes(), name);
+  auto searched = each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
+    const NameSearch seen = search_block(chunks, name);
     looked_at += seen.entries;
     if (seen.room && !room) room = block;
     if (seen.inode != 0) found = FoundName{.inode = seen.inode, .block = block, .offset = seen.offset};
@@ -68,8 +78,8 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
   if (missed.changes == directory.entry_changes && missed.name == name) {
     room = missed.room;
   } else {
-    auto searched = each_block(store, directory, [&](std::int64_t block, os::HeldBuffer& buffer) {
-      if (chunk_with_room(buffer.bytes(), name.size())) room = block;
+    auto searched = each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
+      if (chunk_with_room(chunks, name.size())) room = block;
       return room.has_value();
     });
     if (!searched) return pass_on_errno(searched);
@@ -82,8 +92,8 @@ VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& dir
                          const NewName& added) {
   auto buffer = read_directory_block(store, directory, added.block);
   if (!buffer) return pass_on_errno(buffer);
-  const auto entry =
-      add_entry(buffer->bytes(), added.name, target.number, entry_type(target.attributes.mode));
+  const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name, target.number,
+                               entry_type(target.attributes.mode));
   if (!entry) return refuse(EIO);
   touch_directory(store, directory);
   return store.link_added(operation,
@@ -138,8 +148,8 @@ VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& 
 
 VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory) {
   bool empty = true;
-  auto searched = each_block(store, directory, [&](std::int64_t, os::HeldBuffer& buffer) {
-    empty = is_empty_directory_block(buffer.bytes());
+  auto searched = each_block(store, directory, [&](std::int64_t, std::span<const std::byte> chunks) {
+    empty = is_empty_directory_block(chunks);
     return !empty;
   });
   if (!searched) return pass_on_errno(searched);
@@ -149,8 +159,8 @@ VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory) {
 VfsResult<std::vector<ListedName>> list_names(InodeStore& store, CoreInode& directory) {
   std::vector<ListedName> names;
   std::int64_t looked_at = 0;
-  auto searched = each_block(store, directory, [&](std::int64_t, os::HeldBuffer& buffer) {
-    DirectoryCursor cursor(buffer.bytes());
+  auto searched = each_block(store, directory, [&](std::int64_t, std::span<const std::byte> chunks) {
+    DirectoryCursor cursor(chunks);
     while (const auto entry = cursor.next()) {
       ++looked_at;
       if (entry->inode == 0 || entry->is_dot() || entry->is_dot_dot()) continue;
