@@ -25,6 +25,13 @@ Result<const FileSystemType*> find_file_system_type(std::string_view name) {
   return fail("file system", "there is no type called '" + std::string(name) + "'", "there are " + names);
 }
 
+std::vector<const SystemUnderTest*> all_systems() {
+  std::vector<const SystemUnderTest*> all;
+  for (const FileSystemType* const type : file_system_types())
+    for (const auto& system : type->systems()) all.push_back(system.get());
+  return all;
+}
+
 Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system) {
   const auto found = find_file_system_type(type);
   if (!found) return pass_on(found);

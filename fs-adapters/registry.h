@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "fs-adapters/system_under_test.h"
 
@@ -12,6 +13,8 @@ namespace headcrash::adapters {
 std::span<const FileSystemType* const> file_system_types();
 /// Errors name all there are.
 Result<const FileSystemType*> find_file_system_type(std::string_view name);
+/// Of all types, in the order of lists.
+std::vector<const SystemUnderTest*> all_systems();
 /// By type and name of the system. Errors name all there are.
 Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system);
 

@@ -13,13 +13,6 @@
 namespace headcrash::adapters {
 namespace {
 
-std::vector<const SystemUnderTest*> all_systems() {
-  std::vector<const SystemUnderTest*> all;
-  for (const FileSystemType* const type : file_system_types())
-    for (const auto& system : type->systems()) all.push_back(system.get());
-  return all;
-}
-
 TEST(Registry, NamesAreThereOnceAndFoundAgain) {
   std::set<std::string> names;
   for (const SystemUnderTest* const system : all_systems()) {
@@ -34,6 +27,10 @@ TEST(Registry, NamesAreThereOnceAndFoundAgain) {
     for (const MkfsOption& option : type->mkfs_options())
       EXPECT_TRUE(option.letter == 0 || letters.insert(option.letter).second) << option.name;
   }
+  std::string types;
+  for (const FileSystemType* const type : file_system_types())
+    types += (types.empty() ? "" : ",") + std::string(type->name());
+  EXPECT_EQ(types, HEADCRASH_FILE_SYSTEM_TYPES) << "fs-adapters/CMakeLists.txt has another list";
   const auto unknown = find_system("ufs", "soft-update");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("soft-updates"), std::string::npos);

@@ -167,7 +167,8 @@ class ImageReader {
 /// Options by name, as a user writes them: {"block-size", "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// One that mkfs knows.
+/// One that mkfs knows. Two names mean the same for every type that has them: `uuid`, which `{uuid}` of an
+/// adapter is given to, and `time`, in seconds since the epoch, which mkfs.headcrash-TYPE sets to now.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
   char letter = 0;           ///< of mkfs.headcrash-TYPE; 0: none
