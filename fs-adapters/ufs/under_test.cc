@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/damage/damage_trials.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/lab_disks.h"
@@ -195,6 +196,22 @@ class UfsSystem final : public adapters::SystemUnderTest {
   SchemeVariant variant_;
 };
 
+class UfsTrials final : public adapters::RepairTrials {
+ public:
+  explicit UfsTrials(std::span<const std::byte> sound)
+      : trials_(damage::DamageTrials::create(sound, fsck_, audit_)) {}
+
+  const Result<damage::DamageTrials>& made() const { return trials_; }
+  Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts) override {
+    return trials_->run(seed, counts);
+  }
+
+ private:
+  Fsck fsck_;
+  damage::Audit audit_;
+  Result<damage::DamageTrials> trials_;
+};
+
 class UfsType final : public adapters::FileSystemType {
  public:
   UfsType() {
@@ -234,6 +251,14 @@ class UfsType final : public adapters::FileSystemType {
   }
   std::string_view usual_system() const override { return "soft-updates"; }
   bool left_by_a_cut(const adapters::CheckReport& report) const override;
+  std::unique_ptr<adapters::ImageAudit> audit() const override { return std::make_unique<damage::Audit>(); }
+  bool has_repair_trials() const override { return true; }
+  Result<std::unique_ptr<adapters::RepairTrials>> repair_trials(
+      std::span<const std::byte> sound) const override {
+    auto trials = std::make_unique<UfsTrials>(sound);
+    if (!trials->made()) return pass_on(trials->made());
+    return trials;
+  }
 
  private:
   std::vector<std::unique_ptr<const adapters::SystemUnderTest>> systems_;

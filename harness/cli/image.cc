@@ -1,12 +1,11 @@
-// headcrash ufs: makes, checks and looks into images of headcrash's own UFS, without mounting them.
+// headcrash image: makes, checks and looks into images of headcrash's own file systems, without mounting them.
+// One subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is the old word for `image ufs`.
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
 
-#include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/mkfs.h"
+#include "fs-adapters/registry.h"
 #include "harness/cli/command.h"
 #include "plugin/base/size.h"
 #include "plugin/media/sparse_file_store.h"
@@ -17,60 +16,67 @@ namespace {
 using nlohmann::json;
 using Store = std::unique_ptr<media::SparseFileStore>;
 
-struct UfsArguments {
-  std::string image, size, path, journal_size;
-  ufs::MkfsOptions mkfs;
+struct ImageArguments {
+  const adapters::FileSystemType* type = nullptr;
+  std::string image, size, path;
+  adapters::Settings mkfs;
   bool repair = false, as_json = false;
 };
 
-Result<Store> open_image(const UfsArguments& arguments) {
+Result<Store> open_image(const ImageArguments& arguments) {
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(arguments.image, error);
-  if (error) return fail(arguments.image, error.message(), "give an image; `headcrash ufs mkfs` makes one");
+  if (error)
+    return fail(arguments.image, error.message(),
+                fmt::format("give an image; `headcrash image {} mkfs` makes one", arguments.type->name()));
   return media::SparseFileStore::open(arguments.image, bytes / model::kSectorBytes);
 }
 
-Result<Store> make_image(const UfsArguments& arguments) {
+Result<Store> make_image(const ImageArguments& arguments) {
   if (arguments.size.empty()) return open_image(arguments);
   const auto bytes = base::parse_size(arguments.size, "--size");
   if (!bytes) return pass_on(bytes);
   return media::SparseFileStore::open(arguments.image, *bytes / model::kSectorBytes);
 }
 
-int run_mkfs(const UfsArguments& arguments) {
+int run_mkfs(const ImageArguments& arguments) {
   const bool new_image = !std::filesystem::exists(arguments.image);
   const auto store = make_image(arguments);
   if (!store) return tell(store.error(), arguments.as_json);
-  ufs::MkfsOptions options = arguments.mkfs;
-  if (!arguments.journal_size.empty()) {
-    const auto bytes = base::parse_size(arguments.journal_size, "--journal-size");
-    if (!bytes) return tell(bytes.error(), arguments.as_json);
-    options.journal_bytes = *bytes;
-  }
-  const auto made = ufs::mkfs(**store, options);
+  const auto made = arguments.type->mkfs(**store, arguments.mkfs);
   if (!made) {
     std::error_code ignored;
     if (new_image) std::filesystem::remove(arguments.image, ignored);
     return tell(made.error(), arguments.as_json);
   }
   if (arguments.as_json) {
-    print({{"groups", made->groups},
-           {"inodes", made->groups * made->inodes_per_group},
-           {"block_bytes", made->block_bytes},
-           {"fragment_bytes", made->fragment_bytes},
-           {"data_bytes", std::uint64_t{made->data_fragments} * made->fragment_bytes}});
+    json facts = json::object();
+    for (const auto& [name, value] : made->facts) facts[name] = value;
+    print(facts);
   } else {
-    fmt::print("{}: {} groups, {} inodes, blocks of {} bytes, fragments of {}\n", arguments.image,
-               made->groups, made->groups * made->inodes_per_group, made->block_bytes, made->fragment_bytes);
+    fmt::print("{}: {}\n", arguments.image, made->text);
   }
   return kFine;
 }
 
-void print_report(const UfsArguments& arguments, const ufs::FsckReport& report) {
+std::string_view name(adapters::Severity severity) {
+  switch (severity) {
+    case adapters::Severity::stale:
+      return "stale";
+    case adapters::Severity::residue:
+      return "residue";
+    case adapters::Severity::damage:
+      break;
+  }
+  return "damage";
+}
+
+void print_report(const ImageArguments& arguments, const adapters::CheckReport& report) {
   if (arguments.as_json) {
     json findings = json::array();
-    for (const ufs::Finding& f : report.findings)
-      findings.push_back({{"kind", ufs::name_of(f.kind)},
+    for (const adapters::CheckFinding& f : report.findings)
+      findings.push_back({{"kind", f.kind.name},
+                          {"severity", name(f.kind.severity)},
                           {"inode", f.inode},
                           {"block", f.block},
                           {"count", f.count},
@@ -85,10 +91,10 @@ void print_report(const UfsArguments& arguments, const ufs::FsckReport& report) 
            {"directories", report.directories}});
     return;
   }
-  for (const ufs::Finding& f : report.findings)
-    fmt::print("{}: {}{}\n", ufs::name_of(f.kind), f.text, f.repaired ? " (repaired)" : "");
+  for (const adapters::CheckFinding& f : report.findings)
+    fmt::print("{}: {}{}\n", f.kind.name, f.text, f.repaired ? " (repaired)" : "");
   if (report.replayed > 0)
-    fmt::print("journal: {} transactions {}\n", report.replayed,
+    fmt::print("log: {} transactions {}\n", report.replayed,
                arguments.repair ? "replayed" : "to be replayed");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
@@ -98,41 +104,52 @@ void print_report(const UfsArguments& arguments, const ufs::FsckReport& report) 
                                     : "not clean");
 }
 
-int run_fsck(const UfsArguments& arguments) {
+int run_check(const ImageArguments& arguments) {
   const auto store = open_image(arguments);
   if (!store) return tell(store.error(), arguments.as_json);
-  ufs::Fsck fsck;
-  const auto report = arguments.repair ? fsck.run(**store, {.repair = true}) : fsck.check(**store);
+  const auto checker = arguments.type->checker();
+  const auto report = arguments.repair ? checker->repair(**store, {}) : checker->check(**store, {});
   if (!report) return tell(report.error(), arguments.as_json);
   print_report(arguments, *report);
   const bool fine = report->nothing_found() || (arguments.repair && !report->unrepaired);
   return fine ? kFine : kFound;
 }
 
-char letter_of(const ufs::Inode& inode) {
-  return inode.is_directory() ? 'd' : inode.is_symlink() ? 'l' : inode.is_regular() ? '-' : '?';
+char letter_of(FileType type) {
+  switch (type) {
+    case FileType::directory:
+      return 'd';
+    case FileType::symlink:
+      return 'l';
+    case FileType::regular:
+      return '-';
+    case FileType::whiteout:
+    case FileType::other:
+      break;
+  }
+  return '?';
 }
 
-Result<void> list_path(const ufs::ImageReader& reader, const std::string& path) {
+Result<void> list_path(const adapters::ImageReader& reader, const std::string& path) {
   const auto number = reader.lookup(path);
   if (!number) return pass_on(number);
   const auto names = reader.list(*number);
   if (!names) return pass_on(names);
-  for (const ufs::NamedInode& entry : *names) {
+  for (const adapters::ImageName& entry : *names) {
     const auto inode = reader.inode(entry.inode);
     if (!inode) return pass_on(inode);
     std::string target;
-    if (inode->is_symlink()) {
+    if (inode->type == FileType::symlink) {
       const auto link = reader.readlink(entry.inode);
       target = link ? " -> " + *link : " -> ?";
     }
-    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(*inode), inode->mode & 0777U, inode->links,
-               inode->size_bytes, entry.inode, entry.name, target);
+    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode->type), inode->mode & 0777U,
+               inode->links, inode->size_bytes, entry.inode, entry.name, target);
   }
   return {};
 }
 
-Result<void> print_file(const ufs::ImageReader& reader, const std::string& path) {
+Result<void> print_file(const adapters::ImageReader& reader, const std::string& path) {
   const auto number = reader.lookup(path);
   if (!number) return pass_on(number);
   std::vector<std::byte> buffer(65536);
@@ -146,53 +163,66 @@ Result<void> print_file(const ufs::ImageReader& reader, const std::string& path)
   }
 }
 
-using Show = Result<void> (*)(const ufs::ImageReader&, const std::string&);
-int run_show(const UfsArguments& arguments, Show show) {
+using Show = Result<void> (*)(const adapters::ImageReader&, const std::string&);
+int run_show(const ImageArguments& arguments, Show show) {
   const auto store = open_image(arguments);
   if (!store) return tell(store.error(), false);
-  const auto reader = ufs::ImageReader::open(**store);
+  const auto reader = arguments.type->open_image(**store);
   if (!reader) return tell(reader.error(), false);
-  const auto shown = show(*reader, arguments.path);
+  const auto shown = show(**reader, arguments.path);
   return shown ? kFine : tell(shown.error(), false);
 }
 
-}  // namespace
-
-void add_ufs(CLI::App& app, int& exit_code) {
-  auto* const ufs = app.add_subcommand("ufs", "Makes, checks and looks into UFS images");
-  ufs->require_subcommand(1);
-  ufs->footer(
-      "Examples:\n  headcrash ufs mkfs disk.img --size 64M\n  headcrash ufs fsck disk.img            # looks "
-      "only\n"
-      "  headcrash ufs fsck disk.img --repair\n  headcrash ufs ls disk.img lost+found");
-  const auto arguments = std::make_shared<UfsArguments>();
-  const auto add = [&](const char* name, const char* what) {
-    auto* const command = ufs->add_subcommand(name, what);
-    command->add_option("IMAGE", arguments->image, "the image")->required();
-    return command;
+/// mkfs, check (also `fsck`), ls and cat of one type.
+void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exit_code) {
+  command.require_subcommand(1);
+  const auto arguments = std::make_shared<ImageArguments>();
+  arguments->type = &type;
+  const auto add = [&](const char* verb, const char* what) {
+    auto* const added = command.add_subcommand(verb, what);
+    added->add_option("IMAGE", arguments->image, "the image")->required();
+    return added;
   };
   auto* const mkfs = add("mkfs", "Makes an empty file system");
   mkfs->add_option("--size", arguments->size, "makes the image, so long (64M)");
-  mkfs->add_option("--block-size", arguments->mkfs.block_bytes, "4096 or 8192")->capture_default_str();
-  mkfs->add_option("--fragment-size", arguments->mkfs.fragment_bytes, "an eighth of it to all of it")
-      ->capture_default_str();
-  mkfs->add_option("--bytes-per-inode", arguments->mkfs.bytes_per_inode, "density")->capture_default_str();
-  mkfs->add_option("--group-size", arguments->mkfs.group_bytes, "bytes; 0: as few groups as can be")
-      ->capture_default_str();
-  mkfs->add_option("--reserve", arguments->mkfs.reserve_percent, "percent kept free")->capture_default_str();
-  mkfs->add_option("--journal-size", arguments->journal_size, "makes a journal, so long (1M); 0: as fits");
+  for (const adapters::MkfsOption& option : type.mkfs_options()) {
+    const std::string name(option.name);
+    mkfs->add_option_function<std::string>(
+            "--" + name, [arguments, name](const std::string& value) { arguments->mkfs[name] = value; },
+            std::string(option.meaning))
+        ->type_name(std::string(option.value));
+  }
   mkfs->add_flag("--json", arguments->as_json, "for programs");
   mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
-  auto* const fsck = add("fsck", "Checks a file system; 0: clean or repaired, 1: not");
-  fsck->add_flag("--repair", arguments->repair, "repairs what it finds");
-  fsck->add_flag("--json", arguments->as_json, "for programs");
-  fsck->callback([arguments, &exit_code] { exit_code = run_fsck(*arguments); });
+  auto* const check = add("check", "Checks a file system; 0: clean or repaired, 1: not");
+  check->alias("fsck");
+  check->add_flag("--repair", arguments->repair, "repairs what it finds");
+  check->add_flag("--json", arguments->as_json, "for programs");
+  check->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
   auto* const list = add("ls", "Lists a directory");
   list->add_option("PATH", arguments->path, "from the root; default: the root");
   list->callback([arguments, &exit_code] { exit_code = run_show(*arguments, list_path); });
   auto* const cat = add("cat", "Prints a file");
   cat->add_option("PATH", arguments->path, "from the root")->required();
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
+}
+
+}  // namespace
+
+void add_image(CLI::App& app, int& exit_code) {
+  auto* const image =
+      app.add_subcommand("image", "Makes, checks and looks into images of our own file systems");
+  image->require_subcommand(1);
+  image->footer(
+      "Examples:\n  headcrash image ufs mkfs disk.img --size 64M\n"
+      "  headcrash image ufs check disk.img            # looks only\n"
+      "  headcrash image ufs check disk.img --repair\n  headcrash image ufs ls disk.img lost+found");
+  for (const adapters::FileSystemType* const type : adapters::file_system_types())
+    add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
+              exit_code);
+  // Scripts that were written when there was one type.
+  if (const auto ufs = adapters::find_file_system_type("ufs"))
+    add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs, exit_code);
 }
 
 }  // namespace headcrash::cli
