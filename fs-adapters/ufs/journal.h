@@ -2,13 +2,12 @@
 // A write-ahead journal: what operations change in the metadata goes to the journal first, all of many
 // operations at once and whole or not at all; only then may it go to its place.
 //
-//   begin ... end   begin ... end                                      operations, each inside one
-//   transaction [ running ----------------- ] closed: nobody is inside, blocks are copied   [ the next one is
-//   running ...
-//                                 [ ordered data, descriptor, images ][ commit ]
-//                                                                     committed: blocks may go to their
-//                                                                     places
-//   tail moves behind it once they are all there, or once a later transaction has them
+//   operations    begin ... end   begin ... end                          each inside one transaction
+//   transaction   [ running ------------------ ] closed: nobody is inside, blocks are copied; the next one
+//                                               [ running ...
+//   journal                                     [ ordered data, descriptor, images ][ commit ]
+//                                               after the commit record blocks may go to their places
+//   tail          moves behind it once they are all there, or once a later transaction has them
 //
 // Running. No block of metadata is written while it holds what has not been committed: before_write() lets
 // only those go that hold exactly what the last committed image of their place holds. Nobody else waits: the

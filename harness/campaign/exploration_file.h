@@ -14,8 +14,7 @@
 //   write-cache = "write through"    the guest is told so, and sends no flushes
 //   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
 //   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with
-//   its
-//                                    faults
+//                                    its faults
 //   faults = ["dead:hd0.3"]          of the array, from the workload on
 //   faults-after-cut = [...]         of the array, when the power returns
 //   strategies = ["lose-all"]

@@ -16,8 +16,7 @@
 //              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms for issue,
 //              two switches and its share of interrupts
 //   remove     two sums: Soft Updates puts the freeing off, so that 5.6 s are for names and 1.8 s for blocks
-//   and
-//              inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s = 5.6 s: a component
+//              and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s = 5.6 s: a component
 //              of a path has all that rm does for a file by itself; 17.6 x 40 us + 17.7 x 40 us + 4.5 x 100
 //              us = 1.9 s
 //   transfer   copy, likewise: 68.4 s less all but the bytes, by 111.7 thousand KiB

@@ -4,8 +4,7 @@
 //
 //   FOLDER/crash.raw       sparse (or crash.qcow2)
 //          reproduce.sh    refuses to do anything without --yes: it mounts a damaged image (reproduce.sh in
-//          this
-//                          folder is its constant part)
+//                          this folder is its constant part)
 //          account.txt     harness/explorer/account.h
 
 #include <filesystem>

@@ -2,8 +2,7 @@
 // Between a stage and the host's private copies of its state (sparse_file.h), past the guest.
 //
 //   copy      stage --> anonymous file   where only the kernel can replay (xfs, btrfs, f2fs), the check has
-//   to
-//                                        look at what the guest's mount has left
+//                                        to look at what the guest's mount has left
 //   change    anonymous file --> stage   where recovery is an fsck (ext2, minix), the guest looks at what the
 //                                        host's has left
 //

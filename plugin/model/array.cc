@@ -131,8 +131,8 @@ void Array::power_cut() {
 void Array::power_on() {
   controller_->power_on();
 }
-void Array::stop() {
-  controller_->stop();
+void Array::shut_down() {
+  controller_->shut_down();
 }
 ArrayStatus Array::status() const {
   return controller_->status();

@@ -61,15 +61,15 @@ class Array final : public Device {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
-  /// An orderly shutdown: runs the simulation until requests are done and the members are marked clean.
-  /// Without it an array is marked clean after it has been idle for kArrayIdleCleanNs.
-  void stop();
+  /// Waits for the requests inside and marks the members clean, which otherwise happens when the array has been
+  /// idle for kArrayIdleCleanNs; then shuts the members down.
+  void shut_down() override;
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
   /// Since when no request has been inside; nothing while one is, or work in the background. What the members
   /// still do is theirs to tell.
-  std::optional<TimeNs> quiet_since() const;
+  std::optional<TimeNs> quiet_since() const override;
   Device& member(std::size_t index);
 
   /// As an operator would. Errors: no such member, not in the state for it, something else runs in the

@@ -334,13 +334,14 @@ void ArrayController::power_on() {
   drain_later();
 }
 
-void ArrayController::stop() {
+void ArrayController::shut_down() {
   if (!powered_ || !started_) return;
   while ((inside_ > 0 || updates_inside_ > 0) && simulation_.run_next()) {
   }
   if (want_dirty_ && !unclean_ && !cleaning_) make_clean();
   while ((cleaning_ || ageing_ || metadata_busy_ || regions_busy_) && simulation_.run_next()) {
   }
+  for (const auto& member : members) member->shut_down();
 }
 
 // ---- what operators ask for

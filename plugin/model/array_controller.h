@@ -42,7 +42,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   void submit(const Request& request, Initiator& initiator);
   void power_cut();
   void power_on();
-  void stop();
+  void shut_down();
 
   ArrayStatus status() const;
   Result<void> fail_member(std::size_t index);

@@ -1,10 +1,9 @@
 // Commands from an array to its members, and what a member's failure means.
 //
-//   device_failed, or a write that could not be done     the member is failed; the superblocks of the others
-//   say so
-//                                                        before any write that it missed is acknowledged
-//   medium_error on a read                               the sectors are computed from the others and written
-//   again store_error                                          handed on: the run must not be trusted
+//   device_failed, or a write     the member is failed; the superblocks of the others say so before any write
+//   that could not be done        that it missed is acknowledged
+//   medium_error on a read        the sectors are computed from the others and written again
+//   store_error                   handed on: the run must not be trusted
 #include <fmt/core.h>
 
 #include <bit>

@@ -155,7 +155,7 @@ TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
   const RaidLayout l = b.layout();
   ASSERT_TRUE(b.open());
   for (int i = 0; i < 3; ++i) ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
-  b.array->stop();
+  b.array->shut_down();
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);  // logged, not home
   for (auto* drive : b.drives) drive->stall_writes = true;

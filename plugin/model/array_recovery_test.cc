@@ -54,7 +54,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOneBefore) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
-  b.array->stop();
+  b.array->shut_down();
   for (std::uint32_t m = 0; m < 4; ++m) {
     std::optional<Superblock> newest;
     std::uint64_t at = 0;
@@ -81,12 +81,12 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRefused) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
-  b.array->stop();
+  b.array->shut_down();
   const bench::MemoryStore copy = *b.stores[1];
   for (int run = 0; run < 2; ++run) {
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(1, 2)), Status::ok);
-    b.array->stop();
+    b.array->shut_down();
   }
   *b.stores[1] = copy;
   const auto opened = b.open();

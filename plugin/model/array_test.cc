@@ -280,7 +280,7 @@ TEST(ArrayMetadata, ANewServerFindsTheSameState) {
   open_dirty(b);
   ASSERT_EQ(b.write(5, numbered(9, 4)), Status::ok);
   ASSERT_TRUE(b.array->fail_member(2));
-  b.array->stop();
+  b.array->shut_down();
   ASSERT_TRUE(b.open());
   EXPECT_EQ(b.array->status().members[2], MemberState::failed);
   EXPECT_FALSE(b.array->status().dirty);
@@ -300,7 +300,7 @@ TEST(ArrayMetadata, RefusesStrangersAndGaps) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors, 2);
   for (ArrayBench* x : {&a, &b}) {
     open_dirty(*x);
-    x->array->stop();
+    x->array->shut_down();
   }
   std::swap(a.stores[1], b.stores[1]);
   auto opened = a.open();

@@ -51,6 +51,7 @@ class TestMember final : public Device, private EventTarget {
   }
   const Characteristics& characteristics() const override { return characteristics_; }
   DeviceCounters counters() const override { return counters_; }
+  std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
 
   void submit(const Request& request, Initiator& initiator) override {
     invariant(request.lba + request.sectors <= characteristics_.sectors, "a command lies on the member");

@@ -27,6 +27,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -168,6 +169,16 @@ class Device {
   virtual void submit(const Request& request, Initiator& initiator) = 0;
   virtual void power_cut() = 0;
   virtual void power_on() = 0;
+
+  /// Since when the device has had nothing left to do, in model time; none while it has: a request inside, a
+  /// mechanism that moves, a cache that will write back by itself.
+  virtual std::optional<TimeNs> quiet_since() const = 0;
+
+  /// An orderly shutdown: what a battery-backed memory holds is written back, an array is marked clean. Runs
+  /// the simulation until that is done, so that it must not be called from an event. Volatile caches are not
+  /// its business: a flush of the host empties them. The device can be used afterwards. Does nothing while
+  /// the power is off, and gives up when the simulation has no more events.
+  virtual void shut_down() {}
 
   /// From now on `target.on_event(tag)` happens whenever a write has come to the middle of sector `lba` on
   /// the medium: the sector is under the head. Replaces an earlier watch, ends with the power. False: this

@@ -74,7 +74,6 @@ Disk::Disk(const DiskOptions& options)
 }
 
 // ---- queue
-// ------------------------------------------------------------------------------------------------------
 
 void Disk::submit(const Request& request, Initiator& initiator) {
   invariant(
@@ -210,7 +209,6 @@ void Disk::count(const Command& command) {
 }
 
 // ---- commands
-// ---------------------------------------------------------------------------------------------------
 
 void Disk::begin_read() {
   Command& command = queue_.front();
@@ -294,7 +292,6 @@ void Disk::begin_trim() {
 }
 
 // ---- mechanism
-// --------------------------------------------------------------------------------------------------
 
 void Disk::use_mechanism() {
   if (media_user_ != MediaUser::none) {
@@ -438,7 +435,6 @@ std::span<const Extent> Disk::extents_under_way() const {
 }
 
 // ---- events and accounts
-// ----------------------------------------------------------------------------------------
 
 void Disk::schedule(TimeNs at, Tag tag) {
   const std::uint64_t era = tag == Tag::idle ? idle_epoch_ : generation_;

@@ -51,7 +51,7 @@ class Disk final : public Device, private EventTarget {
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
   /// Since when there has been nothing left to do, write-back included; nothing while there is.
-  std::optional<TimeNs> quiet_since() const {
+  std::optional<TimeNs> quiet_since() const override {
     return cached_dirty_sectors() > 0 ? std::nullopt : busy_.idle_since();
   }
 

@@ -8,8 +8,7 @@
 //   c-look      upwards by LBN; from the highest back to the lowest
 //   sptf        shortest positioning time: seek, settling and rotation together (Jacobson and Wilkes, "Disk
 //               scheduling algorithms based on rotational position", 1991; Seltzer and others, 1990)
-//   aged-sptf   the same, less a share of the time that the command has waited. As long as that share is
-//   above
+//   aged-sptf   the same, less a share of the time that the command has waited. As long as that share is above
 //               0 nobody starves: a command that is older than another one by the longest positioning time
 //               divided by the share always comes first.
 //

@@ -12,8 +12,7 @@
 //   dead               lba after times              every command fails (device_failed) from then on
 //   slow               lba after times delay-ms     every command takes delay-ms longer
 //   torn-write         lba after times              the write stops in the middle of its last physical
-//   sector,
-//                                                   silently
+//                                                   sector, silently
 //   lost-write         lba after times              ... never reaches the medium and is acknowledged
 //   misdirected-write  lba after times to           ... lands at `to` instead
 //   corrupted-write    lba after times              ... has some bytes of one sector changed

@@ -86,7 +86,6 @@ TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
 }
 
 // ---- the queue
-// -----------------------------------------------------------------------------------------------------
 
 void Flash::State::submit(const Request& request, Initiator& initiator) {
   invariant(
@@ -192,7 +191,6 @@ void Flash::State::count(const Command& command) {
 }
 
 // ---- reads
-// -------------------------------------------------------------------------------------------------------
 
 void Flash::State::begin_read(std::uint32_t index) {
   Command& command = commands[index];
@@ -242,7 +240,6 @@ void Flash::State::delivered(std::uint32_t index) {
 }
 
 // ---- writes
-// ------------------------------------------------------------------------------------------------------
 
 /// Puts writes into the buffer as long as there is room, in the order in which their data came.
 void Flash::State::admit_all() {
@@ -304,7 +301,6 @@ void Flash::State::trim(std::uint32_t index) {
 }
 
 // ---- events and accounts
-// -----------------------------------------------------------------------------------------
 
 namespace {
 constexpr unsigned kFlashEventBits = 4;
@@ -370,7 +366,6 @@ void Flash::State::update_busy() {
 }
 
 // ---- the public face
-// ---------------------------------------------------------------------------------------------
 
 Flash::Flash(const FlashOptions& options) : state_(std::make_unique<State>(options)) {}
 Flash::~Flash() = default;

@@ -39,7 +39,7 @@ class Flash final : public Device {
   const Characteristics& characteristics() const override;
   DeviceCounters counters() const override;
   /// Since when there has been nothing left to do, programming included; nothing while there is.
-  std::optional<TimeNs> quiet_since() const;
+  std::optional<TimeNs> quiet_since() const override;
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;

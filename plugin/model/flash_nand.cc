@@ -51,7 +51,6 @@ void Flash::State::sent(std::uint32_t read) {
 }
 
 // ---- programs
-// ----------------------------------------------------------------------------------------------------
 
 std::uint64_t Flash::State::oldest() const {
   std::uint64_t ticket = buffer.oldest_dirty();
@@ -155,7 +154,6 @@ void Flash::State::buffer_emptied() {
 }
 
 // ---- power
-// -------------------------------------------------------------------------------------------------------
 
 void Flash::State::power_cut() {
   if (!powered) return;

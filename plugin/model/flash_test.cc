@@ -186,7 +186,6 @@ TEST(Flash, SataFiguresAreSane) {
 }
 
 // ---- single rules
-// --------------------------------------------------------------------------------------------------
 
 FlashProfile small_ssd() {
   FlashProfile p = nvme();

@@ -62,7 +62,6 @@ Nvram::State::State(NvramOptions&& options)
 }
 
 // ---- the copy engine
-// ---------------------------------------------------------------------------------------------
 
 void Nvram::State::submit(const Request& request, Initiator& initiator) {
   invariant(
@@ -241,7 +240,6 @@ void Nvram::State::pump() {
 }
 
 // ---- requests that need what is below
-// ----------------------------------------------------------------------------
 
 Nvram::State::Errand& Nvram::State::take_errand(Job job) {
   if (free_errands.empty()) {
@@ -415,7 +413,6 @@ void Nvram::State::through_done(Errand& errand, Status status) {
 }
 
 // ---- the public face
-// ----------------------------------------------------------------------------------------------
 
 Nvram::Nvram(NvramOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Nvram::~Nvram() = default;
@@ -449,6 +446,24 @@ NvramCounters Nvram::nvram_counters() const {
 std::optional<TimeNs> Nvram::quiet_since() const {
   const bool waits = state_->profile.idle_delay_ns > 0 && nvram_counters().dirty_sectors > 0;
   return waits ? std::nullopt : state_->busy.idle_since();
+}
+
+void Nvram::shut_down() {
+  State& state = *state_;
+  if (!state.powered) return;
+  const auto dirty = [&] { return nvram_counters().dirty_sectors > 0; };
+  if (dirty()) {
+    state.witness.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
+    state.shutting_down = true;
+    state.consider_destage();
+    state.update_busy();
+    // What below refuses stays: a failed block is not written again before the next power-on.
+    const auto working = [&] { return state.current || state.errands.size() > state.free_errands.size(); };
+    while (dirty() && state.powered && working() && state.simulation.run_next()) {
+    }
+    state.shutting_down = false;
+  }
+  state.below->shut_down();
 }
 
 BatteryState Nvram::battery() const {

@@ -18,13 +18,11 @@
 //   UP     battery ok, all write-backs worked    cached                survive a power cut
 //   ERROR  battery low                           go through, durable   survive, are being written back
 //   ERROR  a write-back failed                   go through, durable   survive; tried again at power-on; a
-//   later
-//                                                                      write to the same sectors replaces
-//                                                                      them
+//                                                                      later write to the same sectors
+//                                                                      replaces them
 //   DOWN   battery dead                          go through, durable   being written back; a power cut loses
-//   what
-//                                                                      is still there, and a flush waits for
-//                                                                      it
+//                                                                      what is still there, and a flush waits
+//                                                                      for it
 //
 // The state follows from its reasons: when the battery is ok again and nothing failed is left, it is UP.
 // (Prestoserve needs its operator for that.)
@@ -91,7 +89,8 @@ class Nvram final : public Device {
   NvramCounters nvram_counters() const;
   /// Since when there has been nothing left to do; nothing while there is. What is kept until the marks ask
   /// for it, because the profile has no idle delay, does not count.
-  std::optional<TimeNs> quiet_since() const;
+  std::optional<TimeNs> quiet_since() const override;
+  void shut_down() override;
   BatteryState battery() const;  ///< as of the last request, write-back or power change
   NvramState state() const;
   Device& below();

@@ -57,7 +57,6 @@ NvramBlocks::NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32
 }
 
 // ---- looking
-// -----------------------------------------------------------------------------------------------------
 
 SectorMask NvramBlocks::mask_of(const Block& block, const SectorRange& range) const {
   const std::uint64_t first = lba_of(block);
@@ -129,7 +128,6 @@ bool NvramBlocks::leaving(const SectorRange& range) const {
 }
 
 // ---- order
-// -------------------------------------------------------------------------------------------------------
 
 void NvramBlocks::file(std::uint32_t slot, Order order, bool newest) {
   List& to = list(order);
@@ -184,7 +182,6 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 }
 
 // ---- bytes
-// -------------------------------------------------------------------------------------------------------
 
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data) {
   Hits hits;
@@ -263,7 +260,6 @@ void NvramBlocks::drop(const SectorRange& range) {
 }
 
 // ---- write-back
-// ---------------------------------------------------------------------------------------------------
 
 SectorRange NvramBlocks::first_run(std::uint32_t slot) const {
   const Block& block = blocks_[slot];
@@ -318,7 +314,6 @@ void NvramBlocks::came_back(const SectorRange& range, bool failed) {
 }
 
 // ---- power
-// -------------------------------------------------------------------------------------------------------
 
 void NvramBlocks::cut() {
   for (std::uint32_t slot = 0; slot < blocks(); ++slot) {

@@ -120,6 +120,7 @@ struct Nvram::State final : EventTarget {
   BatteryState battery = BatteryState::ok;
   bool draining = false;       ///< between the high and the low water mark
   bool idle_draining = false;  ///< the host is quiet
+  bool shutting_down = false;  ///< everything is written back
   bool store_failed = false;
   bool powered = true;
   TimeNs off_since = 0;

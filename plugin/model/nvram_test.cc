@@ -278,6 +278,27 @@ TEST(Nvram, ALowBatteryWritesBackAndGoesThrough) {
   EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0));
 }
 
+TEST(Nvram, AShutdownWritesEverythingBackAndCachesAgain) {
+  NvramBench b;
+  b.write(50, 8, 1);
+  b.write(300, 8, 2);
+  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 0));
+  b.nvram->shut_down();
+  EXPECT_EQ(b.counters().dirty_sectors, 0U);
+  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.below(300, 8), Bench::pattern(8, 2));
+  b.write(400, 8, 3);
+  EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0)) << "it is used again as before";
+}
+
+TEST(Nvram, AShutdownEndsWhenTheMediumRefuses) {
+  NvramBench b;
+  b.write(50, 8, 1);
+  b.add(b.drive_faults, FaultKind::dead);
+  b.nvram->shut_down();
+  EXPECT_EQ(b.counters().dirty_sectors, 8U) << "kept";
+}
+
 TEST(Nvram, ALowBatteryStillKeepsContents) {
   NvramBench b;
   b.write(50, 8, 1);

@@ -20,7 +20,6 @@
 namespace headcrash::model {
 
 // ---- write-back
-// ---------------------------------------------------------------------------------------------------
 
 bool Nvram::State::destage_wanted() {
   const std::uint64_t dirty = std::uint64_t{blocks.dirty_blocks()} * 1000;
@@ -32,7 +31,7 @@ bool Nvram::State::destage_wanted() {
   if (dirty <= std::uint64_t{profile.low_water_permille} * blocks.blocks()) draining = false;
   const bool room_needed = !waiting.empty() && route(waiting.front().request) == Route::cache &&
                            !blocks.has_room_for(inside(waiting.front().request));
-  return draining || idle_draining || room_needed || battery != BatteryState::ok ||
+  return draining || idle_draining || shutting_down || room_needed || battery != BatteryState::ok ||
          blocks.replay_sectors() > 0;
 }
 
@@ -97,7 +96,6 @@ void Nvram::State::destage_done(const SectorRange& run, Status status) {
 }
 
 // ---- battery and power
-// --------------------------------------------------------------------------------------------
 
 void Nvram::State::refresh_battery() {
   BatteryState state = BatteryState::ok;
@@ -198,7 +196,6 @@ void Nvram::State::deliver_lost() {
 }
 
 // ---- events and accounts
-// ------------------------------------------------------------------------------------------
 
 void Nvram::State::schedule(TimeNs at, Event event) {
   const std::uint64_t era = event == Event::idle ? idle_epoch : generation;

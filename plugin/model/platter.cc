@@ -35,7 +35,6 @@ void Platter::heal(std::uint64_t lba, std::uint32_t sectors) {
 }
 
 // ---- writing
-// ----------------------------------------------------------------------------------------------------
 
 void Platter::put(TimeNs at, const Extent& extent) {
   if (extent.sectors == 0) return;
@@ -81,7 +80,6 @@ void Platter::trim(TimeNs at, const Extent& extent) {
 }
 
 // ---- faults
-// -----------------------------------------------------------------------------------------------------
 
 void Platter::put_faulty(TimeNs at, const Extent& extent, const WriteFault& fault) {
   switch (fault.kind) {
@@ -134,7 +132,6 @@ void Platter::put_corrupted(TimeNs at, const Extent& extent, const WriteFault& f
 }
 
 // ---- power
-// ------------------------------------------------------------------------------------------------------
 
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
@@ -216,7 +213,6 @@ void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
 }
 
 // ---- reading
-// ----------------------------------------------------------------------------------------------------
 
 std::optional<std::uint64_t> Platter::read(std::uint64_t lba, std::uint32_t sectors,
                                            std::span<std::byte> into,

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "plugin/nbd/transport_time.h"
-#include "plugin/profiles/park.h"
+#include "plugin/profiles/shutdown.h"
 
 namespace headcrash::nbd {
 namespace {
@@ -116,7 +116,7 @@ Result<void> Emulation::stop() {
   stopped_ = true;
   calibration_ = {};
   pacer_->stop();
-  profiles::park(plan_, built_);
+  profiles::shut_down(built_);
   return backing_->flush();
 }
 
@@ -179,7 +179,6 @@ PowerStatus Emulation::power_status() {
 }
 
 // ---- statistics
-// --------------------------------------------------------------------------------------------------
 
 DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTotals& totals) {
   const profiles::PlannedDevice& planned = plan_.all[id];
@@ -188,9 +187,9 @@ DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTo
   told.queue_depth = built_.all[id].device->characteristics().queue_depth;
   told.counters = interval.device;
   if (planned.parent) told.parent = plan_.all[*planned.parent].name;
-  if (const auto* array = dynamic_cast<const model::Array*>(built_.all[id].device))
+  if (const model::Array* array = built_.all[id].array)
     told.array = ArrayStatistics{array->status(), *interval.array};
-  if (const auto* nvram = dynamic_cast<const model::Nvram*>(built_.all[id].device))
+  if (const model::Nvram* nvram = built_.all[id].nvram)
     told.nvram = NvramStatistics{nvram->battery(), nvram->state(), *interval.nvram};
   if (machine_index_[id] == kMember) return told;
   const DeviceLatency& latency = pacer_->latency(machine_index_[id]);
@@ -217,10 +216,10 @@ Statistics Emulation::statistics(Interval afterwards) {
     if (const auto error = backing_->error()) all.recording_error = error->message();
     all.quiet_since = 0;
     for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
-      const auto quiet = quiet_since(*built_.all[id].device);
+      const auto quiet = built_.all[id].device->quiet_since();
       all.quiet_since =
           quiet && all.quiet_since ? std::optional(std::max(*quiet, *all.quiet_since)) : std::nullopt;
-      const DeviceTotals totals = totals_of(*built_.all[id].device);
+      const DeviceTotals totals = totals_of(built_.all[id]);
       all.devices.push_back(device_statistics(id, totals));
       if (afterwards == Interval::starts_anew) totals_before_[id] = totals;
     }

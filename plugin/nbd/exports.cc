@@ -88,7 +88,6 @@ int on_can_multi_conn(void* handle) noexcept {
 }
 
 // ---- requests
-// ----------------------------------------------------------------------------------------------------
 
 /// A drive moves whole sectors; EINVAL is what it would say to anything else.
 bool is_aligned(std::uint32_t count, std::uint64_t offset) {

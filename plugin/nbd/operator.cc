@@ -61,13 +61,12 @@ std::vector<AddedFault> Emulation::faults() {
 }
 
 // ---- arrays
-// ------------------------------------------------------------------------------------------------------
 
 Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& device) const {
   std::optional<model::DeviceId> found;
   std::size_t arrays = 0;
   for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
-    if (dynamic_cast<model::Array*>(built_.all[id].device) == nullptr) continue;
+    if (built_.all[id].array == nullptr) continue;
     ++arrays;
     if (!device || plan_.all[id].name == *device) found = id;
   }
@@ -107,7 +106,7 @@ Result<Emulation::ArrayAnswer> Emulation::order(const ArrayOrder& order) {
   return pacer_->with_machine([&](model::Machine& machine) -> Result<ArrayAnswer> {
     auto id = find_array(order.device);
     if (!id) return pass_on(id);
-    auto& array = dynamic_cast<model::Array&>(*built_.all[*id].device);
+    model::Array& array = *built_.all[*id].array;
     if (order.verb != ArrayOrder::Verb::status && machine.power() == model::PowerState::off)
       return fail("array", "has no power", "switch it on first");
     if (auto done = obey(array, order); !done) return pass_on(done);

@@ -110,7 +110,6 @@ Pacer::PowerWait Pacer::wait_power_off(std::chrono::nanoseconds timeout) {
 }
 
 // ---- running the model
-// -------------------------------------------------------------------------------------------
 
 void Pacer::catch_up() {
   if (!paced()) return;
@@ -156,7 +155,6 @@ void Pacer::rouse_leader() {
 }
 
 // ---- requests
-// ----------------------------------------------------------------------------------------------------
 
 Served Pacer::serve(std::size_t device_index, const model::Request& request) noexcept {
   Waiter waiter;
@@ -270,7 +268,6 @@ void Pacer::count(std::size_t device_index, model::Op op, const Waiter& waiter) 
 }
 
 // ---- the background
-// ----------------------------------------------------------------------------------------------
 
 void Pacer::run_background() {
   sharpen_timers();

@@ -25,7 +25,6 @@ namespace {
 constexpr std::uint32_t kQueueDepthToServe = 64;  ///< NBD clients keep no more in flight
 
 // ---- configuration
-// -----------------------------------------------------------------------------------------------
 
 void on_load() noexcept {
   guarded([] { server = std::make_unique<Server>().release(); });
@@ -128,7 +127,6 @@ int on_get_ready() noexcept {
 }
 
 // ---- threads
-// -----------------------------------------------------------------------------------------------------
 
 /// nbdkit waits for running requests before it ends, and tells of a signal only through nbdkit_nanosleep. It
 /// is asked only while some request has been waiting for long, because it complains when it is interrupted.

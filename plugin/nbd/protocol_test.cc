@@ -223,7 +223,6 @@ TEST(Protocol, TellsOfTooFewThreads) {
 }
 
 // ---- stock filters on top
-// --------------------------------------------------------------------------------------------
 
 bool has_filter(const char* name) {
   return access((std::string(HEADCRASH_NBDKIT_FILTERS) + "/nbdkit-" + name + "-filter.so").c_str(), R_OK) ==

@@ -81,7 +81,6 @@ class Client {
 };
 
 // ---- words of the tests
-// ---------------------------------------------------------------------------------------------
 
 inline const std::vector<std::string> kFast = {"hp-c2447", "size=64M", "clock=off"};
 

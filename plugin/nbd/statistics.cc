@@ -1,9 +1,6 @@
 // Totals and their differences (statistics.h).
 #include "plugin/nbd/statistics.h"
 
-#include "plugin/model/disk.h"
-#include "plugin/model/flash.h"
-
 namespace headcrash::nbd {
 namespace {
 
@@ -51,19 +48,11 @@ model::NvramCounters less(model::NvramCounters now, const model::NvramCounters& 
 
 }  // namespace
 
-DeviceTotals totals_of(const model::Device& device) {
-  DeviceTotals totals{device.counters(), std::nullopt, std::nullopt};
-  if (const auto* array = dynamic_cast<const model::Array*>(&device)) totals.array = array->array_counters();
-  if (const auto* nvram = dynamic_cast<const model::Nvram*>(&device)) totals.nvram = nvram->nvram_counters();
+DeviceTotals totals_of(const profiles::BuiltDevice& built) {
+  DeviceTotals totals{built.device->counters(), std::nullopt, std::nullopt};
+  if (built.array != nullptr) totals.array = built.array->array_counters();
+  if (built.nvram != nullptr) totals.nvram = built.nvram->nvram_counters();
   return totals;
-}
-
-std::optional<model::TimeNs> quiet_since(const model::Device& device) {
-  if (const auto* disk = dynamic_cast<const model::Disk*>(&device)) return disk->quiet_since();
-  if (const auto* flash = dynamic_cast<const model::Flash*>(&device)) return flash->quiet_since();
-  if (const auto* array = dynamic_cast<const model::Array*>(&device)) return array->quiet_since();
-  if (const auto* nvram = dynamic_cast<const model::Nvram*>(&device)) return nvram->quiet_since();
-  return 0;
 }
 
 DeviceTotals difference(const DeviceTotals& now, const DeviceTotals& before) {

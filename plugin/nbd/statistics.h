@@ -10,6 +10,7 @@
 #include "plugin/model/machine.h"
 #include "plugin/model/nvram.h"
 #include "plugin/nbd/clock.h"
+#include "plugin/profiles/build.h"
 
 namespace headcrash::nbd {
 
@@ -59,9 +60,7 @@ struct DeviceTotals {
   std::optional<model::ArrayCounters> array;
   std::optional<model::NvramCounters> nvram;
 };
-DeviceTotals totals_of(const model::Device& device);
-/// Since when it has had nothing left to do; nothing while it has.
-std::optional<model::TimeNs> quiet_since(const model::Device& device);
+DeviceTotals totals_of(const profiles::BuiltDevice& built);
 DeviceTotals difference(const DeviceTotals& now, const DeviceTotals& before);
 
 }  // namespace headcrash::nbd

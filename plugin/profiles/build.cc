@@ -38,7 +38,6 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purp
 enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 
 // ---- plan
-// --------------------------------------------------------------------------------------------------
 
 /// True when some array or cache of the stack decides that drives run without their caches.
 bool keeps_caches_off(const Stack& stack) {
@@ -152,7 +151,6 @@ class Planner {
 };
 
 // ---- build
-// -------------------------------------------------------------------------------------------------
 
 class Builder {
  public:
@@ -250,6 +248,7 @@ class Builder {
     o.seed = seed(id, kDeviceSeed);
     auto array = model::Array::create(std::move(o));
     if (!array) return pass_on(array);
+    built_.all[id].array = array->get();
     return std::unique_ptr<model::Device>(*std::move(array));
   }
 
@@ -262,7 +261,9 @@ class Builder {
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
     o.battery = faults(id);
-    return std::unique_ptr<model::Device>(std::make_unique<model::Nvram>(std::move(o)));
+    auto cache = std::make_unique<model::Nvram>(std::move(o));
+    built_.all[id].nvram = cache.get();
+    return std::unique_ptr<model::Device>(std::move(cache));
   }
 
   const Plan& plan_;

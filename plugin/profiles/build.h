@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "plugin/model/array.h"
 #include "plugin/model/machine.h"
+#include "plugin/model/nvram.h"
 #include "plugin/profiles/stack.h"
 
 namespace headcrash::profiles {
@@ -52,6 +54,8 @@ struct BuildOptions {
 /// machine.
 struct BuiltDevice {
   model::Device* device = nullptr;
+  model::Array* array = nullptr;                ///< the same device, where it is an array
+  model::Nvram* nvram = nullptr;                ///< ... a battery-backed cache
   std::unique_ptr<model::DeviceFaults> faults;  ///< leaves and caches
 };
 

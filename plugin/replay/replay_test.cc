@@ -250,6 +250,7 @@ class Metronome final : public model::Device, private model::EventTarget {
   }
   const model::Characteristics& characteristics() const override { return characteristics_; }
   model::DeviceCounters counters() const override { return {}; }
+  std::optional<model::TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
   void submit(const model::Request& request, model::Initiator& initiator) override {
     served.push_back(request.lba);
     if (!works_) return;

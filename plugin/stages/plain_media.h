@@ -34,7 +34,7 @@ class PlainMedia final : public Content {
   int serve(std::size_t face, model::Request& request) override;
   int acknowledge(std::size_t face, const model::Request& request, int error) override;
   void mark(std::string_view text) override;
-  void park() override {}
+  void shut_down() override {}
   media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
   Result<std::uint64_t> digest() override;

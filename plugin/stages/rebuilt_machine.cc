@@ -9,7 +9,7 @@
 
 #include "plugin/model/array.h"
 #include "plugin/model/run_request.h"
-#include "plugin/profiles/park.h"
+#include "plugin/profiles/shutdown.h"
 
 namespace headcrash::stages {
 namespace {
@@ -145,7 +145,7 @@ void RebuiltMachine::MemberStore::mark_unreadable(model::DeviceFaults& faults) c
 
 Result<void> RebuiltMachine::check_started() const {
   for (std::size_t id = 0; id < built_.all.size(); ++id) {
-    const auto* array = dynamic_cast<const model::Array*>(built_.all[id].device);
+    const model::Array* array = built_.all[id].array;
     if (array == nullptr) continue;
     if (const auto refused = array->status().refused)
       return fail(plan_.all[id].name,
@@ -181,9 +181,9 @@ int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error() ? EIO : error;
 }
 
-void RebuiltMachine::park() {
+void RebuiltMachine::shut_down() {
   if (unanswered_) return;
-  profiles::park(plan_, built_);
+  profiles::shut_down(built_);
 }
 
 /// Behind an array, unwritten sectors may come to hold something.

@@ -8,7 +8,7 @@
 //
 // A battery-backed cache has kept what it held, unless its battery is found dead (faults): it is written back
 // at power-on, in front of a drive before the array starts, in front of an array once that serves. Volatile
-// caches start empty; park() writes them back.
+// caches start empty; shut_down() writes them back.
 
 #include <memory>
 
@@ -54,7 +54,7 @@ class RebuiltMachine final : public Content {
   int serve(std::size_t face, model::Request& request) override;
   int acknowledge(std::size_t face, const model::Request& request, int error) override;
   void mark(std::string_view text) override { built_.machine->mark(text); }
-  void park() override;
+  void shut_down() override;
   std::optional<std::string> complaint() const override;
   media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;

@@ -34,7 +34,6 @@ Stage::~Stage() {
 }
 
 // ---- loading
-// -----------------------------------------------------------------------------------------------------
 
 Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
   if (arrived_ != finished_)
@@ -84,7 +83,6 @@ Result<void> Stage::put(Load load) {
 }
 
 // ---- connections
-// -------------------------------------------------------------------------------------------------
 
 Result<void> Stage::check_loaded() const {
   if (load_.content) return {};
@@ -119,7 +117,6 @@ media::WrittenMap::Run Stage::Connection::written(std::uint64_t lba, std::uint64
 }
 
 // ---- requests
-// ----------------------------------------------------------------------------------------------------
 
 void Stage::count(const model::Request& request) {
   switch (request.op) {
@@ -209,7 +206,6 @@ int Stage::serve(const Connection& connection, model::Request& request) {
 }
 
 // ---- what control asks for
-// ---------------------------------------------------------------------------------------
 
 std::string Stage::nonce() const {
   const std::lock_guard lock(mutex_);
@@ -229,7 +225,7 @@ Result<Sealed> Stage::seal() {
   const std::lock_guard lock(mutex_);
   if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
   if (!load_.log) return fail(name_, "makes no recording", "load its state with \"record\"");
-  load_.content->park();
+  load_.content->shut_down();
   auto sealed = load_.log->seal();
   if (load_.log->error()) error_ = load_.log->error()->message();
   return sealed;

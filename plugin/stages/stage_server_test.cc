@@ -397,7 +397,6 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 }
 
 // ---- several at once
-// ---------------------------------------------------------------------------------------------
 
 /// Whatever the threads do: the recording's states are what the stage held, writes are answered after they
 /// were submitted, and no request of one thread is submitted before its last one was answered.

@@ -28,7 +28,7 @@ class SlowContent final : public Content {
     return error;
   }
   void mark(std::string_view) override {}
-  void park() override {}
+  void shut_down() override {}
   media::WrittenMap::Run written(std::size_t, std::uint64_t, std::uint64_t limit) override {
     return {limit, true};
   }
@@ -134,7 +134,6 @@ TEST(Stage, RefusesALoadWhileARequestIsInside) {
 }
 
 // ---- sectors that cannot be read
-// ---------------------------------------------------------------------------------
 
 /// 'a' over 16 sectors, then the power went in the middle of sector 4.
 std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder, const char* profile) {

@@ -1,13 +1,13 @@
 #pragma once
 // Content digests of many states of one run, each for the price of its differences (digest.h).
 //
-//   writes     1   2   3   4   5   6   7   8 |cut        all(8): rolled on from write to write, once for the
-//   run loose              *       *   *       * sectors  ....[ a ][ b ][ c ]....[ d ][ e ]....       atoms:
-//   runs of sectors with the same writers among the
-//                  3    3,6  6        5   5,8            loose ones and what lies between them
+//   writes       1   2   3   4   5   6   7   8  | cut      all(8): carried on from write to write, once a run
+//   unflushed            *       *   *       *
+//   sectors      ....[ a ][ b ][ c ]....[ d ][ e ]....    atoms: runs of sectors with the same writers
+//                      3   3,6   6        5   5,8         among the unflushed writes
 //
-//   digest(state) = all(8) + for each atom: sum(bytes of its last writer that is there) - sum(bytes of its
-//   last)
+//   digest(state) = all(8) + for each atom: sum(bytes of its last writer that is there)
+//                                         - sum(bytes of its last writer)
 //
 // so that a subset costs one step for each atom, some tens as a rule, and no byte of the recording is looked
 // at more than a few times. Sums of every write's sectors are kept as running totals (any part of a write is

@@ -2,9 +2,8 @@
 // A crash state: one image that a power cut could have left, named in a few words.
 //
 //   time:     ..W1..W2..F..ack W1..ack W2..W3..ack F..W4..W5..ack W4..|            F: flush, |: the cut
-//   durable at the cut   W1? no: acknowledged after F was submitted. A flush covers what had been
-//   acknowledged
-//                        before it was submitted, and nothing else; so does FUA for its own write.
+//   durable at the cut   what was acknowledged before a flush (or FUA) was submitted that is itself complete:
+//                        W1? no, it was acknowledged after F was submitted
 //   loose at the cut     everything else that was submitted: each may be there, or not, or in part
 //
 // A state says where the cut is (how many events of the recording came before it) and what became of the
@@ -19,8 +18,7 @@
 //   w1234+17.21~23:2x6    and of request 23 only sectors [2, 8), counted from its first
 //   w1234!55-         the cache lied: flushes (and FUA) from request 55 on did nothing
 //   m1234:3@1201.5@1190   physical, but device 3 stopped already at event 1201 and device 5 at 1190: members
-//   of
-//                     an array that do not stop together
+//                         of an array that do not stop together
 //   a1234-17.21       as w1234-17.21 (and so with every other form), of all disks of the machine at once
 //
 // In a machine with several media, requests of the device that the state is about are meant: the first

@@ -5,11 +5,12 @@
 //   physical    the model's own media truth around every flush, mark and media write
 //   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
 //   reorder     subsets of the loose writes: all of them when there are few, else those that lose one, keep
-//   one,
-//               lose a contiguous run, lose all of one kind of place, and then seeded draws
+//               one, lose a contiguous run, lose all of one kind of place, and then seeded draws
 //   torn        a loose write there only in part: by physical sector, prefixes, suffixes, one sector in the
-//   middle lose-all    nothing loose survives lying-flush the same after flushes that did nothing, from each
-//   flush on (a control: file systems may fail) member      members of an array stop at different events
+//               middle
+//   lose-all    nothing loose survives
+//   lying-flush the same after flushes that did nothing, from each flush on (a control: file systems may fail)
+//   member      members of an array stop at different events
 //   (`recovery` is a strategy of the lab, harness/lab: it records the recovery of a state and explores that.)
 //
 // Of several disks behind one cord (a file system and its log; ExploreOptions::all_disks) a state is a choice

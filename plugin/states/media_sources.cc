@@ -1,11 +1,10 @@
 // Sources of states by what the media held: physical, member (state_source.h).
 //
 //   members of an array     A  ..a1......a2.........     media events
-//   do not stop together    B  ......b1......b2.....     m: A stops before a1, B goes on to b1 (one behind by
-//   1),
-//                                          ^promise       to b2 (by 2), ... but not beyond a promise that is
-//                                          kept:
-//                                                         a flush would not have been acknowledged without A
+//   do not stop together    B  ......b1......b2.....     m: A stops before a1, B continues to b1 (one behind by
+//                                          ^promise      1), to b2 (by 2), ... but not beyond a promise that
+//                                                        is kept: a flush would not have been acknowledged
+//                                                        without A
 //
 // The controller waits for its members: once A has stopped it acknowledges nothing, and what was sent to B
 // only after such an acknowledgement was never sent. A log that is written before the data stays before the

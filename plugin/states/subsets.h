@@ -7,8 +7,8 @@
 //     lose one      ######.#    the cache wrote all but one
 //     keep one      .....#..    it wrote one out of order
 //     lose a run    ####..##    halves, quarters, eighths...: a prefix, a suffix, a hole
-//     lose a kind   #.#.##.#    all writes to one kind of place (what was there before or not, long or short,
-//     ...) draw          ##.#.##.    seeded, few or many lost
+//     lose a kind   #.#.##.#    all writes to one kind of place (what was there before or not, long or short)
+//     draw          ##.#.##.    seeded, few or many lost
 //
 // When 2^n is within the bound all subsets come, in the same spirit: none, all, lose one, keep one, the
 // others.

@@ -7,6 +7,6 @@
 namespace headcrash::profiles {
 
 /// Does nothing when the power is off. Runs the simulation.
-void park(const Plan& plan, BuiltMachine& built);
+void shut_down(BuiltMachine& built);
 
 }  // namespace headcrash::profiles

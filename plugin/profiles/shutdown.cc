@@ -1,0 +1,34 @@
+// An orderly shutdown (shutdown.h).
+#include "plugin/profiles/shutdown.h"
+
+#include "plugin/model/run_request.h"
+
+namespace headcrash::profiles {
+namespace {
+
+/// False when a device did not answer: then the machine must not be run any further.
+bool flush_volatile_caches(model::Machine& machine) {
+  for (std::size_t index = 0; index < machine.device_count(); ++index) {
+    if (!machine.device(index).characteristics().volatile_cache) continue;
+    model::Request flush;
+    flush.op = model::Op::flush;
+    if (model::run_request(machine, index, flush)) continue;
+    machine.witness().incident(0, machine.simulation().now(),
+                               "the flush of " + machine.device_name(index) +
+                                   " at the end was not answered: caches keep what they hold");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void shut_down(BuiltMachine& built) {
+  model::Machine& machine = *built.machine;
+  if (machine.power() == model::PowerState::off) return;
+  machine.disarm();
+  if (!flush_volatile_caches(machine)) return;
+  for (std::size_t index = 0; index < machine.device_count(); ++index) machine.device(index).shut_down();
+}
+
+}  // namespace headcrash::profiles
