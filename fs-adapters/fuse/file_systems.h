@@ -1,39 +1,33 @@
 #pragma once
-// Which file systems of our own can be mounted. A new one is a function that reads its words of -o, and its
-// line in the table (file_systems.cc); everything else here knows vfs.h only.
+// Which file systems of our own the programs behind FUSE make, mount and check: those of the registry
+// (fs-adapters/registry.h). A program finds its type in its own name; everything else here knows vfs.h only.
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "fs-adapters/fuse/mount_options.h"
 #include "fs-adapters/fuse/real_machine.h"
-#include "fs-adapters/vfs.h"
+#include "fs-adapters/system_under_test.h"
 
 namespace headcrash::fuse {
-
-struct MountedFileSystem {
-  std::unique_ptr<Vfs> vfs;
-  /// Writes everything and says so on the disk. From within a fiber, when nobody uses it any more.
-  std::function<VfsResult<void>()> unmount;
-};
 
 /// What its options ask of the machine, and how it is mounted on it: from within a fiber.
 struct MountPlan {
   MachineOptions machine;
-  std::function<Result<MountedFileSystem>(os::System& system)> mount;
+  std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
-struct KnownFileSystem {
-  std::string_view type;   ///< mount.headcrash-TYPE
-  std::string (*words)();  ///< of -o, for --help
-  Result<MountPlan> (*plan)(MountOptions& options);
-};
+/// Takes the type's words out of the options: `scheme=NAME`, one of its systems, and `force`.
+Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
+/// These words, for --help.
+std::string mount_words(const adapters::FileSystemType& type);
 
-std::span<const KnownFileSystem> known_file_systems();
-/// By the name of the program, which may be a path. Errors name those that are known.
-Result<const KnownFileSystem*> file_system_of_program(std::string_view program);
+/// By the name of the program, which may be a path: "mount.headcrash-" and a type. Errors name those that are
+/// known.
+Result<const adapters::FileSystemType*> type_of_program(std::string_view program, std::string_view prefix);
+inline constexpr std::string_view kMountPrefix = "mount.headcrash-", kMkfsPrefix = "mkfs.headcrash-",
+                                  kFsckPrefix = "fsck.headcrash-";
 
 }  // namespace headcrash::fuse

@@ -1,20 +1,31 @@
 // Which file systems there are, by program and by adapter.
 #include "fs-adapters/fuse/file_systems.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fs-adapters/linux/adapter.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/registry.h"
 
 namespace headcrash::fuse {
 namespace {
 
+const adapters::FileSystemType& ufs_type() {
+  return **adapters::find_file_system_type("ufs");
+}
+
 TEST(FileSystems, AreKnownByTheNameOfTheProgram) {
-  const auto ufs = file_system_of_program("/usr/sbin/mount.headcrash-ufs");
-  ASSERT_TRUE(ufs) << ufs.error().message();
-  EXPECT_EQ((*ufs)->type, "ufs");
-  for (const char* other : {"mount.ufs", "mount.headcrash-", "mount.headcrash-zfs", ""}) {
-    const auto unknown = file_system_of_program(other);
+  for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
+    for (const std::string_view prefix : {kMountPrefix, kMkfsPrefix, kFsckPrefix}) {
+      const std::string program = fmt::format("/usr/sbin/{}{}", prefix, type->name());
+      const auto found = type_of_program(program, prefix);
+      ASSERT_TRUE(found) << found.error().message();
+      EXPECT_EQ(*found, type);
+    }
+  }
+  for (const char* other :
+       {"mount.ufs", "mount.headcrash-", "mount.headcrash-zfs", "mkfs.headcrash-ufs", ""}) {
+    const auto unknown = type_of_program(other, kMountPrefix);
     ASSERT_FALSE(unknown) << other;
     EXPECT_NE(unknown.error().message().find("mount.headcrash-ufs"), std::string::npos);
   }
@@ -23,7 +34,7 @@ TEST(FileSystems, AreKnownByTheNameOfTheProgram) {
 TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
   auto options = MountOptions::parse("scheme=part-nr-cb");
   ASSERT_TRUE(options);
-  const auto plan = known_file_systems()[0].plan(*options);
+  const auto plan = plan_mount(ufs_type(), *options);
   ASSERT_TRUE(plan) << plan.error().message();
   EXPECT_EQ(plan->machine.system.queue.flag, os::FlagMeaning::part);
   EXPECT_TRUE(plan->machine.system.queue.reads_bypass);
@@ -31,11 +42,13 @@ TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
 }
 
 TEST(FileSystems, HelpNamesEveryScheme) {
-  const std::string words = known_file_systems()[0].words();
-  for (const ufs::SchemeVariant& variant : ufs::scheme_variants()) {
-    EXPECT_NE(words.find(" " + variant.name + " "), std::string::npos) << variant.name;
-    auto options = MountOptions::parse("scheme=" + variant.name);
-    EXPECT_TRUE(known_file_systems()[0].plan(*options)) << variant.name;
+  for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
+    const std::string words = mount_words(*type);
+    for (const auto& system : type->systems()) {
+      EXPECT_NE(words.find(" " + system->name() + " "), std::string::npos) << system->name();
+      auto options = MountOptions::parse("scheme=" + system->name());
+      EXPECT_TRUE(plan_mount(*type, *options)) << system->name();
+    }
   }
 }
 
@@ -48,9 +61,9 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     ASSERT_TRUE(adapter) << adapter.error().message();
     constexpr std::string_view kScheme = "scheme=";
     ASSERT_TRUE(adapter->mount_options.starts_with(kScheme)) << name;
-    const auto variant = ufs::find_scheme_variant(adapter->mount_options.substr(kScheme.size()));
+    const auto variant = adapters::find_system("ufs", adapter->mount_options.substr(kScheme.size()));
     ASSERT_TRUE(variant) << name << ": " << variant.error().message();
-    const adapters::Promises meant = ufs::promises_of(*variant);
+    const adapters::Promises& meant = (*variant)->description().promises;
     EXPECT_EQ(adapter->promises.fsync_keeps_name, meant.fsync_keeps_name) << name;
     EXPECT_EQ(adapter->promises.fsync_keeps_moved_path, meant.fsync_keeps_moved_path) << name;
     EXPECT_EQ(adapter->promises.renamed_file_survives, meant.renamed_file_survives) << name;
@@ -59,7 +72,7 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     EXPECT_EQ(adapter->promises.allocation_bytes, meant.allocation_bytes) << name;
     EXPECT_EQ(adapter->promises.keeps_allocation, meant.keeps_allocation) << name;
     EXPECT_EQ(adapter->promises.passing_names, meant.passing_names) << name;
-    EXPECT_EQ(adapter->expected == adapters::Expectation::clean, !variant->control) << name;
+    EXPECT_EQ(adapter->expected == adapters::Expectation::clean, !(*variant)->control()) << name;
     ++ours;
   }
   EXPECT_EQ(ours, 6U);

@@ -58,8 +58,8 @@ std::optional<Call> read_call(int argc, char** argv) {
   return call;
 }
 
-void print_help(const KnownFileSystem& known) {
-  const std::string type(known.type);
+void print_help(const adapters::FileSystemType& known) {
+  const std::string type(known.name());
   std::printf(
       "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
       "%s"
@@ -70,7 +70,7 @@ void print_help(const KnownFileSystem& known) {
       "  foreground       stay, and tell errors here\n"
       "  noatime, nosuid, nodev, noexec, sync, dirsync: as ever\n"
       "Example: mount.headcrash-%s -o cache=8M /dev/vda /mnt\n",
-      type.c_str(), known.words().c_str(), type.c_str());
+      type.c_str(), mount_words(known).c_str(), type.c_str());
 }
 
 struct Wish {
@@ -79,12 +79,12 @@ struct Wish {
   bool foreground = false;
 };
 
-Result<Wish> read_wish(const KnownFileSystem& known, const Call& call) {
+Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   auto words = MountOptions::parse(call.words);
   if (!words) return pass_on(words);
-  auto plan = known.plan(*words);
+  auto plan = plan_mount(type, *words);
   if (!plan) return pass_on(plan);
-  Wish wish{.plan = std::move(*plan), .serve = {.device = call.device, .type = std::string(known.type)}};
+  Wish wish{.plan = std::move(*plan), .serve = {.device = call.device, .type = std::string(type.name())}};
   MachineOptions& machine = wish.plan.machine;
   machine.system.cache.bytes = 16 << 20;
   const std::array<std::string, 3> flushes{"auto", "always", "never"};
@@ -168,11 +168,11 @@ int mount_in_background(const Wish& wish) {
 }
 
 int run(int argc, char** argv) {
-  const auto known = file_system_of_program(argv[0]);
+  const auto known = type_of_program(argv[0], kMountPrefix);
   if (!known) return tell(known.error(), kWrongCall);
   const auto call = read_call(argc, argv);
   if (!call) {
-    const std::string program = "mount.headcrash-" + std::string((*known)->type);
+    const std::string program = std::string(kMountPrefix) + std::string((*known)->name());
     return tell({program, "wants a device and a folder", program + " --help tells more"}, kWrongCall);
   }
   if (call->help) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "fs-adapters/fuse/file_systems.h"
+#include "fs-adapters/registry.h"
 
 namespace headcrash::fuse {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 std::string answer_to(const char* words) {
   auto options = MountOptions::parse(words);
   if (!options) return options.error().message();
-  const auto plan = known_file_systems()[0].plan(*options);
+  const auto plan = plan_mount(**adapters::find_file_system_type("ufs"), *options);
   if (!plan) return plan.error().message();
   const auto left = options->nothing_left();
   return left ? "" : left.error().message();

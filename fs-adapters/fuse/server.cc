@@ -68,7 +68,7 @@ class RequestBuffers {
 }  // namespace
 
 struct Server::State {
-  State(std::unique_ptr<RealMachine> its_machine, MountedFileSystem its_file_system)
+  State(std::unique_ptr<RealMachine> its_machine, std::unique_ptr<adapters::MountedSystem> its_file_system)
       : machine(std::move(its_machine)),
         file_system(std::move(its_file_system)),
         idle(machine->system.executor) {}
@@ -82,7 +82,7 @@ struct Server::State {
   void unmount();
 
   std::unique_ptr<RealMachine> machine;
-  MountedFileSystem file_system;
+  std::unique_ptr<adapters::MountedSystem> file_system;
   std::unique_ptr<Service> service;
   fuse_session* session = nullptr;
   bool attached = false;
@@ -97,18 +97,18 @@ struct Server::State {
 };
 
 Server::State::~State() {
-  if (!unmounted && file_system.vfs) {
+  if (!unmounted && file_system) {
     machine->system.executor.spawn(os::Executor::Kind::user, account, [this] { unmount(); });
     machine->system.executor.run();
   }
   machine->system.executor.halt();
-  file_system = {};
+  file_system.reset();
   if (attached) fuse_session_unmount(session);
   if (session != nullptr) fuse_session_destroy(session);
 }
 
 Result<void> Server::State::attach(const ServeOptions& options) {
-  service = std::make_unique<Service>(Service{.vfs = *file_system.vfs,
+  service = std::make_unique<Service>(Service{.vfs = file_system->vfs(),
                                               .now_ns = [this] { return machine->system.executor.now(); },
                                               .unmount = [this] { unmount(); },
                                               .write_back_cache = options.write_back_cache,
@@ -168,7 +168,7 @@ void Server::State::handle(const fuse_buf& buffer) {
 }
 
 void Server::State::sync_everything(const fuse_in_header& request) {
-  const auto synced = file_system.vfs->syncfs();
+  const auto synced = file_system->vfs().syncfs();
   const fuse_out_header answer{
       .len = sizeof answer, .error = synced ? 0 : -synced.error().value, .unique = request.unique};
   // As with libfuse's own answers: who does not want it any more has gone.
@@ -180,7 +180,7 @@ void Server::State::unmount() {
   if (std::exchange(unmounted, true)) return;
   const std::size_t own = active == 0 ? 0 : 1;
   while (active > own) idle.wait();
-  const auto written = file_system.unmount();
+  const auto written = file_system->unmount();
   const bool durable = machine->flush_and_close() == model::Status::ok;
   if (!written || !durable)
     outcome = fail("unmount",
@@ -196,7 +196,7 @@ Result<std::unique_ptr<Server>> Server::mount(const MountPlan& plan, const Serve
   if (!machine) return pass_on(machine);
   os::Executor& executor = (*machine)->system.executor;
   os::Account account{.name = "mount"};
-  Result<MountedFileSystem> mounted = fail("", "");
+  Result<std::unique_ptr<adapters::MountedSystem>> mounted = fail("", "");
   executor.spawn(os::Executor::Kind::user, account, [&] { mounted = plan.mount((*machine)->system); });
   executor.run();
   if (!mounted) {

@@ -48,7 +48,7 @@ class SchemesRun {
     if (!workload) return pass_on(workload);
     const auto operations = workload::make_workload({.name = workload->name});
     if (!operations) return pass_on(operations);
-    const auto disk = benches_.get(workload->disk, *trial.scheme);
+    const auto disk = benches_.get(workload->disk, *trial.system);
     if (!disk) return pass_on(disk);
     auto run = run_options(trial, *workload, (*disk)->formatted);
     if (!run) return pass_on(run);
@@ -59,16 +59,19 @@ class SchemesRun {
     if (workload->damage)
       how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
                     .images = kDamagedImages};
-    auto explored = (*disk)->bench.explore(*trial.scheme, *operations, how, scratch_ / "run.hcrec");
+    auto explored = (*disk)->bench.explore(*trial.system, *operations, how, scratch_ / "run.hcrec");
     if (!explored && workload->damage)
-      return fail(fmt::format("{}/{}/{}: {}", kSchemesName, trial.scheme->name, trial.workload,
+      return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(), trial.workload,
                               explored.error().subject),
                   explored.error().problem, explored.error().remedy);
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    if (const auto confirmed = in_process::confirm_failures((*disk)->formatted, *trial.scheme, *operations,
-                                                            how, scratch_ / "again.hcrec", *explored);
+    // Of a control nobody wants to know how few writes it takes.
+    const auto minimise = trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
+    if (const auto confirmed =
+            in_process::confirm_failures((*disk)->formatted, *trial.system, *operations, how,
+                                         scratch_ / "again.hcrec", minimise, *explored);
         !confirmed)
       return pass_on(confirmed);
     confirm_ms_ = again.ms();
@@ -81,11 +84,11 @@ class SchemesRun {
     ++progress.done;
     progress.running = record.key;
     progress.trial = &record;
-    const bool told = !trial.scheme->control && !oracle::keeps_promises(worst_);
+    const bool told = !trial.system->control() && !oracle::keeps_promises(worst_);
     if (options_.on_progress && (told || progress.done % kToldEvery == 0)) options_.on_progress(progress);
     progress.trial = nullptr;
     failed_ = failed_ || told;
-    caught_ = caught_ || (trial.scheme->control && !oracle::keeps_promises(worst_));
+    caught_ = caught_ || (trial.system->control() && !oracle::keeps_promises(worst_));
     return {};
   }
 
@@ -98,13 +101,13 @@ class SchemesRun {
  private:
   std::size_t failures_kept(const SchemeTrial& trial) const {
     if (options_.stop_at_first) return 1;
-    return trial.scheme->control ? kFailuresOfControls : kFailuresKept;
+    return trial.system->control() ? kFailuresOfControls : kFailuresKept;
   }
 
   std::uint64_t budget(const SchemeTrial& trial, const SchemesWorkload& workload) const {
     std::uint64_t most = campaign_.budget;
     if (workload.faults) most = kStatesWithFaults;
-    if (workload.damage) most = trial.scheme->control ? kStatesOfDamagedControls : kStatesWithDamage;
+    if (workload.damage) most = trial.system->control() ? kStatesOfDamagedControls : kStatesWithDamage;
     return std::min(campaign_.budget, most);
   }
 
@@ -143,14 +146,14 @@ class SchemesRun {
 
   db::TrialRecord row(const SchemeTrial& trial, const in_process::ExplorationResult& explored) {
     db::TrialRecord record{.key = trial.key(),
-                           .filesystem = "ufs-" + trial.scheme->name,
+                           .filesystem = trial.system->full_name(),
                            .device = "stage",
                            .workload = trial.workload.substr(0, trial.workload.find('/')),
                            .seed = static_cast<std::int64_t>(campaign_.seed),
                            .clock = "virtual",
                            .cut = "every state",
                            .expected = "clean"};
-    if (trial.scheme->control) record.control = "damage";
+    if (trial.system->control()) record.control = "damage";
     record.started_at = base::now_utc();
     judge(explored, record);
     for (const in_process::StrategyCoverage& part : explored.coverage)
@@ -230,8 +233,8 @@ class SchemesRun {
             oracle::name(outcome.findings.empty() ? oracle::Tier::integrity : outcome.findings.front().tier)),
         .minimised_state = failure.minimised_state,
         .account = outcome.judgement.summary + faults_.summary + faults_.operations,
-        .replay =
-            fmt::format("headcrash campaign {}/{}/{}", kSchemesName, trial.scheme->name, trial.workload)};
+        .replay = fmt::format("headcrash campaign {}/{}/{}", campaign_.name(), trial.system->name(),
+                              trial.workload)};
     return record;
   }
 
@@ -257,10 +260,10 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
   if (!database) return pass_on(database);
   // Four: with families, disks, orders, faults and damage.
   const std::string configuration =
-      fmt::format("{} four {} {} seq2={} seed={} budget={}", kSchemesName, campaign.scheme, campaign.workload,
-                  campaign.seq2_workloads, campaign.seed, campaign.budget);
+      fmt::format("{} four {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
+                  campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
   const auto run = run::open_run(*database, {.kind = "campaign",
-                                             .name = std::string(kSchemesName),
+                                             .name = campaign.name(),
                                              .configuration = configuration,
                                              .seed = campaign.seed,
                                              .digest = configuration,

@@ -1,11 +1,11 @@
 #pragma once
-// The campaign `ufs-schemes`: every ordering scheme of headcrash's own file system under short workloads, all
-// their crash states in this process (harness/explorer/in_process), no guest and no server. Its names are
+// The campaigns TYPE-schemes: every system of one of our own file systems (fs-adapters/registry.h), of ufs
+// every ordering scheme, under short workloads, all their crash states in this process (harness/explorer/in_process), no guest and no server. Its names are
 // those of schemes_plan.h.
 //
 // A trial is one workload under one scheme. It keeps the states that failed, each looked at again in a second
 // run, coverage and steps; the rest is counted. A run is made anew from its name whenever it is wanted, equal
-// to the byte, so that no recording needs to be kept. No Order and Ignore are controls that must show damage.
+// to the byte, so that no recording needs to be kept. Controls (of ufs No Order, Ignore and others) must show damage.
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/schemes_plan.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 #include "harness/explorer/in_process/lab_disks.h"
 #include "harness/workload/ace.h"
@@ -74,7 +75,7 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
 /// Number N is number N of these, with the faults of seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
 /// Number N is number N of one of these, and what that leaves is damaged.
-constexpr std::string_view kDamage = "damage/";
+constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs", "renames",
      "fragments", "many-users", "truncation", "replacements"});
@@ -134,6 +135,14 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
+/// All have such a disk and, where the image is to be damaged, can judge its repair.
+bool is_possible(const FamilyShare& family, std::span<const adapters::SystemUnderTest* const> systems) {
+  return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
+    return system->lab_disk(family.disk) &&
+           (family.name != kDamageFamily || system->type().has_repair_trials());
+  });
+}
+
 /// The number behind the last `sign`, which is taken off with it; nothing: there is no such sign.
 Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign, std::string_view what) {
   const std::size_t at = text.rfind(sign);
@@ -151,10 +160,16 @@ Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char si
 }  // namespace
 
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
-  if (!name.starts_with(kSchemesName)) return {};
-  name.remove_prefix(kSchemesName.size());
-  if (!name.empty() && name.front() != '/') return {};
+  const std::size_t end = std::min(name.find('/'), name.size());
   SchemesCampaign campaign;
+  const auto is_named = [&](const adapters::FileSystemType* type) {
+    return SchemesCampaign{.type = type}.name() == name.substr(0, end);
+  };
+  const auto types = adapters::file_system_types();
+  const auto type = std::ranges::find_if(types, is_named);
+  if (type == types.end()) return {};
+  campaign.type = *type;
+  name.remove_prefix(end);
   if (name.empty()) return campaign;
   name.remove_prefix(1);
   const std::size_t slash = std::min(name.find('/'), name.size());
@@ -163,12 +178,13 @@ std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
   return campaign;
 }
 
-CampaignSummary schemes_campaign_summary() {
-  const SchemesCampaign campaign;
+CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
+  const SchemesCampaign campaign{.type = &type};
   const auto plan = SchemesPlan::create(campaign);
   const std::uint64_t trials = plan ? plan->size() : 0;
-  return {.name = std::string(kSchemesName),
-          .title = "Our own ufs under every ordering scheme, without guests: seq-1, some seq-2, families",
+  return {.name = campaign.name(),
+          .title = fmt::format("Our own {} under every scheme, without guests: seq-1, some seq-2, families",
+                               type.name()),
           .takes = "half an hour",
           .trials = trials,
           .states = trials * campaign.budget};
@@ -186,7 +202,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
     workload.disk = text.substr(at + 1);
     text = text.substr(0, at);
-    if (const auto known = in_process::find_lab_disk(workload.disk); !known) return pass_on(known);
+    if (auto known = in_process::check_lab_disk_name(workload.disk); !known) return pass_on(known);
   }
   workload.name = text;
   if (text.starts_with(kIoErrors)) {
@@ -215,15 +231,15 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
 
 Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const run::Shard& shard) {
   SchemesPlan plan;
-  plan.schemes_ = ufs::scheme_variants();
-  const std::uint64_t schemes = plan.schemes_.size();
+  for (const auto& system : campaign.type->systems()) plan.systems_.push_back(system.get());
+  const std::uint64_t schemes = plan.systems_.size();
   if (!campaign.scheme.empty()) {
-    plan.schemes_.clear();
+    plan.systems_.clear();
     for (std::string_view rest = campaign.scheme; !rest.empty();) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      const auto one = ufs::find_scheme_variant(rest.substr(0, comma));
+      const auto one = campaign.type->find_system(rest.substr(0, comma));
       if (!one) return pass_on(one);
-      plan.schemes_.push_back(*one);
+      plan.systems_.push_back(*one);
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
@@ -231,7 +247,8 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const r
   Turns turns;
   const auto add_families = [&](std::string_view name) {
     for (const FamilyShare& family : kFamilies)
-      if (name.empty() ? family.in_whole : family.name == name) turns.add(members(family));
+      if ((name.empty() ? family.in_whole : family.name == name) && is_possible(family, plan.systems_))
+        turns.add(members(family));
   };
   if (campaign.workload == "ace-seq1") {
     turns.add(all_of_seq1(0));
@@ -254,8 +271,8 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const r
 }
 
 SchemesPlan::Trial SchemesPlan::at(std::uint64_t number) const {
-  const std::uint64_t workload = number / schemes_.size() * shard_.count + shard_.index;
-  return {.scheme = &schemes_.at(number % schemes_.size()),
+  const std::uint64_t workload = number / systems_.size() * shard_.count + shard_.index;
+  return {.system = systems_.at(number % systems_.size()),
           .workload = seq2_ != 0 ? fmt::format("ace-seq2/{}", workload) : listed_.at(workload)};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the campaign `ufs-schemes` will do, from its name:
+// What the campaign TYPE-schemes will do, from its name; TYPE is one of fs-adapters/registry.h:
 //
 //   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2, families
 //   ufs-schemes/part-nr                       one scheme; "chains,chains-cb": these two; "all"
@@ -11,7 +11,7 @@
 //   ufs-schemes/chains/io-errors              a dozen of them; they are not part of the whole
 //   ufs-schemes/chains/io-errors/7            histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; then its image is damaged in
-//                                             many ways, and each time repaired (in_process/damage.h)
+//                                             many ways, and each time repaired (adapters::RepairTrials)
 //
 // WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the family
 // (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h); without the seed of
@@ -27,25 +27,26 @@
 #include <string_view>
 #include <vector>
 
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/registry.h"
 #include "harness/campaign/campaign_file.h"
 #include "harness/run/kept_run.h"
 
 namespace headcrash::campaign {
 
-inline constexpr std::string_view kSchemesName = "ufs-schemes";
-
 /// Of the campaign's name with its parts, or nothing: it is another campaign.
 struct SchemesCampaign {
+  const adapters::FileSystemType* type = adapters::file_system_types().front();
   std::string scheme;                   ///< or several, with commas; empty: all
   std::string workload;                 ///< empty: all
   std::uint64_t seq2_workloads = 4000;  ///< in all: the schemes share them
   std::uint64_t seed = 1994;
   std::uint64_t budget = 2000;  ///< states of one workload
+
+  std::string name() const { return std::string(type->name()) + "-schemes"; }  ///< without its parts
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 /// For lists.
-CampaignSummary schemes_campaign_summary();
+CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
 /// "reuse/3@tiny~2^7" in parts.
 struct SchemesWorkload {
@@ -61,18 +62,18 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text);
 class SchemesPlan {
  public:
   struct Trial {
-    const ufs::SchemeVariant* scheme = nullptr;  ///< in the plan
-    std::string workload;                        ///< with number, disk and order
-    std::string key() const { return "ufs-" + scheme->name + "/" + workload; }
+    const adapters::SystemUnderTest* system = nullptr;
+    std::string workload;  ///< with number, disk and order
+    std::string key() const { return system->full_name() + "/" + workload; }
   };
   /// Errors: an unknown scheme.
   static Result<SchemesPlan> create(const SchemesCampaign& campaign, const run::Shard& shard = {});
 
-  std::uint64_t size() const { return workloads_ * schemes_.size(); }
+  std::uint64_t size() const { return workloads_ * systems_.size(); }
   Trial at(std::uint64_t number) const;
 
  private:
-  std::vector<ufs::SchemeVariant> schemes_;
+  std::vector<const adapters::SystemUnderTest*> systems_;
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< of the shard
   std::vector<std::string> listed_;  ///< of all shards, but for ...

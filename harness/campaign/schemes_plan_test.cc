@@ -23,6 +23,9 @@ SchemesPlan plan_of(std::string_view name, const run::Shard& shard = {}) {
 TEST(SchemesPlan, KnowsItsNames) {
   EXPECT_FALSE(parse_schemes_campaign("demo"));
   EXPECT_FALSE(parse_schemes_campaign("ufs-schemesque"));
+  EXPECT_FALSE(parse_schemes_campaign("zfs-schemes"));
+  for (const adapters::FileSystemType* const type : adapters::file_system_types())
+    EXPECT_EQ(parse_schemes_campaign(std::string(type->name()) + "-schemes")->type, type);
   const auto one = parse_schemes_campaign("ufs-schemes/part-nr/ace-seq2/133787");
   ASSERT_TRUE(one);
   EXPECT_EQ(one->scheme, "part-nr");
@@ -36,7 +39,7 @@ TEST(SchemesPlan, KnowsItsNames) {
 }
 
 TEST(SchemesPlan, EverySchemeHasAllOfSeqOneTwiceItsShareOfSeqTwoAndAllFamilies) {
-  const std::uint64_t schemes = ufs::scheme_variants().size();
+  const std::uint64_t schemes = adapters::file_system_types().front()->systems().size();
   const SchemesPlan plan = plan_of("ufs-schemes");
   std::set<std::string> keys;
   std::uint64_t seq1 = 0, seq2 = 0;
@@ -127,7 +130,8 @@ TEST(SchemesPlan, ShardsShareTheTrials) {
   }
   EXPECT_TRUE(keys.empty()) << *keys.begin();
   const SchemesPlan complete = plan_of("ufs-schemes/all/ace-seq2", {.index = 999, .count = 1000});
-  EXPECT_EQ(complete.at(complete.size() - 1).scheme->name, ufs::scheme_variants().back().name);
+  EXPECT_EQ(complete.at(complete.size() - 1).system->name(),
+            adapters::file_system_types().front()->systems().back()->name());
   EXPECT_EQ(plan_of("ufs-schemes/all/ace-seq1/3", {.index = 1, .count = 2}).size(), 0U);
 }
 

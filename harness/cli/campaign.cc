@@ -157,7 +157,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
     const auto plan = campaign::SchemesPlan::create(*schemes);
     if (!plan) return pass_on(plan);
-    const campaign::CampaignSummary summary = campaign::schemes_campaign_summary();
+    const campaign::CampaignSummary summary = campaign::schemes_campaign_summary(*schemes->type);
     CampaignForecast told{.name = name,
                           .title = summary.title,
                           .trials = plan->size(),
@@ -165,7 +165,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
     if (name == summary.name) told.takes = summary.takes;
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan->size(); ++i) {
-      const std::string filesystem = "ufs-" + plan->at(i).scheme->name;
+      const std::string filesystem = plan->at(i).system->full_name();
       if (!seen.insert(filesystem).second) break;  // the schemes take turns
       told.filesystems.push_back(filesystem);
     }

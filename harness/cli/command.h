@@ -34,7 +34,7 @@ void add_recording(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);
-void add_ufs(CLI::App& app, int& exit_code);
+void add_image(CLI::App& app, int& exit_code);
 
 /// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
 int tell(const Error& error, bool as_json);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fs-adapters/linux/adapter.h"
+#include "fs-adapters/registry.h"
 #include "harness/bench/bench_file.h"
 #include "harness/campaign/campaign_file.h"
 #include "harness/campaign/io_errors_plan.h"
@@ -64,6 +65,33 @@ json filesystems() {
   return rows;
 }
 
+std::string_view name(adapters::NameOrder order) {
+  switch (order) {
+    case adapters::NameOrder::unordered:
+      return "unordered";
+    case adapters::NameOrder::ordered:
+      return "ordered";
+    case adapters::NameOrder::atomic:
+      break;
+  }
+  return "atomic";
+}
+
+/// Our own file systems, each with what the oracle may ask of it.
+json systems() {
+  json rows = json::array();
+  for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
+    const adapters::Promises& promises = system->description().promises;
+    rows.push_back({{"name", system->full_name()},
+                    {"title", system->description().title},
+                    {"control", system->control() ? "control" : ""},
+                    {"names", name(promises.names)},
+                    {"fsync_keeps_name", promises.fsync_keeps_name ? "yes" : "no"},
+                    {"stale_data", promises.exposes_stale_data ? "may show" : "never"}});
+  }
+  return rows;
+}
+
 json parameters_of(const timed::TimedWorkload& workload) {
   json parameters = json::object();
   for (const timed::Parameter& each : workload.parameters) {
@@ -98,7 +126,8 @@ json workloads() {
 json campaigns() {
   json rows = json::array();
   std::vector<campaign::CampaignSummary> summaries = campaign::built_in_campaigns();
-  summaries.push_back(campaign::schemes_campaign_summary());
+  for (const adapters::FileSystemType* const type : adapters::file_system_types())
+    summaries.push_back(campaign::schemes_campaign_summary(*type));
   summaries.push_back(campaign::io_errors_campaign_summary());
   for (const campaign::CampaignSummary& summary : summaries) {
     rows.push_back({{"name", summary.name},
@@ -189,16 +218,19 @@ void add_list(CLI::App& app, int&) {
   const auto what = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
   command
-      ->add_option("WHAT", *what,
-                   "profiles, filesystems, workloads, campaigns, benches, experiments, or timed workloads")
+      ->add_option(
+          "WHAT", *what,
+          "profiles, filesystems, systems (our own, under every scheme), workloads, campaigns, benches, "
+          "experiments, or timed workloads")
       ->required()
-      ->check(CLI::IsMember(
-          {"profiles", "filesystems", "workloads", "campaigns", "benches", "experiments", "timed"}));
+      ->check(CLI::IsMember({"profiles", "filesystems", "systems", "workloads", "campaigns", "benches",
+                             "experiments", "timed"}));
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
   command->callback([what, as_json] {
     const json rows = *what == "profiles"      ? device_profiles()
                       : *what == "filesystems" ? filesystems()
+                      : *what == "systems"     ? systems()
                       : *what == "workloads"   ? workloads()
                       : *what == "benches"     ? benches()
                       : *what == "experiments" ? experiments()

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/ufs/under_test.h"
 #include "fs-adapters/ufs/volume.h"
 #include "harness/experiment/coarse_dependencies.h"
 #include "harness/experiment/ganger94.h"
@@ -46,13 +46,13 @@ struct CrashSum {
   std::string remark;
 };
 
-CrashSum cut_everywhere(in_process::Bench& bench, const ufs::SchemeVariant& scheme, std::uint64_t workloads,
-                        std::uint64_t budget, const std::filesystem::path& folder) {
+CrashSum cut_everywhere(in_process::Bench& bench, const adapters::SystemUnderTest& system,
+                        std::uint64_t workloads, std::uint64_t budget, const std::filesystem::path& folder) {
   CrashSum sum;
   const workload::Ace ace(2);
   for (const std::uint64_t number : workload::sample_numbers(ace.count(), workloads, kSampleSeed)) {
     const auto operations = ace.workload(number);
-    const auto result = bench.explore(scheme, operations, {.budget = budget}, folder / "run.hcrec");
+    const auto result = bench.explore(system, operations, {.budget = budget}, folder / "run.hcrec");
     if (!result) {
       sum.remark = result.error().message();
       return sum;
@@ -158,30 +158,32 @@ std::vector<ClaimAnswer> integrity(Cells& cells) {
       folder.path().empty()
           ? Result<in_process::FormattedDisk>(
                 fail("the folder for temporary files", "cannot be written", "set TMPDIR to one that can"))
-          : in_process::format_disk(kCrashDiskBytes, {}, folder.path() / "formatted.hcrec");
+          : in_process::format_disk(ufs::file_system_type(), {.bytes = kCrashDiskBytes},
+                                    folder.path() / "formatted.hcrec");
   std::optional<in_process::Bench> bench;
   if (formatted) bench.emplace(*formatted);
-  for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
+  for (const auto& system : ufs::file_system_type().systems()) {
     if (cells.interrupted()) break;
     CrashSum sum;
     if (bench)
-      sum = cut_everywhere(*bench, scheme, workloads, budget, folder.path());
+      sum = cut_everywhere(*bench, *system, workloads, budget, folder.path());
     else
       sum.remark = formatted.error().message();
     const auto states = sum.remark.empty() ? Figure(static_cast<double>(sum.checked)) : std::nullopt;
     const auto broken = sum.remark.empty() ? Figure(static_cast<double>(sum.broken)) : std::nullopt;
-    const Figure paper = scheme.control ? std::nullopt : Figure(0);
+    const Figure paper = system->control() ? std::nullopt : Figure(0);
     answer.numbers.push_back(
-        {.cell = scheme.name, .quantity = "states checked", .ours = states, .remark = sum.remark});
-    answer.numbers.push_back({.cell = scheme.name,
+        {.cell = system->name(), .quantity = "states checked", .ours = states, .remark = sum.remark});
+    answer.numbers.push_back({.cell = system->name(),
                               .quantity = "break a rule",
                               .paper = paper,
                               .ours = broken,
                               .remark = sum.remark});
     const std::vector<Named> values{{"checked", states}, {"broken", broken}};
-    add_rule(answer,
-             fmt::format("{}: {}", scheme.name, scheme.control ? "is caught" : "no state breaks a rule"),
-             values, [&] { return *values[0].value > 0 && (*values[1].value > 0) == scheme.control; });
+    add_rule(
+        answer,
+        fmt::format("{}: {}", system->name(), system->control() ? "is caught" : "no state breaks a rule"),
+        values, [&] { return *values[0].value > 0 && (*values[1].value > 0) == system->control(); });
   }
   return {answer};
 }

@@ -1,10 +1,13 @@
 #pragma once
 // A bench for each of the lab's disks, formatted when it is first wanted.
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "harness/explorer/in_process/exploration.h"
@@ -22,28 +25,27 @@ class Benches {
   /// Recordings of the making of disks are put into the folder.
   explicit Benches(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// With a journal where the scheme wants one. Errors: an unknown disk; a folder that cannot be written.
-  Result<Made*> get(const std::string& disk, const ufs::SchemeVariant& scheme) {
-    const bool journal = wants_journal(scheme);
-    std::unique_ptr<Made>& made = made_[{disk, journal}];
-    if (made) return made.get();
-    const auto kind = find_lab_disk(disk);
+  /// Systems whose disks are made in the same way share one. Errors: an unknown disk; a folder that cannot be
+  /// written.
+  Result<Made*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
+    const auto kind = find_lab_disk(disk, system);
     if (!kind) return pass_on(kind);
-    std::optional<ufs::MountOptions> used_by;
-    if (kind->used)
-      used_by =
-          ufs::MountOptions{.scheme = journal ? ufs::SchemeKind::journal : ufs::SchemeKind::soft_updates};
-    auto formatted = format_disk(journal ? kind->bytes_with_journal : kind->bytes,
-                                 journal ? kind->mkfs_with_journal : kind->mkfs,
-                                 folder_ / (disk + (journal ? "-journal.hcrec" : ".hcrec")), used_by);
+    std::unique_ptr<Made>& made = made_[{&system.type(), disk, kind->bytes, kind->mkfs, kind->used_by}];
+    if (made) return made.get();
+    auto formatted =
+        format_disk(system.type(), *kind,
+                    folder_ / fmt::format("{}-{}-{}.hcrec", system.type().name(), disk, made_.size()));
     if (!formatted) return pass_on(formatted);
     made = std::make_unique<Made>(std::move(*formatted));
     return made.get();
   }
 
  private:
+  /// How it was made.
+  using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t, adapters::Settings,
+                         std::string>;
   std::filesystem::path folder_;
-  std::map<std::pair<std::string, bool>, std::unique_ptr<Made>> made_;
+  std::map<Key, std::unique_ptr<Made>> made_;
 };
 
 }  // namespace headcrash::in_process

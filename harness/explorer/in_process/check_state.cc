@@ -12,21 +12,25 @@ namespace {
 
 constexpr std::size_t kFindingsMax = 2000;  // a forbidden one must not be beyond it
 
-std::string place_of(const ufs::Finding& finding) {
+std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
-  return finding.block != 0 ? fmt::format("fragment {}", finding.block) : "file system";
+  return finding.block != 0 ? fmt::format("{} {}", type.address_unit(), finding.block) : "file system";
 }
 
-std::string counts(const std::map<ufs::FindingKind, std::uint32_t>& found) {
+std::string counts(const std::map<adapters::FindingKind, std::uint32_t>& found) {
   std::string text;
   for (const auto& [kind, count] : found)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ufs::name_of(kind));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind.name);
   return text;
 }
 
-std::string counts(const ufs::Summary& counted) {
-  return fmt::format("{} directories, {} free inodes, {} free blocks and {} free fragments",
-                     counted.directories, counted.free_inodes, counted.free_blocks, counted.free_fragments);
+std::string counts(const adapters::Counters& counted) {
+  std::string text;
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    const char* const between = i == 0 ? "" : i + 1 == counted.size() ? " and " : ", ";
+    text += fmt::format("{}{} {}", between, counted[i].value, counted[i].name);
+  }
+  return text;
 }
 
 std::string all_of(const StateOutcome& outcome) {
@@ -59,12 +63,14 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
           .unmount = run.unmounted_at(state)};
 }
 
-Result<StateChecker> StateChecker::create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
+Result<StateChecker> StateChecker::create(const adapters::SystemUnderTest& system, StateDisk& disk,
+                                          adapters::ImageChecker& fsck,
                                           std::span<const workload::Operation> operations,
                                           const std::vector<workload::Mishap>& mishaps) {
-  auto oracle = oracle::Oracle::follow(operations, {.promises = promises_of(scheme), .mishaps = mishaps});
+  auto oracle =
+      oracle::Oracle::follow(operations, {.promises = system.description().promises, .mishaps = mishaps});
   if (!oracle) return pass_on(oracle);
-  return StateChecker(scheme, disk, fsck, std::move(*oracle));
+  return StateChecker(system, disk, fsck, std::move(*oracle));
 }
 
 Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted, Way way,
@@ -88,17 +94,18 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
 }
 
 /// One verdict of what the first check said and what the oracle says.
-void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts& facts,
+void StateChecker::judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
                                   StateOutcome& outcome) const {
   oracle::Recovery recovery;
   std::string forbidden;
   const bool says_clean = first.was_clean;
-  for (const ufs::Finding& finding : first.findings) {
-    const bool is_stale = ufs::weight_of(finding.kind) == ufs::Weight::stale;
-    const bool is_fine = facts.settled ? is_stale : permitted(*scheme_, finding.kind);
+  for (const adapters::CheckFinding& finding : first.findings) {
+    const bool is_stale = finding.kind.severity == adapters::Severity::stale;
+    const bool is_fine = facts.settled ? is_stale : system_->may_leave(finding.kind);
     if (is_fine && !says_clean) continue;
     recovery.check_found_damage = true;
-    if (forbidden.empty()) forbidden = fmt::format("{}: {}", place_of(finding), finding.text);
+    if (forbidden.empty())
+      forbidden = fmt::format("{}: {}", place_of(finding, system_->type()), finding.text);
   }
   if (facts.unmount == Unmount::succeeded && !first.was_clean && outcome.findings.empty()) {
     outcome.judgement = {oracle::Verdict::repaired_by_fsck,
@@ -107,13 +114,13 @@ void StateChecker::judge_findings(const ufs::FsckReport& first, const StateFacts
   }
   outcome.judgement = oracle::judge_trial(recovery, outcome.findings);
   const bool is_clean = outcome.judgement.verdict == oracle::Verdict::clean;
-  if (is_clean && facts.settled && !(*facts.settled == first.totals)) {
+  if (is_clean && facts.settled && !(*facts.settled == first.space)) {
     outcome.judgement = {oracle::Verdict::repaired_by_fsck,
                          "when everything has been written the mounted file system counts " +
-                             counts(*facts.settled) + ", and the disk has " + counts(first.totals)};
+                             counts(*facts.settled) + ", and the disk has " + counts(first.space)};
   } else if (recovery.check_found_damage && outcome.findings.empty()) {
     outcome.judgement.summary =
-        fmt::format("fsck found what {} may not leave{} ({}); first: {}", scheme_->name,
+        fmt::format("fsck found what {} may not leave{} ({}); first: {}", system_->name(),
                     says_clean      ? " when it says that it is clean"
                     : facts.settled ? " when everything has been written"
                                     : "",
@@ -132,18 +139,18 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     return outcome;
   };
   const auto contents = way == Way::quick ? disk_->digests() : std::span<const std::uint64_t>();
-  const auto first = fsck_->check(*disk_, kFindingsMax, contents);
+  const auto first = fsck_->check(*disk_, {.findings_max = kFindingsMax, .digests = contents});
   step(StepKind::check);
   if (!first)
     return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
   outcome.was_clean = first->was_clean;
-  for (const ufs::Finding& finding : first->findings) ++outcome.found[finding.kind];
+  for (const adapters::CheckFinding& finding : first->findings) ++outcome.found[finding.kind];
   if (!first->nothing_found() || !first->was_clean) {
-    const auto repaired = fsck_->run(*disk_, {.repair = true, .findings_max = 0, .contents = contents});
+    const auto repaired = fsck_->repair(*disk_, {.findings_max = 0, .digests = contents});
     step(StepKind::repair);
     if (!repaired)
       return end(oracle::Verdict::not_repairable, "the repair ended: " + repaired.error().message());
-    const auto second = fsck_->check(*disk_, kFindingsMax, contents);
+    const auto second = fsck_->check(*disk_, {.findings_max = kFindingsMax, .digests = contents});
     step(StepKind::second_check);
     if (!second || !second->nothing_found())
       return end(

@@ -5,7 +5,7 @@
 //        -> repair     -> second check: nothing left
 //        -> tree       -> oracle: synced data is there, nothing that may not be
 //
-// A scheme may leave residue for fsck to clear (fs-adapters/ufs/scheme_variants.h); the verdict is then
+// A system may leave residue for fsck to clear (SystemUnderTest::may_leave); the verdict is then
 // `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
 // where the run had settled (record_run.h), and where the file system says that it is clean: who believes
 // that runs no fsck. Where the run had settled, the disk has free what the file system itself counted as
@@ -24,8 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/system_under_test.h"
 #include "harness/explorer/in_process/kept_tree.h"
 #include "harness/explorer/in_process/observed_image.h"
 #include "harness/explorer/in_process/persistence_points.h"
@@ -53,8 +52,8 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  std::vector<oracle::Finding> findings;            ///< the oracle's, and of fsck what is not permitted
-  std::map<ufs::FindingKind, std::uint32_t> found;  ///< by the first check
+  std::vector<oracle::Finding> findings;                 ///< the oracle's, and of fsck what is not permitted
+  std::map<adapters::FindingKind, std::uint32_t> found;  ///< by the first check
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the disk says so
 };
@@ -73,7 +72,7 @@ enum class Way : std::uint8_t { plain, quick };
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last point that was told before the cut
   /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
-  std::optional<ufs::Summary> settled = {};
+  std::optional<adapters::Counters> settled = {};
   Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
 };
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, const states::CrashState& state);
@@ -81,7 +80,8 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, con
 class StateChecker {
  public:
   /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
-  static Result<StateChecker> create(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck,
+  static Result<StateChecker> create(const adapters::SystemUnderTest& system, StateDisk& disk,
+                                     adapters::ImageChecker& fsck,
                                      std::span<const workload::Operation> operations,
                                      const std::vector<workload::Mishap>& mishaps);
 
@@ -91,9 +91,9 @@ class StateChecker {
  private:
   /// Refers to its own parts: it stays where it is.
   struct Judging {
-    Judging(const StateDisk& disk, oracle::Oracle its_oracle)
+    Judging(const adapters::FileSystemType& type, const StateDisk& disk, oracle::Oracle its_oracle)
         : oracle(std::move(its_oracle)),
-          observer(disk, oracle.judged()),
+          observer(type, disk, oracle.judged()),
           judge(oracle),
           tree(disk, observer, judge) {}
     oracle::Oracle oracle;
@@ -101,18 +101,20 @@ class StateChecker {
     oracle::RepeatedJudge judge;
     KeptTree tree;
   };
-  StateChecker(const ufs::SchemeVariant& scheme, StateDisk& disk, ufs::Fsck& fsck, oracle::Oracle oracle)
-      : scheme_(&scheme),
+  StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
+               oracle::Oracle oracle)
+      : system_(&system),
         disk_(&disk),
         fsck_(&fsck),
-        judging_(std::make_unique<Judging>(disk, std::move(oracle))) {}
+        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))) {}
   Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
                                                   StepTimes& times);
-  void judge_findings(const ufs::FsckReport& first, const StateFacts& facts, StateOutcome& outcome) const;
+  void judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
+                      StateOutcome& outcome) const;
 
-  const ufs::SchemeVariant* scheme_;
+  const adapters::SystemUnderTest* system_;
   StateDisk* disk_;
-  ufs::Fsck* fsck_;
+  adapters::ImageChecker* fsck_;
   std::unique_ptr<Judging> judging_;
 };
 

@@ -13,12 +13,12 @@ constexpr std::size_t kMinimisingChecks = 200;
 
 class SecondRun {
  public:
-  SecondRun(const FormattedDisk& formatted, const ufs::SchemeVariant& scheme)
-      : formatted_(formatted), scheme_(scheme), disk_(formatted.bytes) {}
+  SecondRun(const FormattedDisk& formatted, const adapters::SystemUnderTest& system)
+      : formatted_(formatted), system_(system), disk_(formatted.bytes), fsck_(system.type().checker()) {}
 
   Result<void> record(std::span<const workload::Operation> operations, const RunOptions& options,
                       const std::filesystem::path& recording) {
-    auto recorded = record_run(formatted_, disk_, scheme_, operations, options, recording);
+    auto recorded = record_run(formatted_, disk_, system_, operations, options, recording);
     if (!recorded) return pass_on(recorded);
     recorded_ = std::move(*recorded);
     if (recorded_.failure)
@@ -28,7 +28,7 @@ class SecondRun {
     run_ = *std::move(run);
     if (auto begun = disk_.begin_run(run_); !begun) return begun;
     auto checker =
-        StateChecker::create(scheme_, disk_, fsck_, operations.first(recorded_.executed), recorded_.mishaps);
+        StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed), recorded_.mishaps);
     if (!checker) return pass_on(checker);
     checker_.emplace(std::move(*checker));
     points_.emplace(*run_);
@@ -75,9 +75,9 @@ class SecondRun {
   }
 
   const FormattedDisk& formatted_;
-  const ufs::SchemeVariant& scheme_;
+  const adapters::SystemUnderTest& system_;
   StateDisk disk_;
-  ufs::Fsck fsck_;
+  std::unique_ptr<adapters::ImageChecker> fsck_;
   RecordedRun recorded_;
   std::shared_ptr<const states::RunHistory> run_;
   std::optional<StateChecker> checker_;
@@ -86,15 +86,15 @@ class SecondRun {
 
 }  // namespace
 
-Result<void> confirm_failures(const FormattedDisk& formatted, const ufs::SchemeVariant& scheme,
+Result<void> confirm_failures(const FormattedDisk& formatted, const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,
                               const ExplorationOptions& options, const std::filesystem::path& recording,
-                              ExplorationResult& result) {
+                              Minimise minimise, ExplorationResult& result) {
   if (result.failures.empty()) return {};
-  SecondRun second(formatted, scheme);
+  SecondRun second(formatted, system);
   if (auto recorded = second.record(operations, options.run, recording); !recorded) return recorded;
   for (ExploredState& failure : result.failures) second.confirm(failure);
-  if (scheme.control) return {};  // nobody wants to know how few writes it takes
+  if (minimise == Minimise::none) return {};
   const auto first = std::ranges::find_if(result.failures, &ExploredState::confirmed);
   if (first != result.failures.end()) second.minimise(*first);
   return {};

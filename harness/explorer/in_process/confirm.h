@@ -8,10 +8,11 @@
 
 namespace headcrash::in_process {
 
+enum class Minimise : std::uint8_t { first, none };
 /// Of a result of Bench::explore() with the same arguments. Replaces `recording`. Errors: as explore().
-Result<void> confirm_failures(const FormattedDisk& formatted, const ufs::SchemeVariant& scheme,
+Result<void> confirm_failures(const FormattedDisk& formatted, const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,
                               const ExplorationOptions& options, const std::filesystem::path& recording,
-                              ExplorationResult& result);
+                              Minimise minimise, ExplorationResult& result);
 
 }  // namespace headcrash::in_process

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
 #include "harness/workload/ace.h"
 #include "plugin/base/testing/temporary_folder.h"
 
@@ -11,20 +12,20 @@ namespace {
 
 TEST(Confirm, SeesFailuresAgainAndMakesTheFirstOneSmaller) {
   const TemporaryFolder folder;
-  const auto formatted = format_disk(8 << 20, {}, folder.path() / "formatted.hcrec");
-  ASSERT_TRUE(formatted) << formatted.error().message();
-  auto scheme = ufs::find_scheme_variant("no-order");
+  const auto scheme = adapters::find_system("ufs", "no-order");
   ASSERT_TRUE(scheme);
-  scheme->control = false;  // or nothing would be made smaller
+  const auto formatted =
+      format_disk((*scheme)->type(), {.bytes = 8 << 20}, folder.path() / "formatted.hcrec");
+  ASSERT_TRUE(formatted) << formatted.error().message();
   const auto operations = workload::Ace(2).workload(4711);
   const ExplorationOptions options{.budget = 300, .failures_kept = 5};
   Bench bench(*formatted);
-  auto result = bench.explore(*scheme, operations, options, folder.path() / "run.hcrec");
+  auto result = bench.explore(**scheme, operations, options, folder.path() / "run.hcrec");
   ASSERT_TRUE(result) << result.error().message();
   ASSERT_GT(result->failures.size(), 1U);
   result->failures.back().digest ^= 1U;
   const auto again = folder.path() / "again.hcrec";
-  ASSERT_TRUE(confirm_failures(*formatted, *scheme, operations, options, again, *result));
+  ASSERT_TRUE(confirm_failures(*formatted, **scheme, operations, options, again, Minimise::first, *result));
   EXPECT_FALSE(result->failures.back().confirmed);
   EXPECT_NE(result->failures.back().disagreement, "");
   result->failures.pop_back();
@@ -32,7 +33,7 @@ TEST(Confirm, SeesFailuresAgainAndMakesTheFirstOneSmaller) {
     EXPECT_TRUE(failure.confirmed) << failure.state << ": " << failure.disagreement;
   const std::string smaller = result->failures.front().minimised_state;
   ASSERT_NE(smaller, "");
-  const auto outcome = bench.check(*scheme, operations, result->run, again, smaller);
+  const auto outcome = bench.check(**scheme, operations, result->run, again, smaller);
   ASSERT_TRUE(outcome) << outcome.error().message();
   EXPECT_EQ(outcome->outcome.judgement.verdict, result->failures.front().outcome.judgement.verdict);
 }

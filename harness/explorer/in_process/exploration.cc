@@ -37,7 +37,7 @@ void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
 class Examination {
  public:
   Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
-              const ExplorationOptions& options, ExplorationResult& result, Audit& audit)
+              const ExplorationOptions& options, ExplorationResult& result, adapters::ImageAudit* audit)
       : disk_(disk), checker_(checker), points_(points), options_(options), result_(result), audit_(audit) {}
 
   /// The quick way, and of failures and a share of all states the plain way as well. An Error: they differ.
@@ -74,9 +74,12 @@ class Examination {
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
-    std::string problem = judgement.verdict == oracle::Verdict::not_repairable
-                              ? judgement.summary
-                              : audit_.contradiction_in(disk_);
+    std::string problem;
+    if (judgement.verdict == oracle::Verdict::not_repairable) {
+      problem = judgement.summary;
+    } else if (audit_ != nullptr) {
+      problem = audit_->contradiction_in(disk_.bytes());
+    }
     if (problem.empty()) return {};
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
                 "fsck has not put it right: " + problem, "this is a bug of fsck, or of the lab's audit");
@@ -87,7 +90,7 @@ class Examination {
   const PersistencePoints& points_;
   const ExplorationOptions& options_;
   ExplorationResult& result_;
-  Audit& audit_;
+  adapters::ImageAudit* audit_;
 };
 
 /// What the disk held at a cut, whatever was under way.
@@ -110,14 +113,14 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run, Exam
 
 }  // namespace
 
-Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
+Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system,
                                          std::span<const workload::Operation> operations,
                                          const ExplorationOptions& options,
                                          const std::filesystem::path& recording) {
   const base::Stopwatch all;
   base::Stopwatch watch;
   ExplorationResult result;
-  auto recorded = record_run(formatted_, disk_, scheme, operations, options.run, recording);
+  auto recorded = record_run(formatted_, disk_, system, operations, options.run, recording);
   if (!recorded) return pass_on(recorded);
   result.run = std::move(*recorded);
   result.record_ms = watch.lap();
@@ -126,7 +129,7 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   if (!run) return pass_on(run);
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
   auto checker =
-      StateChecker::create(scheme, disk_, fsck_, operations.first(result.run.executed), result.run.mishaps);
+      StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed), result.run.mishaps);
   if (!checker) return pass_on(checker);
   const PersistencePoints points(**run);
   states::ExploreOptions explore{.strategies = options.strategies,
@@ -143,7 +146,7 @@ Result<ExplorationResult> Bench::explore(const ufs::SchemeVariant& scheme,
   if (!explorer) return pass_on(explorer);
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
-  Examination examination(disk_, *checker, points, options, result, audit_);
+  Examination examination(disk_, *checker, points, options, result, audit_.get());
   for (const auto& settled : result.run.settled) {
     if (auto checked = check_held(settled.first, **run, examination, options, result); !checked)
       return pass_on(checked);
@@ -199,16 +202,16 @@ Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult&
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
   const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
-  auto trials = DamageTrials::create(sound, fsck_, audit_);
+  auto trials = formatted_.type->repair_trials(sound);
   if (!trials) return pass_on(trials);
   for (std::uint64_t i = 0; i < options.damage->images; ++i) {
     if (options.interrupted != nullptr && *options.interrupted) return {};
-    if (auto done = trials->run(options.damage->seed + i, result.damage); !done) return pass_on(done);
+    if (auto done = (*trials)->run(options.damage->seed + i, result.damage); !done) return pass_on(done);
   }
   return {};
 }
 
-Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
+Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
                                    std::span<const workload::Operation> operations,
                                    const RecordedRun& recorded, const std::filesystem::path& recording,
                                    const std::string& state) {
@@ -223,7 +226,7 @@ Result<ExploredState> Bench::check(const ufs::SchemeVariant& scheme,
                 "give a state by writes (w1234-17)");
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
   auto checker =
-      StateChecker::create(scheme, disk_, fsck_, operations.first(recorded.executed), recorded.mishaps);
+      StateChecker::create(system, disk_, *fsck_, operations.first(recorded.executed), recorded.mishaps);
   if (!checker) return pass_on(checker);
   disk_.show(*parsed);
   StepTimes times = {};

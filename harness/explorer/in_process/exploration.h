@@ -8,17 +8,15 @@
 // difference between the two ends the exploration with an error. Where the run had settled, what the disk
 // held is checked first, whatever the strategies say: no residue may be there. Of a run with faults the same
 // is done where the medium tells most, and then cuts from the first failure on are looked at. What fsck has
-// put right is audited (audit.h), of large disks when the plain way is gone, and a contradiction ends the
+// put right is audited (FileSystemType::audit), of large disks when the plain way is gone, and a contradiction ends the
 // exploration, too. With ExplorationOptions::damage the run ends with an unmount, and what that leaves is
-// damaged, repaired and compared (damage_trials.h): again, a repair that is wrong ends it. One Bench for each
+// damaged, repaired and compared (FileSystemType::repair_trials): again, a repair that is wrong ends it. One Bench for each
 // thread: it has the one flat image, and everything on it is of this thread.
 
 #include <atomic>
 #include <functional>
 
-#include "harness/explorer/in_process/audit.h"
 #include "harness/explorer/in_process/check_state.h"
-#include "harness/explorer/in_process/damage_trials.h"
 #include "harness/explorer/in_process/record_run.h"
 #include "plugin/states/explorer.h"
 
@@ -68,13 +66,13 @@ struct ExplorationResult {
   std::uint64_t generated = 0;  ///< distinct states
   std::uint64_t forbidden = 0;  ///< of these, by the driver's rules
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;                       ///< of the checked ones, the plain way
-  std::uint64_t settled = 0;                        ///< checked beside these: nothing was owed there
-  std::uint64_t telling = 0;                        ///< likewise: of a run with faults
-  std::map<ufs::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
+  std::uint64_t verified = 0;                            ///< of the checked ones, the plain way
+  std::uint64_t settled = 0;                             ///< checked beside these: nothing was owed there
+  std::uint64_t telling = 0;                             ///< likewise: of a run with faults
+  std::map<adapters::FindingKind, std::uint64_t> found;  ///< states in which the first check found it
   std::map<oracle::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
-  DamageCounts damage;
+  adapters::DamageCounts damage;
   StepTimes step_ms = {};
   double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;
 };
@@ -82,18 +80,22 @@ struct ExplorationResult {
 class Bench {
  public:
   /// `formatted` must outlive it.
-  explicit Bench(const FormattedDisk& formatted) : formatted_(formatted), disk_(formatted.bytes) {}
+  explicit Bench(const FormattedDisk& formatted)
+      : formatted_(formatted),
+        disk_(formatted.bytes),
+        fsck_(formatted.type->checker()),
+        audit_(formatted.type->audit()) {}
 
-  /// Records into `recording`, replacing it. Errors: what record_run() says; a list that the oracle cannot
-  /// follow.
-  Result<ExplorationResult> explore(const ufs::SchemeVariant& scheme,
+  /// Of a system of the disk's type. Records into `recording`, replacing it. Errors: what record_run() says; a
+  /// list that the oracle cannot follow.
+  Result<ExplorationResult> explore(const adapters::SystemUnderTest& system,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
   /// One state of a recording that explore() or record_run() made of these operations: that of `recorded`, or
   /// one of the same run made again.
-  Result<ExploredState> check(const ufs::SchemeVariant& scheme,
+  Result<ExploredState> check(const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations, const RecordedRun& recorded,
                               const std::filesystem::path& recording, const std::string& state);
 
@@ -102,8 +104,8 @@ class Bench {
 
   const FormattedDisk& formatted_;
   StateDisk disk_;
-  ufs::Fsck fsck_;
-  Audit audit_;
+  std::unique_ptr<adapters::ImageChecker> fsck_;
+  std::unique_ptr<adapters::ImageAudit> audit_;  ///< null: the type has none
 };
 
 }  // namespace headcrash::in_process

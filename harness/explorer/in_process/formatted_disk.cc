@@ -87,18 +87,19 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-Result<void> use(RecordedBytes& store, const ufs::MountOptions& how) {
-  os::MemoryMachine machine(store, {});
+Result<void> use(RecordedBytes& store, const adapters::SystemUnderTest& system) {
+  os::MemoryMachine machine(store, {.system = {.queue = system.description().queue,
+                                               .cache = {.block_copy = system.description().block_copy}}});
   os::Account account{.name = "user"};
   Result<void> result;
   machine.system.syncer.start();
   machine.system.run_as(account, [&] {
-    auto mounted = ufs::FileSystem::mount(machine.system, how);
+    auto mounted = system.mount(machine.system, {});
     if (!mounted) {
       result = pass_on(mounted);
       return;
     }
-    auto used = make_and_remove(**mounted);
+    auto used = make_and_remove((*mounted)->vfs());
     if (used) used = (*mounted)->unmount();
     if (!used) result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
   });
@@ -113,11 +114,10 @@ std::uint64_t FormattedDisk::sectors() const {
   return bytes.size() / kSectorBytes;
 }
 
-Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
-                                  const std::filesystem::path& recording,
-                                  const std::optional<ufs::MountOptions>& used_by) {
-  FormattedDisk disk;
-  disk.bytes.resize(disk_bytes / kSectorBytes * kSectorBytes);
+Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const adapters::LabDisk& kind,
+                                  const std::filesystem::path& recording) {
+  FormattedDisk disk{.type = &type};
+  disk.bytes.resize(kind.bytes / kSectorBytes * kSectorBytes);
   disk.recording = recording;
   std::error_code error;
   std::filesystem::remove(recording, error);
@@ -127,9 +127,12 @@ Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptio
   if (!writer) return pass_on(writer);
   RecordedBytes store(disk.bytes, **writer);
   if (const auto filled = fill(store); !filled) return pass_on(filled);
-  if (const auto made = ufs::mkfs(store, options); !made) return pass_on(made);
-  if (used_by)
-    if (const auto used = use(store, *used_by); !used) return pass_on(used);
+  if (const auto made = type.mkfs(store, kind.mkfs); !made) return pass_on(made);
+  if (!kind.used_by.empty()) {
+    const auto system = type.find_system(kind.used_by);
+    if (!system) return pass_on(system);
+    if (const auto used = use(store, **system); !used) return pass_on(used);
+  }
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
   auto history = states::RunHistory::load(recording);

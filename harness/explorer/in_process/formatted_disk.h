@@ -5,18 +5,17 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "fs-adapters/ufs/file_system.h"
-#include "fs-adapters/ufs/mkfs.h"
+#include "fs-adapters/system_under_test.h"
 #include "plugin/base/result.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::in_process {
 
 struct FormattedDisk {
+  const adapters::FileSystemType* type = nullptr;
   std::vector<std::byte> bytes;
   std::filesystem::path recording;
   std::string state;                                  ///< its last one
@@ -25,11 +24,10 @@ struct FormattedDisk {
   std::uint64_t sectors() const;
 };
 
-/// Replaces the recording if there is one. `used_by`: it is mounted so, some directories are made and
-/// removed, which leaves their traces (an older mount's transactions, inodes that were others'), and
-/// unmounted. Errors: options that mkfs refuses; a folder that cannot be written.
-Result<FormattedDisk> format_disk(std::uint64_t disk_bytes, const ufs::MkfsOptions& options,
-                                  const std::filesystem::path& recording,
-                                  const std::optional<ufs::MountOptions>& used_by = {});
+/// Replaces the recording if there is one. With LabDisk::used_by it is mounted by that system, some directories
+/// are made and removed, which leaves their traces (an older mount's transactions, inodes that were others'),
+/// and unmounted. Errors: options that mkfs refuses; a folder that cannot be written.
+Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const adapters::LabDisk& disk,
+                                  const std::filesystem::path& recording);
 
 }  // namespace headcrash::in_process

@@ -1,15 +1,16 @@
 // How many crash states a second are checked in this process, and where the time goes:
 //
-//   headcrash_in_process_bench FOLDER [FILES [STATES [SCHEME]]]     default: 300 files, 20000 states
+//   headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]   default: 300 files, 20000 states, all, ufs
 //
-// A ufs of 64 MiB with 8192 inodes holds FILES small files in ten directories; then half a hundred operations
-// on them are recorded under each scheme, and their crash states are checked wholly: fsck, repair, second
+// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories; then half a hundred
+// operations on them are recorded under each system of the type, and their crash states are checked wholly: fsck, repair, second
 // fsck, tree, oracle. One core; processor time, which a busy machine disturbs less, stands beside wall time.
 #include <fmt/core.h>
 
 #include <cstdlib>
 #include <ctime>
 
+#include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 
 namespace {
@@ -77,25 +78,25 @@ class Workload {
   std::uint32_t version_ = 0;
 };
 
-void measure(Bench& bench, const ufs::SchemeVariant& scheme, const Workload& workload, std::uint64_t states,
-             const std::filesystem::path& folder) {
+void measure(Bench& bench, const adapters::SystemUnderTest& system, const Workload& workload,
+             std::uint64_t states, const std::filesystem::path& folder) {
   const ExplorationOptions options{
       .budget = states, .reorder_per_cut = 256, .from_operation = workload.setup(), .failures_kept = 1};
   const std::clock_t before = std::clock();
   const auto explored =
-      bench.explore(scheme, workload.operations, options, folder / "in_process_bench.hcrec");
+      bench.explore(system, workload.operations, options, folder / "in_process_bench.hcrec");
   const double busy = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   if (!explored) {
-    fmt::print("{:20} {}\n", scheme.name, explored.error().message());
+    fmt::print("{:20} {}\n", system.name(), explored.error().message());
     return;
   }
   if (explored->run.failure) {
-    fmt::print("{:20} {}\n", scheme.name, *explored->run.failure);
+    fmt::print("{:20} {}\n", system.name(), *explored->run.failure);
     return;
   }
   const auto checked = static_cast<double>(explored->checked);
   fmt::print("{:20} {:6} checked, {:6} not allowed, {:6} fine, {:6.0f} states/s, {:6.0f} by processor time;",
-             scheme.name, explored->checked, explored->forbidden, explored->clean,
+             system.name(), explored->checked, explored->forbidden, explored->clean,
              checked * 1e3 / explored->wall_ms, checked / busy);
   fmt::print(" record {:.0f} ms, load {:.0f} ms; us a state:", explored->record_ms, explored->load_ms);
   for (std::size_t i = 0; i < kStepKinds; ++i)
@@ -110,16 +111,18 @@ void measure(Bench& bench, const ufs::SchemeVariant& scheme, const Workload& wor
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: headcrash_in_process_bench FOLDER [FILES [STATES [SCHEME]]]\n");
+    fmt::print(stderr, "usage: headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]\n");
     return 2;
   }
   const std::filesystem::path folder = argv[1];
   const int files = argc > 2 ? std::atoi(argv[2]) : 300;
   const std::uint64_t states = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 20'000;
-  const auto formatted = must(format_disk(kDiskBytes, {}, folder / "in_process_bench_formatted.hcrec"));
+  const auto* const type = must(adapters::find_file_system_type(argc > 5 ? argv[5] : "ufs"));
+  const auto formatted =
+      must(format_disk(*type, {.bytes = kDiskBytes}, folder / "in_process_bench_formatted.hcrec"));
   Bench bench(formatted);
   const Workload workload(files);
-  for (const ufs::SchemeVariant& scheme : ufs::scheme_variants())
-    if (argc < 5 || scheme.name == argv[4]) measure(bench, scheme, workload, states, folder);
+  for (const auto& system : type->systems())
+    if (argc < 5 || system->name() == argv[4]) measure(bench, *system, workload, states, folder);
   return 0;
 }

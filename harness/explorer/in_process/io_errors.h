@@ -15,7 +15,7 @@
 
 namespace headcrash::in_process {
 
-/// One or two faults for that disk, in its superblock, maps, inodes, journal, data, or anywhere.
+/// One or two faults for that disk, in an area of its type (FileSystemType::fault_areas) or anywhere.
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed);
 
 /// In a line.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
@@ -35,12 +36,13 @@ std::string lines_of(const std::vector<workload::Operation>& operations) {
   return text;
 }
 
-class IoErrors : public testing::TestWithParam<ufs::SchemeVariant> {
+class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*> {
  protected:
   void SetUp() override {
+    adapters::LabDisk disk{.bytes = kIoErrorDiskBytes};
     // A journal from the start: faults know where it is. Schemes without one leave it alone.
-    auto formatted =
-        format_disk(kIoErrorDiskBytes, {.journal_bytes = 1 << 20}, folder_.path() / "formatted.hcrec");
+    if (GetParam()->type().name() == "ufs") disk.mkfs["journal-size"] = "1M";
+    auto formatted = format_disk(GetParam()->type(), disk, folder_.path() / "formatted.hcrec");
     ASSERT_TRUE(formatted) << formatted.error().message();
     formatted_ = std::move(*formatted);
   }
@@ -80,12 +82,12 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
     const auto seen =
-        bench.explore(GetParam(), operations_of(seed), {.budget = kIoErrorStates, .run = run}, recording_);
+        bench.explore(*GetParam(), operations_of(seed), {.budget = kIoErrorStates, .run = run}, recording_);
     ASSERT_TRUE(seen) << seen.error().message();
     const MetFaults& met = seen->run.met;
     EXPECT_FALSE(seen->run.failure) << *seen->run.failure;
     for (const ExploredState& failure : seen->failures) {
-      if (GetParam().control && !is_of_an_unmount(failure, seen->run)) continue;
+      if (GetParam()->control() && !is_of_an_unmount(failure, seen->run)) continue;
       ADD_FAILURE() << failure.state << " " << oracle::name(failure.outcome.judgement.verdict) << ": "
                     << failure.outcome.judgement.summary << " (ended by: " << met.ended_by << ")";
     }
@@ -98,7 +100,8 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
   }
   fmt::print(
       "{}: {} runs, {} with failures, {} failed fsyncs and syncs, {} ended early, {} clean, {} states\n",
-      GetParam().name, sums.runs, sums.hit, sums.failed_syncs, sums.ended, sums.unmounted, sums.states);
+      GetParam()->full_name(), sums.runs, sums.hit, sums.failed_syncs, sums.ended, sums.unmounted,
+      sums.states);
   if (sums.runs >= kIoErrorSeeds) {
     EXPECT_GT(sums.hit * 4, sums.runs) << "the faults are too late to be met";
   }
@@ -111,7 +114,7 @@ TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
     StateDisk disk(formatted_.bytes);
-    const auto recorded = record_run(formatted_, disk, GetParam(), operations_of(seed), run, recording_);
+    const auto recorded = record_run(formatted_, disk, *GetParam(), operations_of(seed), run, recording_);
     ASSERT_TRUE(recorded) << recorded.error().message();
     failed += recorded->met.failed_requests;
     const std::vector<std::byte> medium(disk.bytes().begin(), disk.bytes().end());
@@ -124,13 +127,13 @@ TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
   EXPECT_GT(failed, 0U);
 }
 
-std::string variant_name(const testing::TestParamInfo<ufs::SchemeVariant>& scheme) {
-  std::string name = scheme.param.name;
+std::string variant_name(const testing::TestParamInfo<const adapters::SystemUnderTest*>& system) {
+  std::string name = system.param->full_name();
   std::erase(name, '-');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, IoErrors, testing::ValuesIn(ufs::scheme_variants()), variant_name);
+INSTANTIATE_TEST_SUITE_P(All, IoErrors, testing::ValuesIn(adapters::all_systems()), variant_name);
 
 }  // namespace
 }  // namespace headcrash::in_process

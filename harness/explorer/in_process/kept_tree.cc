@@ -31,25 +31,25 @@ std::uint64_t KeptTree::digest_of(const std::vector<std::uint32_t>& sectors) con
   return sum;
 }
 
-KeptTree::Sources KeptTree::made_of(std::vector<std::uint32_t> sectors) const {
+KeptTree::Sources KeptTree::made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const {
   std::sort(sectors.begin(), sectors.end());
   sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
-  Sources sources{.sectors = std::move(sectors)};
+  Sources sources{.place = place, .sectors = std::move(sectors)};
   sources.digest = digest_of(sources.sectors);
   return sources;
 }
 
-Result<void> KeptTree::read_names(const ufs::ImageReader& reader, ufs::InodeNumber number,
+Result<void> KeptTree::read_names(const adapters::ImageReader& reader, std::uint64_t number,
                                   KeptDirectory& directory) {
   noted_.take();
   directory.known = false;
   auto entries = reader.list(number);
   if (!entries) return pass_on(entries);
-  directory.sources = made_of(noted_.take());
+  directory.sources = made_of(reader.place_of(number), noted_.take());
   std::vector<KeptName> before = std::exchange(directory.names, {});
   directory.names.reserve(entries->size());
   std::size_t from = 0;
-  for (ufs::NamedInode& entry : *entries) {
+  for (adapters::ImageName& entry : *entries) {
     const std::size_t end = std::min(before.size(), from + kLookAhead);
     std::size_t at = from;
     while (at < end && (before[at].entry.inode != entry.inode || before[at].entry.name != entry.name)) ++at;
@@ -65,31 +65,30 @@ Result<void> KeptTree::read_names(const ufs::ImageReader& reader, ufs::InodeNumb
   return {};
 }
 
-Result<void> KeptTree::read_object(const ufs::ImageReader& reader, KeptName& name) {
+Result<void> KeptTree::read_object(const adapters::ImageReader& reader, KeptName& name) {
   noted_.take();
   name.known = false;
   const auto inode = reader.inode(name.entry.inode);
   if (!inode) return pass_on(inode);
-  if (!inode->allocated())
+  if (!inode->allocated)
     return fail(fmt::format("inode {}", name.entry.inode),
                 fmt::format("is not allocated, but named '{}'", name.entry.name), "run fsck");
   std::vector<std::uint32_t> data;
-  name.object =
-      observer_->describe(reader, {.path = name.path, .number = name.entry.inode, .inode = *inode}, &data);
+  name.object = observer_->describe(reader, name.path, *inode, &data);
   std::vector<std::uint32_t> sectors = noted_.take();
   sectors.insert(sectors.end(), data.begin(), data.end());
-  name.sources = made_of(std::move(sectors));
+  name.sources = made_of(reader.place_of(name.entry.inode), std::move(sectors));
   name.seen = {.digest = oracle::digest_of(name.object), .lone = judge_->lone_name(name.path)};
   name.known = true;
   return {};
 }
 
-Result<void> KeptTree::visit(const ufs::ImageReader& reader, ufs::InodeNumber number,
+Result<void> KeptTree::visit(const adapters::ImageReader& reader, std::uint64_t number,
                              KeptDirectory& directory) {
-  if (!directory.known || !unchanged(directory.sources))
+  if (!directory.known || !unchanged(reader, number, directory.sources))
     if (auto read = read_names(reader, number, directory); !read) return read;
   for (KeptName& name : directory.names) {
-    if (!name.known || !unchanged(name.sources))
+    if (!name.known || !unchanged(reader, name.entry.inode, name.sources))
       if (auto read = read_object(reader, name); !read) return read;
     if (tree_.size() >= kNamesMax) return fail("state", "its tree has too many names", "run fsck");
     name.seen.object = &name.object;
@@ -100,16 +99,17 @@ Result<void> KeptTree::visit(const ufs::ImageReader& reader, ufs::InodeNumber nu
 }
 
 Result<std::span<const oracle::SeenObject>> KeptTree::observe() {
-  const auto reader = ufs::ImageReader::open(noted_);
-  if (!reader) return pass_on(reader);
-  if (reader->geometry() != geometry_) {
+  const auto opened = observer_->type().open_image(noted_);
+  if (!opened) return pass_on(opened);
+  const adapters::ImageReader& reader = **opened;
+  if (reader.layout() != layout_) {
     directories_.clear();
-    geometry_ = reader->geometry();
+    layout_ = reader.layout();
   }
   ++trees_;
   tree_.clear();
   static const std::string kRootPath;
-  open_.assign(1, {ufs::kRootInode, &kRootPath});
+  open_.assign(1, {reader.root(), &kRootPath});
   while (!open_.empty()) {
     const Open next = open_.back();
     open_.pop_back();
@@ -122,7 +122,7 @@ Result<std::span<const oracle::SeenObject>> KeptTree::observe() {
       directory.names.clear();  // their paths are others now
       directory.path = *next.path;
     }
-    if (auto visited = visit(*reader, next.number, directory); !visited) return pass_on(visited);
+    if (auto visited = visit(reader, next.number, directory); !visited) return pass_on(visited);
   }
   return std::span<const oracle::SeenObject>(tree_);
 }

@@ -7,6 +7,8 @@
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
 //   "a"           sectors of inode 5, its pointers, its data | observed object, digest
 //
+// Where an inode is looked up in a map, its place belongs to what it is made of (ImageReader::place_of).
+//
 // The reading itself is the observer's (observed_image.h), through a store that notes what it is asked for.
 
 #include <cstdint>
@@ -32,11 +34,12 @@ class KeptTree {
  private:
   /// What something was made of.
   struct Sources {
+    std::uint64_t place = 0;  ///< of the inode
     std::vector<std::uint32_t> sectors;
     std::uint64_t digest = 0;
   };
   struct KeptName {
-    ufs::NamedInode entry;
+    adapters::ImageName entry;
     std::string path;
     bool known = false;
     Sources sources;
@@ -69,21 +72,24 @@ class KeptTree {
   };
 
   std::uint64_t digest_of(const std::vector<std::uint32_t>& sectors) const;
-  bool unchanged(const Sources& sources) const { return digest_of(sources.sectors) == sources.digest; }
-  Sources made_of(std::vector<std::uint32_t> sectors) const;
-  Result<void> visit(const ufs::ImageReader& reader, ufs::InodeNumber number, KeptDirectory& directory);
-  Result<void> read_names(const ufs::ImageReader& reader, ufs::InodeNumber number, KeptDirectory& directory);
-  Result<void> read_object(const ufs::ImageReader& reader, KeptName& name);
+  bool unchanged(const adapters::ImageReader& reader, std::uint64_t inode, const Sources& sources) const {
+    return reader.place_of(inode) == sources.place && digest_of(sources.sectors) == sources.digest;
+  }
+  Sources made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const;
+  Result<void> visit(const adapters::ImageReader& reader, std::uint64_t number, KeptDirectory& directory);
+  Result<void> read_names(const adapters::ImageReader& reader, std::uint64_t number,
+                          KeptDirectory& directory);
+  Result<void> read_object(const adapters::ImageReader& reader, KeptName& name);
 
   const StateDisk* disk_;
   Observer* observer_;
   const oracle::RepeatedJudge* judge_;
   NotedStore noted_;
-  ufs::Geometry geometry_;
+  std::uint64_t layout_ = 0;
   std::uint64_t trees_ = 0;
-  std::unordered_map<ufs::InodeNumber, KeptDirectory> directories_;
+  std::unordered_map<std::uint64_t, KeptDirectory> directories_;
   struct Open {
-    ufs::InodeNumber number = 0;
+    std::uint64_t number = 0;
     const std::string* path = nullptr;
   };
   std::vector<Open> open_;

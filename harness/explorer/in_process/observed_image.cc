@@ -39,12 +39,6 @@ bool joins(const ContentRun& last, const ContentRun& next) {
          last.version == next.version && last.head == next.head;
 }
 
-FileType type_of(const ufs::Inode& inode) {
-  if (inode.is_directory()) return FileType::directory;
-  if (inode.is_regular()) return FileType::regular;
-  return inode.is_symlink() ? FileType::symlink : FileType::other;
-}
-
 }  // namespace
 
 workload::BlockContent Observer::content_at(std::uint64_t sector, std::size_t bytes) {
@@ -56,28 +50,34 @@ workload::BlockContent Observer::content_at(std::uint64_t sector, std::size_t by
   return *known;
 }
 
-void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& inode,
+void Observer::read_content(const adapters::ImageReader& reader, const adapters::ImageInode& inode,
                             oracle::ObservedObject& object, std::vector<std::uint32_t>* data) {
   if (inode.size_bytes > workload::kLargestFileBytes) {
     object.error = EFBIG;
     return;
   }
-  const auto& geometry = reader.geometry();
-  const auto addresses = reader.blocks(inode, geometry.blocks_of_size(inode.size_bytes));
-  if (!addresses) {
+  const auto extents = reader.content(inode.number);
+  if (!extents) {
     object.error = EIO;
     return;
   }
-  const std::uint64_t sectors_per_block = geometry.block_bytes() / kStampBytes;
+  std::size_t extent = 0;
+  std::uint64_t extent_from = 0;  // its first sector in the file
   for (std::uint64_t offset = 0; offset < object.size_bytes; offset += kStampBytes) {
     const std::uint64_t number = offset / kStampBytes;
-    const ufs::FragmentAddress at = addresses->at(number / sectors_per_block);
+    while (extent < extents->size() && number >= extent_from + (*extents)[extent].sectors)
+      extent_from += (*extents)[extent++].sectors;
+    if (extent == extents->size()) {
+      object.error = EIO;
+      return;
+    }
+    const bool hole = (*extents)[extent].lba == adapters::ContentExtent::kHole;
+    const std::uint64_t sector = (*extents)[extent].lba + (number - extent_from);
     const auto bytes =
         static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
-    const std::uint64_t sector = geometry.lba_of(at) + number % sectors_per_block;
     ContentRun run{.first_block = number, .blocks = 1};
-    if (at != 0 && data != nullptr) data->push_back(static_cast<std::uint32_t>(sector));
-    if (at != 0)
+    if (!hole && data != nullptr) data->push_back(static_cast<std::uint32_t>(sector));
+    if (!hole)
       run = run_of(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
     if (!object.runs.empty() && joins(object.runs.back(), run)) {
       ++object.runs.back().blocks;
@@ -90,36 +90,37 @@ void Observer::read_content(const ufs::ImageReader& reader, const ufs::Inode& in
   }
 }
 
-oracle::ObservedObject Observer::describe(const ufs::ImageReader& reader,
-                                          const ufs::ImageReader::Found& found,
+oracle::ObservedObject Observer::describe(const adapters::ImageReader& reader, const std::string& path,
+                                          const adapters::ImageInode& inode,
                                           std::vector<std::uint32_t>* data) {
   oracle::ObservedObject object;
-  object.path = found.path;
-  object.type = type_of(found.inode);
-  object.inode = found.number;
-  object.links = found.inode.links;
-  object.size_bytes = found.inode.size_bytes;
-  if (aspects_.modes) object.mode = found.inode.mode & 0777U;
-  if (aspects_.owners) object.user = found.inode.user, object.group = found.inode.group;
-  if (aspects_.times) object.modified_seconds = found.inode.modified.seconds;
-  if (aspects_.allocation) object.allocated_bytes = std::uint64_t{found.inode.sectors} * kStampBytes;
+  object.path = path;
+  object.type = inode.type;
+  object.inode = inode.number;
+  object.links = inode.links;
+  object.size_bytes = inode.size_bytes;
+  if (aspects_.modes) object.mode = inode.mode;
+  if (aspects_.owners) object.user = inode.user, object.group = inode.group;
+  if (aspects_.times) object.modified_seconds = inode.modified_seconds;
+  if (aspects_.allocation) object.allocated_bytes = inode.allocated_bytes;
   if (object.type == FileType::symlink) {
-    if (auto target = reader.readlink(found.number)) {
+    if (auto target = reader.readlink(inode.number)) {
       object.link_target = std::move(*target);
     } else {
       object.error = EIO;
     }
   }
-  if (object.type == FileType::regular) read_content(reader, found.inode, object, data);
+  if (object.type == FileType::regular) read_content(reader, inode, object, data);
   return object;
 }
 
 Result<std::vector<oracle::ObservedObject>> Observer::observe() {
-  const auto reader = ufs::ImageReader::open(*disk_);
+  const auto reader = type_->open_image(*disk_);
   if (!reader) return pass_on(reader);
   std::vector<oracle::ObservedObject> tree;
-  const auto walked =
-      reader->walk([&](const ufs::ImageReader::Found& found) { tree.push_back(describe(*reader, found)); });
+  const auto walked = (*reader)->walk([&](const std::string& path, const adapters::ImageInode& inode) {
+    tree.push_back(describe(**reader, path, inode));
+  });
   if (!walked) return pass_on(walked);
   return tree;
 }

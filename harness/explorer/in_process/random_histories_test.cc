@@ -9,6 +9,7 @@
 #include <iostream>
 #include <random>
 
+#include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/benches.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
@@ -19,22 +20,23 @@ namespace {
 
 constexpr std::uint64_t kStates = 150;
 
-std::vector<ufs::SchemeVariant> schemes_that_keep_rules() {
-  std::vector<ufs::SchemeVariant> schemes = ufs::scheme_variants();
-  std::erase_if(schemes, [](const ufs::SchemeVariant& scheme) { return scheme.control; });
-  return schemes;
+std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
+  std::vector<const adapters::SystemUnderTest*> systems = adapters::all_systems();
+  std::erase_if(systems, [](const adapters::SystemUnderTest* system) { return system->control(); });
+  return systems;
 }
 
 /// Whatever goes with a seed is drawn: seeds and schemes take turns, and nothing may go with one scheme only.
-void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, std::uint64_t seed,
+void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& system, std::uint64_t seed,
                            const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);
-  const std::string& disk = lab_disks()[draw() % lab_disks().size()].name;
+  std::string disk(kLabDisks.at(draw() % kLabDisks.size()));
+  if (!system.lab_disk(disk)) disk = kPlainDisk;
   const std::uint64_t order = draw() % 8;
   const bool small_cache = draw() % 2 == 0, users = draw() % 4 == 0;
-  SCOPED_TRACE(
-      fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})", seed, scheme.name, disk));
-  const auto bench = benches.get(disk, scheme);
+  SCOPED_TRACE(fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})", seed,
+                           system.full_name(), disk));
+  const auto bench = benches.get(disk, system);
   ASSERT_TRUE(bench) << bench.error().message();
   const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
   const auto operations = workload::random_operations({.seed = seed,
@@ -43,7 +45,7 @@ void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, s
                                                        .threads = static_cast<std::uint8_t>(users ? 3 : 1),
                                                        .longest_target = 400});
   const auto result = (*bench)->bench.explore(
-      scheme, operations,
+      system, operations,
       {.budget = kStates,
        .run = {.seed = seed, .cache_bytes = small_cache ? 512U << 10 : 4U << 20, .order = order}},
       recording);
@@ -60,11 +62,11 @@ void expect_without_a_flaw(Benches& benches, const ufs::SchemeVariant& scheme, s
 TEST(RandomHistories, ComeOutAsTheyMust) {
   const TemporaryFolder folder;
   Benches benches(folder.path());
-  const auto schemes = schemes_that_keep_rules();
+  const auto systems = systems_that_keep_rules();
   const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
-  const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", schemes.size());
+  const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", systems.size());
   for (std::uint64_t seed = first; seed < end; ++seed) {
-    expect_without_a_flaw(benches, schemes.at(seed % schemes.size()), seed, folder.path() / "run.hcrec");
+    expect_without_a_flaw(benches, *systems.at(seed % systems.size()), seed, folder.path() / "run.hcrec");
     if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;  // of a long run
   }
 }

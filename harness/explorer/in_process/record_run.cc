@@ -1,4 +1,4 @@
-// A small operating system, a mounted ufs and its users (record_run.h).
+// A small operating system, a mounted file system and its users (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
 #include <fmt/format.h>
@@ -69,20 +69,21 @@ bool only_persists(const workload::Operation& operation) {
 
 class Run {
  public:
-  Run(StateDisk& store, const ufs::SchemeVariant& scheme, std::span<const workload::Operation> operations,
-      const RunOptions& options)
-      : scheme_(scheme),
+  Run(StateDisk& store, const adapters::SystemUnderTest& under_test,
+      std::span<const workload::Operation> operations, const RunOptions& options)
+      : under_test_(under_test),
         operations_(operations),
         options_(options),
         random_(options.seed),
         machine_(store, {.latency_ns = options.order == 0 ? kDiskLatency
                                                           : kLatencies[options.order % kLatencies.size()],
                          .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
-                                    .queue = in_order(scheme.queue, options.order),
+                                    .queue = in_order(under_test.description().queue, options.order),
                                     .cache = {.bytes = options.cache_bytes,
-                                              .block_copy = scheme.block_copy,
+                                              .block_copy = under_test.description().block_copy,
                                               .lock_data = true}}}),
-        recorded_{.rules = OrderRules(scheme.queue.flag, scheme.queue.reads_bypass)},
+        recorded_{.rules = OrderRules(under_test.description().queue.flag,
+                                      under_test.description().queue.reads_bypass)},
         recorder_(executor_, recorded_.rules, store),
         threads_(workload::threads_of(operations)) {
     recorded_.executed = operations.size();
@@ -107,13 +108,13 @@ class Run {
 
  private:
   void first_user() {
-    auto mounted = ufs::FileSystem::mount(system_, scheme_.mount);
+    auto mounted = under_test_.mount(system_, {});
     if (!mounted) {
       error_ = mounted.error();
       return;
     }
-    filesystem_ = std::move(*mounted);
-    open_files_.emplace(*filesystem_);
+    mounted_ = std::move(*mounted);
+    open_files_.emplace(mounted_->vfs());
     recorder_.mark("begin");
     recorded_.from_event = recorder_.events();
     for (const os::DiskFault& fault : options_.faults) machine_.faulty_disk.add(fault);
@@ -129,10 +130,10 @@ class Run {
     if (unmounts()) watch_the_rest();
     // The power goes: nothing of what follows is seen.
     system_.queue.trace(nullptr);
-    if (!unmounts()) filesystem_->abandon();
+    if (!unmounts()) mounted_->abandon();
     machine_.disk.power_cut();
     open_files_.reset();
-    filesystem_.reset();
+    mounted_.reset();
   }
 
   bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
@@ -146,7 +147,7 @@ class Run {
   void unmount() {
     recorded_.met.telling.push_back(recorder_.events());
     open_files_.reset();
-    recorded_.unmount = filesystem_->unmount() ? Unmount::succeeded : Unmount::failed;
+    recorded_.unmount = mounted_->unmount() ? Unmount::succeeded : Unmount::failed;
     system_.queue.drain();
     recorded_.met.telling.push_back(recorder_.events());
     if (recorded_.unmount == Unmount::succeeded) settle();
@@ -186,7 +187,7 @@ class Run {
     const workload::Operation& operation = operations_[number];
     const std::size_t begun = ++begun_;
     const bool alone = resting_ + 1 == threads_;
-    const auto done = workload::execute(operation, *filesystem_, *open_files_);
+    const auto done = workload::execute(operation, mounted_->vfs(), *open_files_);
     if (done) {
       if (operation.kind == workload::Operation::Kind::open) ++open_;
       if (operation.kind == workload::Operation::Kind::close) --open_;
@@ -254,8 +255,8 @@ class Run {
 
   /// A file without a name that is still open is nobody's on the disk.
   void settle() {
-    if (open_ == 0 && !recorded_.failure)
-      recorded_.settled[recorder_.events()] = filesystem_->volume().super.total;
+    if (open_ == 0 && !recorded_.failure && mounted_->owes_nothing())
+      recorded_.settled[recorder_.events()] = mounted_->space_counts();
   }
 
   void pause() {
@@ -264,7 +265,7 @@ class Run {
     executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
   }
 
-  const ufs::SchemeVariant& scheme_;
+  const adapters::SystemUnderTest& under_test_;
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   Random random_;
@@ -275,7 +276,7 @@ class Run {
   RecordedRun recorded_;
   QueueRecorder recorder_;
   std::size_t threads_;
-  std::unique_ptr<ufs::FileSystem> filesystem_;
+  std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
   std::set<std::size_t> untold_;  ///< points that have not been told and were not skipped
   std::size_t arrived_ = 0;       ///< at joins, over all users
@@ -289,7 +290,7 @@ class Run {
 }  // namespace
 
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
-                               const ufs::SchemeVariant& scheme,
+                               const adapters::SystemUnderTest& system,
                                std::span<const workload::Operation> operations, const RunOptions& options,
                                const std::filesystem::path& recording) {
   std::error_code error;
@@ -304,7 +305,7 @@ Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                              formatted.history->fingerprint(formatted.history->events())}});
   if (!writer) return pass_on(writer);
   disk.show_base();
-  auto run = Run(disk, scheme, operations, options).run(**writer);
+  auto run = Run(disk, system, operations, options).run(**writer);
   if (!run) return run;
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);

@@ -43,8 +43,7 @@
 #include <vector>
 
 #include "fs-adapters/os/faulty_disk.h"
-#include "fs-adapters/ufs/format.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/system_under_test.h"
 #include "harness/explorer/in_process/formatted_disk.h"
 #include "harness/explorer/in_process/order_rules.h"
 #include "harness/explorer/in_process/state_disk.h"
@@ -84,14 +83,14 @@ struct RecordedRun {
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
   /// Cuts at which the file system owed nothing, and what it counted there itself.
-  std::map<std::uint64_t, ufs::Summary> settled;
+  std::map<std::uint64_t, adapters::Counters> settled;
   std::optional<std::string> failure;  ///< the file system broke its word before any cut
   std::size_t executed = 0;            ///< operations; of several users all
   Unmount unmount = Unmount::none;     ///< at the end
   MetFaults met;
 
   /// What the file system counted, for what the disk held at a cut at which it owed nothing.
-  std::optional<ufs::Summary> settled_at(const states::CrashState& state) const {
+  std::optional<adapters::Counters> settled_at(const states::CrashState& state) const {
     const auto found = settled.find(state.event);
     if (found == settled.end() || !state.listed.empty() || !state.torn.empty()) return std::nullopt;
     return found->second;
@@ -102,10 +101,10 @@ struct RecordedRun {
   }
 };
 
-/// Replaces the recording. `disk` is left changed. Errors: a scheme that does not mount, a folder that cannot
+/// Replaces the recording. `disk` is left changed. Errors: a system that does not mount, a folder that cannot
 /// be written. Equal arguments give equal recordings.
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
-                               const ufs::SchemeVariant& scheme,
+                               const adapters::SystemUnderTest& system,
                                std::span<const workload::Operation> operations, const RunOptions& options,
                                const std::filesystem::path& recording);
 

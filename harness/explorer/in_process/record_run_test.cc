@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/benches.h"
 #include "harness/explorer/in_process/check_state.h"
 #include "harness/explorer/in_process/persistence_points.h"
@@ -16,11 +17,11 @@ class RecordedRuns : public testing::Test {
  protected:
   RecordedRun record(const char* scheme_name, const std::vector<workload::Operation>& operations,
                      const RunOptions& options) {
-    const auto scheme = ufs::find_scheme_variant(scheme_name);
-    const auto bench = benches_.get("tiny", *scheme);
+    const auto scheme = adapters::find_system("ufs", scheme_name);
+    const auto bench = benches_.get("tiny", **scheme);
     EXPECT_TRUE(bench) << bench.error().message();
     StateDisk disk((*bench)->formatted.bytes);
-    auto run = record_run((*bench)->formatted, disk, *scheme, operations, options, recording_);
+    auto run = record_run((*bench)->formatted, disk, **scheme, operations, options, recording_);
     EXPECT_TRUE(run) << run.error().message();
     EXPECT_FALSE(run->failure) << *run->failure;
     return *std::move(run);
@@ -102,10 +103,10 @@ TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndButNotWhileAFileWithoutANameIsOpen
 }
 
 TEST_F(RecordedRuns, ResidueIsAFindingWhereARunHasSettled) {
-  const auto scheme = ufs::find_scheme_variant("soft-updates");
-  const auto bench = benches_.get("tiny", *scheme);
+  const auto scheme = adapters::find_system("ufs", "soft-updates");
+  const auto bench = benches_.get("tiny", **scheme);
   const auto operations = parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nrmdir d\nsync\n");
-  const auto result = (*bench)->bench.explore(*scheme, operations, {}, recording_);
+  const auto result = (*bench)->bench.explore(**scheme, operations, {}, recording_);
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
@@ -115,15 +116,15 @@ TEST_F(RecordedRuns, ResidueIsAFindingWhereARunHasSettled) {
 }
 
 TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
-  const auto scheme = ufs::find_scheme_variant("soft-updates");
+  const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto operations = parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nsync\n");
   const RecordedRun recorded = record("soft-updates", operations, {});
   const auto run = states::RunHistory::load(recording_);
   ASSERT_TRUE(run);
-  StateDisk disk((*benches_.get("tiny", *scheme))->formatted.bytes);
+  StateDisk disk((*benches_.get("tiny", **scheme))->formatted.bytes);
   ASSERT_TRUE(disk.begin_run(*run));
-  ufs::Fsck fsck;
-  auto checker = StateChecker::create(*scheme, disk, fsck, operations, recorded.mishaps);
+  const auto fsck = (*scheme)->type().checker();
+  auto checker = StateChecker::create(**scheme, disk, *fsck, operations, recorded.mishaps);
   ASSERT_TRUE(checker);
   const PersistencePoints points(**run);
   StepTimes times{};
@@ -134,7 +135,7 @@ TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
     StateFacts facts = facts_of(recorded, points, state);
     ASSERT_TRUE(facts.settled);
     EXPECT_TRUE(keeps_rules(checker->check(facts, Way::plain, times)));
-    --facts.settled->free_inodes;
+    --facts.settled->front().value;
     disk.show(state);
     const StateOutcome miscounted = checker->check(facts, Way::plain, times);
     EXPECT_FALSE(keeps_rules(miscounted));

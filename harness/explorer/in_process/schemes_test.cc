@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
 #include "plugin/base/testing/number_from_environment.h"
@@ -24,9 +25,9 @@ struct Sum {
   std::vector<std::string> failures;
 };
 
-Sum explore_sample(const ufs::SchemeVariant& scheme) {
+Sum explore_sample(const adapters::SystemUnderTest& system) {
   const TemporaryFolder folder;
-  const auto formatted = format_disk(kDiskBytes, {}, folder.path() / "formatted.hcrec");
+  const auto formatted = format_disk(system.type(), {.bytes = kDiskBytes}, folder.path() / "formatted.hcrec");
   Sum sum;
   if (!formatted) {
     ADD_FAILURE() << formatted.error().message();
@@ -37,13 +38,13 @@ Sum explore_sample(const ufs::SchemeVariant& scheme) {
   for (const std::uint64_t number : workload::sample_numbers(ace.count(), workloads(), 5)) {
     const auto operations = ace.workload(number);
     const auto result =
-        bench.explore(scheme, operations, {.budget = 5000, .verify_one_in = 4}, folder.path() / "run.hcrec");
+        bench.explore(system, operations, {.budget = 5000, .verify_one_in = 4}, folder.path() / "run.hcrec");
     if (!result) {
-      ADD_FAILURE() << scheme.name << " ace-seq2/" << number << ": " << result.error().message();
+      ADD_FAILURE() << system.full_name() << " ace-seq2/" << number << ": " << result.error().message();
       return sum;
     }
     EXPECT_FALSE(result->run.failure)
-        << scheme.name << " ace-seq2/" << number << ": " << *result->run.failure;
+        << system.full_name() << " ace-seq2/" << number << ": " << *result->run.failure;
     sum.checked += result->checked;
     sum.clean += result->clean;
     sum.forbidden += result->forbidden;
@@ -55,25 +56,25 @@ Sum explore_sample(const ufs::SchemeVariant& scheme) {
   return sum;
 }
 
-class Schemes : public testing::TestWithParam<ufs::SchemeVariant> {};
+class Schemes : public testing::TestWithParam<const adapters::SystemUnderTest*> {};
 
 TEST_P(Schemes, LeaveWhatTheyMay) {
-  const Sum sum = explore_sample(GetParam());
+  const Sum sum = explore_sample(*GetParam());
   EXPECT_GT(sum.checked, kStatesAtLeast * workloads());
-  if (GetParam().control) {
+  if (GetParam()->control()) {
     EXPECT_LT(sum.clean, sum.checked) << "a control that is not caught";
     return;
   }
   EXPECT_EQ(sum.clean, sum.checked) << fmt::format("{}", fmt::join(sum.failures, "\n"));
 }
 
-std::string test_name(const testing::TestParamInfo<ufs::SchemeVariant>& scheme) {
-  std::string name = scheme.param.name;
+std::string test_name(const testing::TestParamInfo<const adapters::SystemUnderTest*>& system) {
+  std::string name = system.param->full_name();
   std::erase(name, '-');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Schemes, testing::ValuesIn(ufs::scheme_variants()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, Schemes, testing::ValuesIn(adapters::all_systems()), test_name);
 
 }  // namespace
 }  // namespace headcrash::in_process

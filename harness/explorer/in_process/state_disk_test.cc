@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
 #include "plugin/base/testing/temporary_folder.h"
@@ -21,13 +22,14 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
 
 TEST(StateDisk, ShowsTheImageOfEveryState) {
   const TemporaryFolder folder;
-  const auto formatted = format_disk(8 << 20, {}, folder.path() / "formatted.hcrec");
-  ASSERT_TRUE(formatted) << formatted.error().message();
-  const auto scheme = ufs::find_scheme_variant("no-order");
+  const auto scheme = adapters::find_system("ufs", "no-order");
   ASSERT_TRUE(scheme);
+  const auto formatted =
+      format_disk((*scheme)->type(), {.bytes = 8 << 20}, folder.path() / "formatted.hcrec");
+  ASSERT_TRUE(formatted) << formatted.error().message();
   StateDisk disk(formatted->bytes);
   const auto operations = workload::Ace(2).workload(4711);
-  const auto recorded = record_run(*formatted, disk, *scheme, operations, {}, folder.path() / "run.hcrec");
+  const auto recorded = record_run(*formatted, disk, **scheme, operations, {}, folder.path() / "run.hcrec");
   ASSERT_TRUE(recorded) << recorded.error().message();
   const auto run = states::RunHistory::load(recorded->recording);
   ASSERT_TRUE(run) << run.error().message();

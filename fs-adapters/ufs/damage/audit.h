@@ -6,21 +6,22 @@
 // An image is read wholly each time. Memory is kept between images.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "fs-adapters/system_under_test.h"
 #include "fs-adapters/ufs/image_reader.h"
-#include "harness/explorer/in_process/state_disk.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 
-class Audit {
+class Audit final : public adapters::ImageAudit {
  public:
   /// The first contradiction, in words; empty: there is none.
-  std::string contradiction_in(const StateDisk& disk);
+  std::string contradiction_in(std::span<const std::byte> image) override;
   /// The same where a repair had to leave something: it has to say "not clean", and files and directories may
   /// be without a name.
-  std::string contradiction_in_counts(const StateDisk& disk);
+  std::string contradiction_in_counts(std::span<const std::byte> image);
   /// Of the last image: how many are allocated.
   std::uint32_t files() const { return files_; }
   std::uint32_t directories() const { return total_.directories; }
@@ -33,7 +34,7 @@ class Audit {
     std::uint32_t names = 0;  ///< "." and ".." as well
   };
   enum class Names : std::uint8_t { all, not_all };
-  std::string contradiction_in(const StateDisk& disk, Names names);
+  std::string contradiction_in(std::span<const std::byte> image, Names names);
   std::string count_inode(const ufs::ImageReader& reader, ufs::InodeNumber number);
   std::string count_pointer(const ufs::ImageReader& reader, ufs::FragmentAddress at, std::uint32_t level,
                             std::uint64_t& first_block, const ufs::Inode& inode, std::uint64_t& fragments);
@@ -42,11 +43,11 @@ class Audit {
   std::string compare_links(const ufs::ImageReader& reader) const;
   std::string compare_group(const ufs::ImageReader& reader, std::uint32_t group);
 
-  const StateDisk* disk_ = nullptr;
+  std::span<const std::byte> image_;
   std::vector<bool> taken_;  ///< fragments that are data and somebody's
   std::vector<Counted> inodes_;
   ufs::Summary total_;
   std::uint32_t files_ = 0;
 };
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

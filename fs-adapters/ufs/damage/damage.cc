@@ -1,5 +1,5 @@
 // What the kinds are made of, and what may be lost by them (damage.h).
-#include "harness/explorer/in_process/damage.h"
+#include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "plugin/base/invariant.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 using model::kSectorBytes;
@@ -357,4 +357,4 @@ void Damaging::claim(InodeNumber number, const Inode& now, FragmentAddress at, s
           block + i * geometry().blocks_below(level - 1), steps);
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

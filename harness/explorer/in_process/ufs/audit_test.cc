@@ -1,23 +1,28 @@
 // Whatever is put out of step on an image that is right is found (audit.h), and the lab's disks are right.
-#include "harness/explorer/in_process/audit.h"
+#include "fs-adapters/ufs/damage/audit.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
+#include "fs-adapters/ufs/damage/trial_disk.h"
+#include "fs-adapters/ufs/lab_disks.h"
 #include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/ufs/under_test.h"
 #include "harness/explorer/in_process/benches.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {
 
+using ufs::damage::Audit;
+
 class AuditOf : public testing::Test {
  protected:
   FormattedDisk made(const std::string& name) {
-    const auto disk = find_lab_disk(name);
-    EXPECT_TRUE(disk) << disk.error().message();
-    auto formatted = format_disk(disk->bytes, disk->mkfs, folder_.path() / name);
+    const auto disk = ufs::lab_disk(name, false);
+    EXPECT_TRUE(disk) << name;
+    auto formatted = format_disk(ufs::file_system_type(), *disk, folder_.path() / name);
     EXPECT_TRUE(formatted) << formatted.error().message();
     return *std::move(formatted);
   }
@@ -29,7 +34,7 @@ class AuditOf : public testing::Test {
     std::memcpy(bytes.data(), disk.bytes().data() + sector * model::kSectorBytes, bytes.size());
     bytes[byte % model::kSectorBytes] ^= std::byte{flipped};
     EXPECT_TRUE(disk.write(sector, bytes));
-    return audit_.contradiction_in(disk);
+    return audit_.contradiction_in(disk.bytes());
   }
 
   TemporaryFolder folder_;
@@ -37,18 +42,19 @@ class AuditOf : public testing::Test {
 };
 
 TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInodes) {
-  for (const LabDisk& disk : lab_disks()) {
-    for (const auto& [bytes, options] :
-         {std::pair{disk.bytes, disk.mkfs}, std::pair{disk.bytes_with_journal, disk.mkfs_with_journal}}) {
-      const auto formatted = format_disk(bytes, options, folder_.path() / "formatted.hcrec");
-      ASSERT_TRUE(formatted) << disk.name << ": " << formatted.error().message();
+  for (const std::string_view name : kLabDisks) {
+    for (const bool journal : {false, true}) {
+      const auto disk = ufs::lab_disk(name, journal);
+      ASSERT_TRUE(disk) << name;
+      const auto formatted = format_disk(ufs::file_system_type(), *disk, folder_.path() / "formatted.hcrec");
+      ASSERT_TRUE(formatted) << name << ": " << formatted.error().message();
+      EXPECT_EQ(audit_.contradiction_in(formatted->bytes), "") << name;
       const StateDisk shown(formatted->bytes);
-      EXPECT_EQ(audit_.contradiction_in(shown), "") << disk.name;
       const auto reader = ufs::ImageReader::open(shown);
-      ASSERT_TRUE(reader) << disk.name;
-      if (disk.name == kPlainDisk) continue;
-      EXPECT_GT(reader->geometry().groups(), 1U) << disk.name;
-      EXPECT_GT(reader->geometry().inodes_per_group(), reader->geometry().inodes_per_block()) << disk.name;
+      ASSERT_TRUE(reader) << name;
+      if (name == kPlainDisk) continue;
+      EXPECT_GT(reader->geometry().groups(), 1U) << name;
+      EXPECT_GT(reader->geometry().inodes_per_group(), reader->geometry().inodes_per_block()) << name;
     }
   }
 }
@@ -89,12 +95,12 @@ TEST_F(AuditOf, RunsOfFreeFragmentsAreCountedWhereBlocksHaveSeveral) {
 TEST_F(AuditOf, WhoHadToLeaveSomethingDoesNotSayClean) {
   const FormattedDisk formatted = made("deep");
   StateDisk disk(formatted.bytes);
-  EXPECT_NE(audit_.contradiction_in_counts(disk), "") << "it says clean";
+  EXPECT_NE(audit_.contradiction_in_counts(disk.bytes()), "") << "it says clean";
   std::array<std::byte, model::kSectorBytes> sector;
   ASSERT_TRUE(disk.read(ufs::kSuperblockByte / model::kSectorBytes, sector));
   sector[ufs::kSuperblockCleanOffset] = std::byte{0};
   ASSERT_TRUE(disk.write(ufs::kSuperblockByte / model::kSectorBytes, sector));
-  EXPECT_EQ(audit_.contradiction_in_counts(disk), "");
+  EXPECT_EQ(audit_.contradiction_in_counts(disk.bytes()), "");
   EXPECT_EQ(audit_.files(), 0U);
   EXPECT_EQ(audit_.directories(), 2U) << "the root and lost+found";
 }

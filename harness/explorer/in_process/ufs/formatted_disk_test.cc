@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal_format.h"
@@ -16,11 +17,11 @@ TEST(FormattedDisks, AUsedOneIsEmptyAndCleanAndItsJournalIsInALaterEpoch) {
   const TemporaryFolder folder;
   Benches benches(folder.path());
   for (const std::string scheme : {"soft-updates", "journal"}) {
-    const auto variant = ufs::find_scheme_variant(scheme);
+    const auto variant = adapters::find_system("ufs", scheme);
     ASSERT_TRUE(variant);
     std::vector<std::uint64_t> epochs;
     for (const std::string kind : {"deep", "used"}) {
-      const auto made = benches.get(kind, *variant);
+      const auto made = benches.get(kind, **variant);
       ASSERT_TRUE(made) << made.error().message();
       StateDisk disk((*made)->formatted.bytes);
       ufs::Fsck fsck;

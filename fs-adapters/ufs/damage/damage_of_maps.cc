@@ -6,10 +6,10 @@
 #include <array>
 
 #include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/damage/damage.h"
 #include "fs-adapters/ufs/little_endian.h"
-#include "harness/explorer/in_process/damage.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 using model::kSectorBytes;
@@ -216,4 +216,4 @@ std::span<const DamageKind> damage_of_maps() {
   return kKinds;
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

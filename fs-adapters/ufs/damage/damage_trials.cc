@@ -1,5 +1,5 @@
 // Damage, repair, cuts (damage_trials.h).
-#include "harness/explorer/in_process/damage_trials.h"
+#include "fs-adapters/ufs/damage/damage_trials.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "plugin/base/invariant.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 constexpr std::uint64_t kCutsMost = 24;           // of one repair
@@ -24,7 +24,7 @@ tl::unexpected<Error> wrong(const std::string& subject, const std::string& probl
 
 class DamageTrials::Log final : public model::SectorStore {
  public:
-  Log(StateDisk& disk, std::vector<Write>* writes) : disk_(disk), writes_(writes) {}
+  Log(TrialDisk& disk, std::vector<Write>* writes) : disk_(disk), writes_(writes) {}
   std::uint64_t sectors() const override { return disk_.sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
     if (auto going = count(); !going) return going;
@@ -44,13 +44,13 @@ class DamageTrials::Log final : public model::SectorStore {
     if (++requests_ <= kRequestsMost) return {};
     return fail("repair", fmt::format("has not ended after {} requests", kRequestsMost));
   }
-  StateDisk& disk_;
+  TrialDisk& disk_;
   std::vector<Write>* writes_;
   mutable std::uint64_t requests_ = 0;
 };
 
 DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit)
-    : disk_(std::make_unique<StateDisk>(sound)), fsck_(&fsck), audit_(&audit) {
+    : disk_(std::make_unique<TrialDisk>(sound)), fsck_(&fsck), audit_(&audit) {
   repair_ = [&fsck](model::SectorStore& store, std::span<const std::uint64_t> contents) {
     return fsck.run(store, {.repair = true, .time = kLater, .contents = contents});
   };
@@ -58,7 +58,7 @@ DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Au
 
 Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit) {
   DamageTrials trials(sound, fsck, audit);
-  if (std::string problem = audit.contradiction_in(*trials.disk_); !problem.empty())
+  if (std::string problem = audit.contradiction_in(trials.disk_->bytes()); !problem.empty())
     return fail("image to be damaged", "is not sound: " + problem);
   auto survey = ImageSurvey::of(*trials.disk_);
   if (!survey) return pass_on(survey);
@@ -67,7 +67,7 @@ Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs:
   return trials;
 }
 
-Result<void> DamageTrials::run(std::uint64_t seed, DamageCounts& counts) {
+Result<void> DamageTrials::run(std::uint64_t seed, adapters::DamageCounts& counts) {
   const auto draw = [](Damaging& damaging) {
     damaging.draw();
     return true;
@@ -76,12 +76,12 @@ Result<void> DamageTrials::run(std::uint64_t seed, DamageCounts& counts) {
   return done ? Result<void>() : pass_on(done);
 }
 
-Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed, DamageCounts& counts) {
+Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts) {
   return run([&](Damaging& damaging) { return damaging.add(kind); }, seed, counts);
 }
 
 Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
-                               DamageCounts& counts) {
+                               adapters::DamageCounts& counts) {
   disk_->show_base();
   std::vector<Write> damage;
   Log log(*disk_, &damage);
@@ -92,7 +92,7 @@ Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::u
 }
 
 Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,
-                                   DamageCounts& counts) {
+                                   adapters::DamageCounts& counts) {
   const std::string subject = fmt::format("damage {} ({})", seed, damaging.words());
   const Permitted& permitted = damaging.permitted();
   if (auto looked = look(subject); !looked) return looked;
@@ -116,7 +116,7 @@ Result<void> DamageTrials::look(const std::string& subject) {
     return wrong(subject, "who knows what sectors hold finds something else than who does not");
   if (!plain->nothing_found()) return {};
   const bool clean = plain->was_clean;
-  const std::string problem = clean ? audit_->contradiction_in(*disk_) : std::string();
+  const std::string problem = clean ? audit_->contradiction_in(disk_->bytes()) : std::string();
   return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing: " + problem);
 }
 
@@ -139,7 +139,7 @@ void DamageTrials::put(const std::vector<Write>& writes, std::size_t count) {
 
 Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Write>& damage,
                                const std::vector<Write>& writes, const Permitted& permitted,
-                               std::uint64_t seed, DamageCounts& counts) {
+                               std::uint64_t seed, adapters::DamageCounts& counts) {
   disk_->show_base();
   put(damage, damage.size());
   const auto reader = ufs::ImageReader::open(*disk_);
@@ -177,4 +177,4 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
   return {};
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -20,12 +20,12 @@
 #include <utility>
 #include <vector>
 
+#include "fs-adapters/ufs/damage/image_survey.h"
 #include "fs-adapters/ufs/fsck.h"
-#include "harness/explorer/in_process/image_survey.h"
 #include "plugin/base/random.h"
 #include "plugin/model/store.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 
 inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< of Permitted::other_pointers
 
@@ -150,4 +150,4 @@ class Damaging {
   std::size_t count_ = 0;
 };
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -14,30 +14,30 @@
 #include <utility>
 #include <vector>
 
+#include "fs-adapters/ufs/damage/audit.h"
+#include "fs-adapters/ufs/damage/damage.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/image_reader.h"
-#include "harness/explorer/in_process/audit.h"
-#include "harness/explorer/in_process/damage.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 
 class RepairJudge {
  public:
   /// `sound`: what was surveyed, as it is now. All but `sound` must outlive it.
-  RepairJudge(const ImageSurvey& survey, const StateDisk& sound, ufs::Fsck& fsck, Audit& audit);
+  RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit);
 
   /// The first thing that is wrong, in words; empty: nothing. `disk` is only read.
-  std::string wrong_with(const StateDisk& disk, const ufs::FsckReport& report, const Permitted& permitted);
+  std::string wrong_with(const TrialDisk& disk, const ufs::FsckReport& report, const Permitted& permitted);
   /// Of what a cut has left of a repair of an image that did not say that it is clean.
-  std::string wrong_with_flag(const StateDisk& disk);
+  std::string wrong_with_flag(const TrialDisk& disk);
 
  private:
   std::string compare_superblock(const ufs::ImageReader& reader) const;
-  std::string judge_what_is_left(const StateDisk& disk, const ufs::ImageReader& reader);
+  std::string judge_what_is_left(const TrialDisk& disk, const ufs::ImageReader& reader);
   bool has_room(const ufs::ImageReader& reader) const;
-  std::string compare_inodes(const StateDisk& disk, const ufs::ImageReader& reader,
+  std::string compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                              const Permitted& permitted) const;
-  std::string compare_inode(const StateDisk& disk, ufs::InodeNumber number, const ufs::Inode& now,
+  std::string compare_inode(const TrialDisk& disk, ufs::InodeNumber number, const ufs::Inode& now,
                             const Permitted& permitted) const;
   static std::string compare_given_names(ufs::InodeNumber directory,
                                          const std::map<std::string_view, ufs::InodeNumber>& now,
@@ -52,4 +52,4 @@ class RepairJudge {
   ufs::InodeNumber lost_found_ = 0;     ///< of the image that is judged
 };
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "fs-adapters/ufs/damage/trial_disk.h"
 #include "fs-adapters/ufs/geometry.h"
-#include "harness/explorer/in_process/state_disk.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 
 /// What one pointer of a file leads to.
 struct OwnedRun {
@@ -38,7 +38,7 @@ struct PlacedName {
 class ImageSurvey {
  public:
   /// Of an image without contradictions (audit.h). Errors: it cannot be read.
-  static Result<ImageSurvey> of(const StateDisk& disk);
+  static Result<ImageSurvey> of(const TrialDisk& disk);
 
   const ufs::Superblock& superblock() const { return superblock_; }
   const ufs::Geometry& geometry() const { return geometry_; }
@@ -56,8 +56,8 @@ class ImageSurvey {
   bool is_free(ufs::FragmentAddress at) const;
 
  private:
-  void walk(const StateDisk& disk, OwnedRun run);
-  Result<void> read_names(const StateDisk& disk, ufs::InodeNumber directory);
+  void walk(const TrialDisk& disk, OwnedRun run);
+  Result<void> read_names(const TrialDisk& disk, ufs::InodeNumber directory);
 
   ufs::Superblock superblock_;
   ufs::Geometry geometry_;
@@ -69,4 +69,4 @@ class ImageSurvey {
   std::vector<std::vector<std::size_t>> runs_of_, names_in_, names_of_;  ///< by inode
 };
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -1,21 +1,30 @@
 // Each kind of damage shows its finding, the checker puts all of it right, and a repair that does not is
 // noticed. HEADCRASH_DAMAGE=500 in the environment: so many seeds for each image; HEADCRASH_DAMAGE_FROM: the
 // first one.
-#include "harness/explorer/in_process/damage.h"
+#include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fs-adapters/registry.h"
+#include "fs-adapters/ufs/damage/damage_trials.h"
+#include "fs-adapters/ufs/damage/trial_disk.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/little_endian.h"
 #include "harness/explorer/in_process/benches.h"
-#include "harness/explorer/in_process/damage_trials.h"
 #include "harness/workload/families.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {
+
+using adapters::DamageCounts;
+using ufs::damage::Audit;
+using ufs::damage::damage_kinds;
+using ufs::damage::DamageKind;
+using ufs::damage::DamageTrials;
+using ufs::damage::Damaging;
 
 constexpr std::uint64_t kDamageSeeds = 20, kSeedsOfAKind = 12;
 
@@ -58,11 +67,11 @@ class Damage : public testing::Test {
   /// What such a run leaves when it has been unmounted.
   std::vector<std::byte> image_of(const std::string& disk, std::span<const workload::Operation> operations,
                                   const std::string& scheme = "soft-updates") {
-    const auto variant = ufs::find_scheme_variant(scheme);
-    const auto made = benches_.get(disk, *variant);
+    const auto variant = adapters::find_system("ufs", scheme);
+    const auto made = benches_.get(disk, **variant);
     EXPECT_TRUE(made) << made.error().message();
     StateDisk store((*made)->formatted.bytes);
-    const auto run = record_run((*made)->formatted, store, *variant, operations, {.unmount = true},
+    const auto run = record_run((*made)->formatted, store, **variant, operations, {.unmount = true},
                                 folder_.path() / "run.hcrec");
     EXPECT_TRUE(run) << run.error().message();
     EXPECT_FALSE(run->failure) << *run->failure;
@@ -94,7 +103,7 @@ TEST_F(Damage, EachKindShowsItsFindingAndIsPutRight) {
     for (const auto& image : images) {
       auto trials = trials_of(image);
       for (std::uint64_t seed = 1; seed <= kSeedsOfAKind; ++seed) {
-        StateDisk disk(image);
+        ufs::damage::TrialDisk disk(image);
         Damaging damaging(trials.survey(), disk, seed);
         if (!damaging.add(kind)) continue;
         const auto report = fsck_.check(disk);
@@ -308,13 +317,13 @@ TEST_F(BrokenRepair, IsNoticedByACut) {
 }
 
 TEST_F(Damage, OfARunIsPartOfItsExploration) {
-  const auto scheme = ufs::find_scheme_variant("soft-updates");
-  const auto made = benches_.get("tiny", *scheme);
+  const auto scheme = adapters::find_system("ufs", "soft-updates");
+  const auto made = benches_.get("tiny", **scheme);
   ASSERT_TRUE(made);
   const auto operations = workload::family_member("histories", 3);
   const ExplorationOptions how{
       .budget = 10, .run = {.unmount = true}, .damage = DamageOptions{.seed = 7, .images = 5}};
-  const auto explored = (*made)->bench.explore(*scheme, *operations, how, folder_.path() / "run.hcrec");
+  const auto explored = (*made)->bench.explore(**scheme, *operations, how, folder_.path() / "run.hcrec");
   ASSERT_TRUE(explored) << explored.error().message();
   EXPECT_TRUE(explored->failures.empty());
   EXPECT_EQ(explored->run.unmount, Unmount::succeeded);

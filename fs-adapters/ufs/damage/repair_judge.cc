@@ -1,5 +1,5 @@
 // Comparing a repaired image with the sound one (repair_judge.h).
-#include "harness/explorer/in_process/repair_judge.h"
+#include "fs-adapters/ufs/damage/repair_judge.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "fs-adapters/ufs/exchange_name.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 using ufs::Inode;
@@ -26,10 +26,10 @@ std::vector<std::byte> lasting(ufs::Superblock superblock) {
 
 }  // namespace
 
-RepairJudge::RepairJudge(const ImageSurvey& survey, const StateDisk& sound, ufs::Fsck& fsck, Audit& audit)
+RepairJudge::RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit)
     : survey_(survey), fsck_(fsck), audit_(audit), digests_(sound.digests().begin(), sound.digests().end()) {}
 
-std::string RepairJudge::wrong_with(const StateDisk& disk, const ufs::FsckReport& report,
+std::string RepairJudge::wrong_with(const TrialDisk& disk, const ufs::FsckReport& report,
                                     const Permitted& permitted) {
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader) return reader.error().message();
@@ -41,7 +41,7 @@ std::string RepairJudge::wrong_with(const StateDisk& disk, const ufs::FsckReport
     const auto again = fsck_.check(disk);
     if (!again) return again.error().message();
     if (!again->nothing_found()) return "a second check finds: " + again->findings.front().text;
-    if (auto problem = audit_.contradiction_in(disk); !problem.empty()) return problem;
+    if (auto problem = audit_.contradiction_in(disk.bytes()); !problem.empty()) return problem;
   }
   if (report.files != audit_.files() || report.directories != audit_.directories())
     return fmt::format("the report counts {} files and {} directories; there are {} and {}", report.files,
@@ -50,10 +50,10 @@ std::string RepairJudge::wrong_with(const StateDisk& disk, const ufs::FsckReport
   return compare_inodes(disk, *reader, permitted);
 }
 
-std::string RepairJudge::wrong_with_flag(const StateDisk& disk) {
+std::string RepairJudge::wrong_with_flag(const TrialDisk& disk) {
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader || !reader->superblock().clean) return {};
-  const std::string problem = audit_.contradiction_in(disk);
+  const std::string problem = audit_.contradiction_in(disk.bytes());
   return problem.empty() ? problem : "it says that it is clean: " + problem;
 }
 
@@ -64,8 +64,8 @@ std::string RepairJudge::compare_superblock(const ufs::ImageReader& reader) cons
 }
 
 /// It is told, nothing else is wrong, and there is no room for it.
-std::string RepairJudge::judge_what_is_left(const StateDisk& disk, const ufs::ImageReader& reader) {
-  if (auto problem = audit_.contradiction_in_counts(disk); !problem.empty()) return problem;
+std::string RepairJudge::judge_what_is_left(const TrialDisk& disk, const ufs::ImageReader& reader) {
+  if (auto problem = audit_.contradiction_in_counts(disk.bytes()); !problem.empty()) return problem;
   const auto again = fsck_.check(disk);
   if (!again) return again.error().message();
   for (const ufs::Finding& finding : again->findings) {
@@ -91,7 +91,7 @@ bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
   return lost_found_ != 0 ? !ends(lost_found_) : audit_.totals().free_inodes != 0;
 }
 
-std::string RepairJudge::compare_inodes(const StateDisk& disk, const ufs::ImageReader& reader,
+std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                                         const Permitted& permitted) const {
   // Without a root, for which there was no room, no name has been looked at.
   const auto root = reader.inode(ufs::kRootInode);
@@ -119,7 +119,7 @@ std::string RepairJudge::compare_inodes(const StateDisk& disk, const ufs::ImageR
   return {};
 }
 
-std::string RepairJudge::compare_inode(const StateDisk& disk, InodeNumber number, const Inode& now,
+std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number, const Inode& now,
                                        const Permitted& permitted) const {
   const Inode& before = survey_.inode(number);
   if (!now.allocated()) return "is free now";
@@ -206,4 +206,4 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
   return {};
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/damage/damage.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/exchange_name.h"
 #include "fs-adapters/ufs/little_endian.h"
-#include "harness/explorer/in_process/damage.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 using ufs::InodeNumber;
@@ -498,4 +498,4 @@ std::span<const DamageKind> damage_of_names() {
   return kKinds;
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -1,5 +1,5 @@
 // Counting everything twice (audit.h).
-#include "harness/explorer/in_process/audit.h"
+#include "fs-adapters/ufs/damage/audit.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "fs-adapters/ufs/damage/trial_disk.h"
 #include "fs-adapters/ufs/little_endian.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 using ufs::FragmentAddress;
@@ -33,10 +34,10 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
 }
 
 /// Never used: most are.
-bool is_blank(const StateDisk& disk, const ufs::Geometry& geometry, InodeNumber number) {
+bool is_blank(std::span<const std::byte> image, const ufs::Geometry& geometry, InodeNumber number) {
   constexpr std::array<std::byte, ufs::kInodeBytes> kBlank = {};
   const auto place = geometry.place_of(number);
-  return std::memcmp(disk.bytes().data() + geometry.byte_of(place.block) + place.offset, kBlank.data(),
+  return std::memcmp(image.data() + geometry.byte_of(place.block) + place.offset, kBlank.data(),
                      kBlank.size()) == 0;
 }
 
@@ -71,7 +72,7 @@ std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress
     ++first_block;
     return {};
   }
-  const auto bytes = disk_->bytes().subspan(geometry.byte_of(at), geometry.block_bytes());
+  const auto bytes = image_.subspan(geometry.byte_of(at), geometry.block_bytes());
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
     const FragmentAddress next = ufs::load32(bytes, std::size_t{i} * 4);
     if (auto problem = count_pointer(reader, next, level - 1, first_block, inode, fragments);
@@ -146,8 +147,7 @@ std::string Audit::compare_links(const ufs::ImageReader& reader) const {
 
 std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t group) {
   const ufs::Geometry& geometry = reader.geometry();
-  const auto header =
-      disk_->bytes().subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
+  const auto header = image_.subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
   const auto inode_map = header.subspan(ufs::load32(header, kInodeMapField));
   const auto fragment_map = header.subspan(ufs::load32(header, kFragmentMapField));
   ufs::Summary counted;
@@ -183,7 +183,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
       return fmt::format("it has {} runs of {} free fragments, and says otherwise", runs.at(length), length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
     return "its own counts are not those of its maps";
-  const auto summaries = disk_->bytes().subspan(geometry.byte_of(reader.superblock().summary_address));
+  const auto summaries = image_.subspan(geometry.byte_of(reader.superblock().summary_address));
   if (ufs::decode_summary(summaries.subspan(std::size_t{group} * ufs::kSummaryBytes)) != counted)
     return "the summary has other counts";
   total_.directories += counted.directories;
@@ -193,17 +193,18 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
   return {};
 }
 
-std::string Audit::contradiction_in(const StateDisk& disk) {
-  return contradiction_in(disk, Names::all);
+std::string Audit::contradiction_in(std::span<const std::byte> image) {
+  return contradiction_in(image, Names::all);
 }
 
-std::string Audit::contradiction_in_counts(const StateDisk& disk) {
-  return contradiction_in(disk, Names::not_all);
+std::string Audit::contradiction_in_counts(std::span<const std::byte> image) {
+  return contradiction_in(image, Names::not_all);
 }
 
-std::string Audit::contradiction_in(const StateDisk& disk, Names names) {
-  disk_ = &disk;
-  const auto reader = ufs::ImageReader::open(disk);
+std::string Audit::contradiction_in(std::span<const std::byte> image, Names names) {
+  image_ = image;
+  const ImageBytes store(image);
+  const auto reader = ufs::ImageReader::open(store);
   if (!reader) return reader.error().message();
   const ufs::Geometry& geometry = reader->geometry();
   const ufs::Superblock& superblock = reader->superblock();
@@ -219,7 +220,7 @@ std::string Audit::contradiction_in(const StateDisk& disk, Names names) {
   if (auto problem = take(*reader, superblock.journal.at, superblock.journal.fragments); !problem.empty())
     return problem;
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
-    if (is_blank(disk, geometry, number)) continue;
+    if (is_blank(image, geometry, number)) continue;
     if (auto problem = in("inode", number, count_inode(*reader, number)); !problem.empty()) return problem;
     const std::uint16_t mode = inodes_[number].mode;
     if (mode != 0 && (mode & ufs::kTypeMask) != ufs::kTypeDirectory) ++files_;
@@ -231,7 +232,7 @@ std::string Audit::contradiction_in(const StateDisk& disk, Names names) {
   for (std::uint32_t group = 0; group < geometry.groups(); ++group)
     if (auto problem = in("group", group, compare_group(*reader, group)); !problem.empty()) return problem;
   if (superblock.total != total_) return "the superblock's totals are not the groups'";
-  const auto bytes = disk.bytes().subspan(ufs::kSuperblockByte, ufs::kSuperblockBytes);
+  const auto bytes = image.subspan(ufs::kSuperblockByte, ufs::kSuperblockBytes);
   for (std::size_t i = 0; i < 4; ++i)
     if (ufs::load32(bytes, kTotalsField + 4 * i) != ufs::load64(bytes, kTotals64Field + 8 * i))
       return "the superblock's totals for other systems are others";
@@ -240,4 +241,4 @@ std::string Audit::contradiction_in(const StateDisk& disk, Names names) {
   return superblock.clean ? std::string() : "the superblock says that it is not clean";
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

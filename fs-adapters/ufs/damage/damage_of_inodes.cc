@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/explorer/in_process/damage.h"
+#include "fs-adapters/ufs/damage/damage.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 namespace {
 
 using ufs::FragmentAddress;
@@ -512,4 +512,4 @@ std::span<const DamageKind> damage_of_inodes() {
   return kKinds;
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

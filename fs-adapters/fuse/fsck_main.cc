@@ -1,12 +1,13 @@
-// fsck.headcrash-ufs: checks and repairs a UFS on a device (fs-adapters/ufs/fsck.h). It asks no questions:
+// fsck.headcrash-TYPE: checks and repairs a file system on a device (adapters::ImageChecker). The type is in
+// the program's name. It asks no questions:
 //
 //   -n  looks only (the default)
-//   -p  replays the journal, and repairs what a power cut may leave behind when updates were in the right
-//       order (scheme_variants.h), and nothing else: what it finds beyond that is damage, for which somebody
-//       has to call it with -y (BSD's "preen")
+//   -p  recovers the log, and repairs what a power cut may leave behind when promises are kept
+//       (FileSystemType::left_by_a_cut), and nothing else: what it finds beyond that is damage, for which
+//       somebody has to call it with -y (BSD's "preen")
 //   -y  repairs everything
 //
-// With -n the disk is seen as it will be when its journal has been replayed.
+// With -n the disk is seen as it will be when its log has been recovered.
 //
 // Exit codes as fsck(8): 0 nothing to do, 1 repaired, 4 something is left, 8 it could not be done, 16 wrong
 // call.
@@ -18,8 +19,7 @@
 #include <string>
 
 #include "fs-adapters/fuse/device_store.h"
-#include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/fuse/file_systems.h"
 
 namespace headcrash::fuse {
 namespace {
@@ -28,9 +28,9 @@ constexpr int kFine = 0, kRepaired = 1, kLeft = 4, kNotDone = 8, kWrongCall = 16
 constexpr std::size_t kFindingsMax = 100'000;
 constexpr const char* kToBeReplayed = "to be replayed";
 constexpr const char* kUsage =
-    "Usage: fsck.headcrash-ufs [-n | -p | -y] DEVICE\n"
+    "Usage: {} [-n | -p | -y] DEVICE\n"
     "  -n  looks only (the default)\n"
-    "  -p  replays the journal and repairs what a power cut may leave, and nothing else (also -a)\n"
+    "  -p  recovers the log and repairs what a power cut may leave, and nothing else (also -a)\n"
     "  -y  repairs everything\n"
     "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 could not be done, 16 wrong call\n";
 
@@ -42,16 +42,15 @@ int tell(const Error& error, int code) {
 }
 
 /// `replay`: what becomes of the journal's transactions.
-void print(const ufs::FsckReport& report, const char* replay) {
-  for (const ufs::Finding& finding : report.findings)
-    fmt::print("{}: {}{}\n", ufs::name_of(finding.kind), finding.text, finding.repaired ? " (repaired)" : "");
+void print(const adapters::CheckReport& report, const char* replay) {
+  for (const adapters::CheckFinding& finding : report.findings)
+    fmt::print("{}: {}{}\n", finding.kind.name, finding.text, finding.repaired ? " (repaired)" : "");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   if (report.replayed > 0) fmt::print("journal: {} transactions {}\n", report.replayed, replay);
 }
 
-int look(DeviceStore& device) {
-  ufs::Fsck fsck;
-  const auto report = fsck.check(device, kFindingsMax);
+int look(DeviceStore& device, adapters::ImageChecker& checker) {
+  const auto report = checker.check(device, {.findings_max = kFindingsMax});
   if (!report) return tell(report.error(), kNotDone);
   print(*report, kToBeReplayed);
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
@@ -61,11 +60,9 @@ int look(DeviceStore& device) {
   return report->nothing_found() ? kFine : kLeft;
 }
 
-int repair(DeviceStore& device) {
-  ufs::Fsck fsck;
-  const auto report = fsck.run(
-      device,
-      {.repair = true, .findings_max = kFindingsMax, .time = static_cast<std::uint32_t>(std::time(nullptr))});
+int repair(DeviceStore& device, adapters::ImageChecker& checker) {
+  const auto report = checker.repair(
+      device, {.findings_max = kFindingsMax, .time = static_cast<std::uint32_t>(std::time(nullptr))});
   if (!report) return tell(report.error(), kNotDone);
   if (const auto synced = device.sync(); !synced) return tell(synced.error(), kNotDone);
   print(*report, "replayed");
@@ -76,21 +73,24 @@ int repair(DeviceStore& device) {
   return device.writes() > 0 ? kRepaired : kFine;
 }
 
-int preen(DeviceStore& device) {
-  ufs::Fsck fsck;
-  const auto report = fsck.check(device, kFindingsMax);
+int preen(DeviceStore& device, const adapters::FileSystemType& type, adapters::ImageChecker& checker) {
+  const auto report = checker.check(device, {.findings_max = kFindingsMax});
   if (!report) return tell(report.error(), kNotDone);
-  if (ufs::permitted(*report)) return repair(device);
+  if (type.left_by_a_cut(*report)) return repair(device, checker);
   print(*report, kToBeReplayed);
   fmt::print("this is damage, not what a power cut leaves: nothing was changed; call it with -y\n");
   return kLeft;
 }
 
 int run(int argc, char** argv) {
+  const auto found = type_of_program(argv[0], kFsckPrefix);
+  if (!found) return tell(found.error(), kWrongCall);
+  const adapters::FileSystemType& type = **found;
+  const std::string program = std::string(kFsckPrefix) + std::string(type.name());
   Mode mode = Mode::look;
   for (int option = 0; (option = ::getopt(argc, argv, "hnpay")) != -1;) {
     if (option == 'h') {
-      fmt::print("{}", kUsage);
+      fmt::print(kUsage, program);
       return kFine;
     }
     if (option == '?') return kWrongCall;  // getopt has said why
@@ -99,19 +99,20 @@ int run(int argc, char** argv) {
     if (option == 'y') mode = Mode::repair;
   }
   if (argc - ::optind != 1)
-    return tell({"fsck.headcrash-ufs", "wants one device", "fsck.headcrash-ufs -h tells more"}, kWrongCall);
+    return tell({program, "wants one device", program + " -h tells more"}, kWrongCall);
   const auto access = mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::alone;
   const auto device = DeviceStore::open(argv[::optind], access);
   if (!device) return tell(device.error(), kNotDone);
+  const auto checker = type.checker();
   switch (mode) {
     case Mode::look:
-      return look(**device);
+      return look(**device, *checker);
     case Mode::preen:
-      return preen(**device);
+      return preen(**device, type, *checker);
     case Mode::repair:
       break;
   }
-  return repair(**device);
+  return repair(**device, *checker);
 }
 
 }  // namespace

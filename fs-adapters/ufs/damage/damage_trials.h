@@ -15,15 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/explorer/in_process/repair_judge.h"
+#include "fs-adapters/ufs/damage/repair_judge.h"
 
-namespace headcrash::in_process {
-
-struct DamageCounts {
-  std::uint64_t damaged = 0;  ///< images
-  std::uint64_t cut = 0;      ///< repairs that were cut and made again
-  std::uint64_t left = 0;     ///< damaged images in which there was no room for all that was lost
-};
+namespace headcrash::ufs::damage {
 
 class DamageTrials {
  public:
@@ -38,9 +32,9 @@ class DamageTrials {
   /// Instead of fsck's.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
   /// Damage drawn from the seed. Errors: what is wrong with a repair, and the damage in words.
-  Result<void> run(std::uint64_t seed, DamageCounts& counts);
+  Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
   /// The same with one damage of that kind; false: the image has nothing for it.
-  Result<bool> run(const DamageKind& kind, std::uint64_t seed, DamageCounts& counts);
+  Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }
 
@@ -52,18 +46,19 @@ class DamageTrials {
   /// The writes of one repair reach the disk and are kept. One that does not end is ended.
   class Log;
   DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit);
-  Result<bool> run(const std::function<bool(Damaging&)>& put, std::uint64_t seed, DamageCounts& counts);
+  Result<bool> run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
+                   adapters::DamageCounts& counts);
   Result<void> examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,
-                       DamageCounts& counts);
+                       adapters::DamageCounts& counts);
   Result<void> look(const std::string& subject);
   Result<void> repair_and_judge(const std::string& subject, const Permitted& permitted, bool quick,
                                 std::vector<Write>* writes, bool& left);
   Result<void> cut(const std::string& subject, const std::vector<Write>& damage,
                    const std::vector<Write>& writes, const Permitted& permitted, std::uint64_t seed,
-                   DamageCounts& counts);
+                   adapters::DamageCounts& counts);
   void put(const std::vector<Write>& writes, std::size_t count);
 
-  std::unique_ptr<StateDisk> disk_;
+  std::unique_ptr<TrialDisk> disk_;
   std::unique_ptr<ImageSurvey> survey_;
   ufs::Fsck* fsck_;
   Audit* audit_;
@@ -71,4 +66,4 @@ class DamageTrials {
   Repair repair_;
 };
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

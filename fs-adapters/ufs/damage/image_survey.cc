@@ -1,5 +1,5 @@
 // One pass over inodes, pointers and names (image_survey.h).
-#include "harness/explorer/in_process/image_survey.h"
+#include "fs-adapters/ufs/damage/image_survey.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/little_endian.h"
 
-namespace headcrash::in_process {
+namespace headcrash::ufs::damage {
 
 using ufs::FragmentAddress;
 using ufs::InodeNumber;
 
-Result<ImageSurvey> ImageSurvey::of(const StateDisk& disk) {
+Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader) return pass_on(reader);
   ImageSurvey survey;
@@ -46,7 +46,7 @@ Result<ImageSurvey> ImageSurvey::of(const StateDisk& disk) {
   return survey;
 }
 
-void ImageSurvey::walk(const StateDisk& disk, OwnedRun run) {
+void ImageSurvey::walk(const TrialDisk& disk, OwnedRun run) {
   if (run.at == 0) return;
   run.fragments = run.level == 0 ? geometry_.fragments_of_block(inodes_[run.owner].size_bytes, run.block)
                                  : geometry_.fragments_per_block();
@@ -67,7 +67,7 @@ void ImageSurvey::walk(const StateDisk& disk, OwnedRun run) {
                 .at = ufs::load32(pointers, std::size_t{i} * 4)});
 }
 
-Result<void> ImageSurvey::read_names(const StateDisk& disk, InodeNumber directory) {
+Result<void> ImageSurvey::read_names(const TrialDisk& disk, InodeNumber directory) {
   for (const std::size_t number : runs_of(directory)) {
     const OwnedRun& run = runs_[number];
     if (run.level != 0) continue;
@@ -106,4 +106,4 @@ bool ImageSurvey::is_free(FragmentAddress at) const {
          !inside(superblock_.journal.at, superblock_.journal.fragments);
 }
 
-}  // namespace headcrash::in_process
+}  // namespace headcrash::ufs::damage

@@ -1,0 +1,97 @@
+// mkfs.headcrash-TYPE: makes an empty file system on a device. The type is in the program's name, its options
+// are those of FileSystemType::mkfs_options(): `--name VALUE`, or a letter where there is one.
+#include <fmt/format.h>
+#include <getopt.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/fuse/device_store.h"
+#include "fs-adapters/fuse/file_systems.h"
+
+namespace headcrash::fuse {
+namespace {
+
+constexpr int kMade = 0, kNotMade = 1, kWrongCall = 2;
+
+int tell(const Error& error, int code) {
+  fmt::print(stderr, "{}\n", error.message());
+  return code;
+}
+
+void print_help(const adapters::FileSystemType& type) {
+  fmt::print("Usage: {}{} [-q] [OPTION VALUE]... DEVICE\n  -q  says nothing when it has been made\n",
+             kMkfsPrefix, type.name());
+  for (const adapters::MkfsOption& option : type.mkfs_options()) {
+    const std::string letter = option.letter == 0 ? "    " : fmt::format("-{}, ", option.letter);
+    fmt::print("  {}{:<28} {}\n", letter, fmt::format("--{} {}", option.name, option.value), option.meaning);
+  }
+  fmt::print("Example: {}{} /dev/vda\n", kMkfsPrefix, type.name());
+}
+
+/// What getopt_long wants: 'h' and 'q', and each option by its letter or, beyond them, by its place.
+struct Known {
+  explicit Known(std::span<const adapters::MkfsOption> options) {
+    constexpr int kBeyondLetters = 256;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      names.emplace_back(options[i].name);
+      codes.push_back(options[i].letter != 0 ? options[i].letter : kBeyondLetters + static_cast<int>(i));
+      if (options[i].letter != 0) letters += {options[i].letter, ':'};
+    }
+    for (std::size_t i = 0; i < options.size(); ++i)
+      table.push_back(
+          {.name = names[i].c_str(), .has_arg = required_argument, .flag = nullptr, .val = codes[i]});
+    table.push_back({.name = "help", .has_arg = no_argument, .flag = nullptr, .val = 'h'});
+    table.push_back({});
+  }
+  std::vector<std::string> names;
+  std::vector<int> codes;
+  std::string letters = "qh";
+  std::vector<::option> table;
+};
+
+int run(int argc, char** argv) {
+  const auto found = type_of_program(argv[0], kMkfsPrefix);
+  if (!found) return tell(found.error(), kWrongCall);
+  const adapters::FileSystemType& type = **found;
+  const Known known(type.mkfs_options());
+  adapters::Settings settings;
+  bool quiet = false;
+  for (int code = 0;
+       (code = ::getopt_long(argc, argv, known.letters.c_str(), known.table.data(), nullptr)) != -1;) {
+    if (code == 'h') {
+      print_help(type);
+      return kMade;
+    }
+    if (code == '?') return kWrongCall;  // getopt has said why
+    if (code == 'q') {
+      quiet = true;
+      continue;
+    }
+    const auto option = static_cast<std::size_t>(std::ranges::find(known.codes, code) - known.codes.begin());
+    settings[known.names.at(option)] = ::optarg;
+  }
+  const std::string program = fmt::format("{}{}", kMkfsPrefix, type.name());
+  if (argc - ::optind != 1)
+    return tell({program, "wants one device", program + " -h tells more"}, kWrongCall);
+  if (std::ranges::find(known.names, "time") != known.names.end())
+    settings.emplace("time", fmt::to_string(std::time(nullptr)));
+  const std::string device = argv[::optind];
+  const auto store = DeviceStore::open(device, DeviceStore::Access::alone);
+  if (!store) return tell(store.error(), kNotMade);
+  const auto made = type.mkfs(**store, settings);
+  if (!made) return tell(made.error(), kNotMade);
+  if (const auto synced = (*store)->sync(); !synced) return tell(synced.error(), kNotMade);
+  if (!quiet) fmt::print("{}: {}\n", device, made->text);
+  return kMade;
+}
+
+}  // namespace
+}  // namespace headcrash::fuse
+
+int main(int argc, char** argv) {
+  return headcrash::fuse::run(argc, argv);
+}

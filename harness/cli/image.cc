@@ -1,0 +1,228 @@
+// headcrash image: makes, checks and looks into images of headcrash's own file systems, without mounting them.
+// One subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is the old word for `image ufs`.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "fs-adapters/registry.h"
+#include "harness/cli/command.h"
+#include "plugin/base/size.h"
+#include "plugin/media/sparse_file_store.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+using Store = std::unique_ptr<media::SparseFileStore>;
+
+struct ImageArguments {
+  const adapters::FileSystemType* type = nullptr;
+  std::string image, size, path;
+  adapters::Settings mkfs;
+  bool repair = false, as_json = false;
+};
+
+Result<Store> open_image(const ImageArguments& arguments) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(arguments.image, error);
+  if (error)
+    return fail(arguments.image, error.message(),
+                fmt::format("give an image; `headcrash image {} mkfs` makes one", arguments.type->name()));
+  return media::SparseFileStore::open(arguments.image, bytes / model::kSectorBytes);
+}
+
+Result<Store> make_image(const ImageArguments& arguments) {
+  if (arguments.size.empty()) return open_image(arguments);
+  const auto bytes = base::parse_size(arguments.size, "--size");
+  if (!bytes) return pass_on(bytes);
+  return media::SparseFileStore::open(arguments.image, *bytes / model::kSectorBytes);
+}
+
+int run_mkfs(const ImageArguments& arguments) {
+  const bool new_image = !std::filesystem::exists(arguments.image);
+  const auto store = make_image(arguments);
+  if (!store) return tell(store.error(), arguments.as_json);
+  const auto made = arguments.type->mkfs(**store, arguments.mkfs);
+  if (!made) {
+    std::error_code ignored;
+    if (new_image) std::filesystem::remove(arguments.image, ignored);
+    return tell(made.error(), arguments.as_json);
+  }
+  if (arguments.as_json) {
+    json facts = json::object();
+    for (const auto& [name, value] : made->facts) facts[name] = value;
+    print(facts);
+  } else {
+    fmt::print("{}: {}\n", arguments.image, made->text);
+  }
+  return kFine;
+}
+
+std::string_view name(adapters::Severity severity) {
+  switch (severity) {
+    case adapters::Severity::stale:
+      return "stale";
+    case adapters::Severity::residue:
+      return "residue";
+    case adapters::Severity::damage:
+      break;
+  }
+  return "damage";
+}
+
+void print_report(const ImageArguments& arguments, const adapters::CheckReport& report) {
+  if (arguments.as_json) {
+    json findings = json::array();
+    for (const adapters::CheckFinding& f : report.findings)
+      findings.push_back({{"kind", f.kind.name},
+                          {"severity", name(f.kind.severity)},
+                          {"inode", f.inode},
+                          {"block", f.block},
+                          {"count", f.count},
+                          {"repaired", f.repaired},
+                          {"text", f.text}});
+    print({{"findings", findings},
+           {"more_findings", report.more_findings},
+           {"was_clean", report.was_clean},
+           {"unrepaired", report.unrepaired},
+           {"replayed", report.replayed},
+           {"files", report.files},
+           {"directories", report.directories}});
+    return;
+  }
+  for (const adapters::CheckFinding& f : report.findings)
+    fmt::print("{}: {}{}\n", f.kind.name, f.text, f.repaired ? " (repaired)" : "");
+  if (report.replayed > 0)
+    fmt::print("log: {} transactions {}\n", report.replayed,
+               arguments.repair ? "replayed" : "to be replayed");
+  if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
+  fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
+             report.nothing_found() ? "clean"
+             : report.unrepaired    ? "not all repaired"
+             : arguments.repair     ? "repaired"
+                                    : "not clean");
+}
+
+int run_check(const ImageArguments& arguments) {
+  const auto store = open_image(arguments);
+  if (!store) return tell(store.error(), arguments.as_json);
+  const auto checker = arguments.type->checker();
+  const auto report = arguments.repair ? checker->repair(**store, {}) : checker->check(**store, {});
+  if (!report) return tell(report.error(), arguments.as_json);
+  print_report(arguments, *report);
+  const bool fine = report->nothing_found() || (arguments.repair && !report->unrepaired);
+  return fine ? kFine : kFound;
+}
+
+char letter_of(FileType type) {
+  switch (type) {
+    case FileType::directory:
+      return 'd';
+    case FileType::symlink:
+      return 'l';
+    case FileType::regular:
+      return '-';
+    case FileType::whiteout:
+    case FileType::other:
+      break;
+  }
+  return '?';
+}
+
+Result<void> list_path(const adapters::ImageReader& reader, const std::string& path) {
+  const auto number = reader.lookup(path);
+  if (!number) return pass_on(number);
+  const auto names = reader.list(*number);
+  if (!names) return pass_on(names);
+  for (const adapters::ImageName& entry : *names) {
+    const auto inode = reader.inode(entry.inode);
+    if (!inode) return pass_on(inode);
+    std::string target;
+    if (inode->type == FileType::symlink) {
+      const auto link = reader.readlink(entry.inode);
+      target = link ? " -> " + *link : " -> ?";
+    }
+    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode->type), inode->mode & 0777U,
+               inode->links, inode->size_bytes, entry.inode, entry.name, target);
+  }
+  return {};
+}
+
+Result<void> print_file(const adapters::ImageReader& reader, const std::string& path) {
+  const auto number = reader.lookup(path);
+  if (!number) return pass_on(number);
+  std::vector<std::byte> buffer(65536);
+  for (std::uint64_t at = 0;;) {
+    const auto count = reader.read(*number, at, buffer);
+    if (!count) return pass_on(count);
+    if (*count == 0) return {};
+    if (std::fwrite(buffer.data(), 1, *count, stdout) != *count)
+      return fail("standard output", "cannot be written", "look for a full disk");
+    at += *count;
+  }
+}
+
+using Show = Result<void> (*)(const adapters::ImageReader&, const std::string&);
+int run_show(const ImageArguments& arguments, Show show) {
+  const auto store = open_image(arguments);
+  if (!store) return tell(store.error(), false);
+  const auto reader = arguments.type->open_image(**store);
+  if (!reader) return tell(reader.error(), false);
+  const auto shown = show(**reader, arguments.path);
+  return shown ? kFine : tell(shown.error(), false);
+}
+
+/// mkfs, check (also `fsck`), ls and cat of one type.
+void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exit_code) {
+  command.require_subcommand(1);
+  const auto arguments = std::make_shared<ImageArguments>();
+  arguments->type = &type;
+  const auto add = [&](const char* verb, const char* what) {
+    auto* const added = command.add_subcommand(verb, what);
+    added->add_option("IMAGE", arguments->image, "the image")->required();
+    return added;
+  };
+  auto* const mkfs = add("mkfs", "Makes an empty file system");
+  mkfs->add_option("--size", arguments->size, "makes the image, so long (64M)");
+  for (const adapters::MkfsOption& option : type.mkfs_options()) {
+    const std::string name(option.name);
+    mkfs->add_option_function<std::string>(
+            "--" + name, [arguments, name](const std::string& value) { arguments->mkfs[name] = value; },
+            std::string(option.meaning))
+        ->type_name(std::string(option.value));
+  }
+  mkfs->add_flag("--json", arguments->as_json, "for programs");
+  mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
+  auto* const check = add("check", "Checks a file system; 0: clean or repaired, 1: not");
+  check->alias("fsck");
+  check->add_flag("--repair", arguments->repair, "repairs what it finds");
+  check->add_flag("--json", arguments->as_json, "for programs");
+  check->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
+  auto* const list = add("ls", "Lists a directory");
+  list->add_option("PATH", arguments->path, "from the root; default: the root");
+  list->callback([arguments, &exit_code] { exit_code = run_show(*arguments, list_path); });
+  auto* const cat = add("cat", "Prints a file");
+  cat->add_option("PATH", arguments->path, "from the root")->required();
+  cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
+}
+
+}  // namespace
+
+void add_image(CLI::App& app, int& exit_code) {
+  auto* const image =
+      app.add_subcommand("image", "Makes, checks and looks into images of our own file systems");
+  image->require_subcommand(1);
+  image->footer(
+      "Examples:\n  headcrash image ufs mkfs disk.img --size 64M\n"
+      "  headcrash image ufs check disk.img            # looks only\n"
+      "  headcrash image ufs check disk.img --repair\n  headcrash image ufs ls disk.img lost+found");
+  for (const adapters::FileSystemType* const type : adapters::file_system_types())
+    add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
+              exit_code);
+  // Scripts that were written when there was one type.
+  if (const auto ufs = adapters::find_file_system_type("ufs"))
+    add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs, exit_code);
+}
+
+}  // namespace headcrash::cli
