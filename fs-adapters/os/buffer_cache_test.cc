@@ -400,6 +400,21 @@ TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
   EXPECT_EQ(w.medium.word(10), 8U);
 }
 
+TEST(BufferCache, ACopyThatFailsDoesNotComeBackOverANewerOne) {
+  CachedWorld w({.block_copy = true});
+  w.disk.bad_sectors = {10};
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.write_async(w.fill({0, 1}, 10, 8));
+    w.cache.drop_clean();
+    w.disk.bad_sectors = {};  // the first is at the disk already
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+  });
+  EXPECT_EQ(w.medium.word(10), 8U);
+}
+
 TEST(BufferCache, WhatFailsAfterItWasDiscardedIsForgotten) {
   for (const bool copies : {false, true}) {
     CachedWorld w({.block_copy = copies});
