@@ -26,6 +26,12 @@
 // needs room or is to flush, and the owner writes many at once with write_gathered(), one request for a whole
 // segment. Buffers with a home are written as ever, also in such a cache.
 //
+// Bounds: buffers, counted copies and charges together take `bytes`, what exceeds that is counted; charges
+// take `charged_bytes_max`, copies `copies_bytes`. A write on its way has its buffer locked or pinned or a
+// counted copy, but for blocks of zeroes with -CB, which cost nothing: of all writes together no more than
+// `writes_max` are on their way, and who would issue one more waits. A block whose write failed is in the
+// cache, so that what is known of errors is bounded by its size.
+//
 // A buffer is clean from the moment its write is issued. If the write fails it is dirty again, with what it
 // holds by then, and is written again by the next sweep or flush: nothing is lost to an error, and a flush is
 // a statement about the disk, not about events. It returns an error as long as a block that it covers has not
@@ -150,6 +156,7 @@ struct BufferCacheOptions {
   std::uint64_t reserve_bytes = 0;
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< of `bytes`: all charges together
   std::uint32_t gathered_bytes_max = 4 << 20;           ///< one gathered write
+  std::size_t writes_max = 1 << 20;  ///< on their way; each buffer of a gathered one counts
 };
 
 struct BufferCacheCounters {

@@ -172,6 +172,16 @@ TEST(BufferCache, ZeroesNeedNoCopy) {
   EXPECT_EQ(w.medium.word(10), 0U);
 }
 
+TEST(BufferCache, WritesThatCostNoMemoryAreBoundedToo) {
+  CachedWorld w({.block_copy = true, .writes_max = 3});
+  w.run_as_user([&] {
+    for (std::uint64_t block = 0; block < 20; ++block)
+      w.cache.write_async(w.fill({0, static_cast<std::int64_t>(block)}, block * 10, 0));
+    EXPECT_EQ(w.queue.counters().queued_most, 3U);
+    w.queue.drain();
+  });
+}
+
 TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
   CachedWorld w({.block_copy = true, .copies_bytes = 8192});
   w.run_as_user([&] {

@@ -55,6 +55,7 @@ void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts
   for (const GatheredPart& part : parts)
     if (part.buffer && travels_as_copy(*part.buffer.buffer_)) copied += part.buffer.bytes().size();
   invariant(bytes <= options.gathered_bytes_max, "a gathered write is longer than the cache permits");
+  wait_for_writes();
   if (copied > 0) wait_for_copies(copied);
   cpu.use(cpu.costs().request_issued + cpu.costs().copy_per_kib * static_cast<TimeNs>(copied) / TimeNs{1024});
 }
@@ -160,6 +161,7 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
   all.after = after;
   BlockRequest request{model::Op::write, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.data = gathered->bytes;
+  s.writes_on_their_way += gathered->parts.size();
   const RequestId id = s.disk.issue(request, all, *gathered);
   ++s.counters.gathered_writes;
   for (const State::Gathered::Part& part : gathered->parts) {

@@ -140,6 +140,7 @@ struct BufferCache::State {
     return buffer.content == Content::metadata || options.lock_data;
   }
   void wait_for_copies(std::size_t bytes);
+  void wait_for_writes();
   bool travels_as_copy(const Buffer& buffer) const {
     return options.block_copy && locks_while_written(buffer);
   }
@@ -190,6 +191,7 @@ struct BufferCache::State {
   std::size_t used_bytes = 0;    ///< buffers, counted copies and charges
   std::size_t copied_pages = 0;  ///< of the counted copies
   std::size_t forced_on_their_way = 0;
+  std::size_t writes_on_their_way = 0;
   BufferOwner* owner = nullptr;
   std::size_t unassigned_bytes = 0;  ///< dirty buffers without a home
   std::size_t charged_bytes = 0;

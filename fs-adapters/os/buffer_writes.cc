@@ -73,8 +73,17 @@ void BufferCache::State::wait_for_copies(std::size_t bytes) {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
+/// Until another write may be issued.
+void BufferCache::State::wait_for_writes() {
+  if (writes_on_their_way < options.writes_max) return;
+  const TimeNs before = executor.now();
+  while (writes_on_their_way >= options.writes_max) room.wait();
+  executor.account().disk_wait_ns += executor.now() - before;
+}
+
 /// The calling fiber has the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
+  wait_for_writes();
   const CpuCosts& costs = cpu.costs();
   if (travels_as_copy(buffer) && !all_zero(buffer.bytes)) wait_for_copies(buffer.bytes.size());
   TimeNs work = costs.request_issued;
@@ -140,6 +149,7 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   set_clean(buffer);
   buffer.fresh = false;
   transfers.append(*transfer);
+  ++writes_on_their_way;
   const RequestId id = disk.issue(request, out.ordering, *transfer);
   transfer->id = id;
   buffer.last_write = id;
@@ -153,6 +163,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   used_bytes -= transfer.counted_bytes;
   copied_pages -= pages_of(transfer.counted_bytes);
   if (transfer.forced) --forced_on_their_way;
+  if (!transfer.is_read) --writes_on_their_way;
   if (!transfer.is_read) write_arrived(transfer, status);
   if (Buffer* buffer = transfer.buffer) {
     if (transfer.is_read) read_arrived(*buffer, status);
