@@ -1,0 +1,34 @@
+// The table (registry.h).
+#include "fs-adapters/registry.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "fs-adapters/ufs/under_test.h"
+
+namespace headcrash::adapters {
+
+std::span<const FileSystemType* const> file_system_types() {
+  static const std::array kTypes{
+      &ufs::file_system_type(),
+  };
+  return kTypes;
+}
+
+Result<const FileSystemType*> find_file_system_type(std::string_view name) {
+  std::string names;
+  for (const FileSystemType* const type : file_system_types()) {
+    if (type->name() == name) return type;
+    names += (names.empty() ? "" : ", ") + std::string(type->name());
+  }
+  return fail("file system", "there is no type called '" + std::string(name) + "'", "there are " + names);
+}
+
+Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system) {
+  const auto found = find_file_system_type(type);
+  if (!found) return pass_on(found);
+  return (*found)->find_system(system);
+}
+
+}  // namespace headcrash::adapters

@@ -1,0 +1,193 @@
+// What every registered system owes to those who drive it (system_under_test.h), on its own disk: a new file
+// system is in the table when these pass.
+#include "fs-adapters/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fs-adapters/os/memory_machine.h"
+#include "plugin/media/memory_store.h"
+
+namespace headcrash::adapters {
+namespace {
+
+std::vector<const SystemUnderTest*> all_systems() {
+  std::vector<const SystemUnderTest*> all;
+  for (const FileSystemType* const type : file_system_types())
+    for (const auto& system : type->systems()) all.push_back(system.get());
+  return all;
+}
+
+TEST(Registry, NamesAreThereOnceAndFoundAgain) {
+  std::set<std::string> names;
+  for (const SystemUnderTest* const system : all_systems()) {
+    EXPECT_TRUE(names.insert(system->full_name()).second) << system->full_name();
+    const auto found = find_system(system->type().name(), system->name());
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(*found, system);
+  }
+  for (const FileSystemType* const type : file_system_types()) {
+    EXPECT_TRUE(type->find_system(type->usual_system())) << type->name();
+    std::set<char> letters;
+    for (const MkfsOption& option : type->mkfs_options())
+      EXPECT_TRUE(option.letter == 0 || letters.insert(option.letter).second) << option.name;
+  }
+  const auto unknown = find_system("ufs", "soft-update");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("soft-updates"), std::string::npos);
+  const auto type = find_file_system_type("zfs");
+  ASSERT_FALSE(type);
+  EXPECT_NE(type.error().message().find("ufs"), std::string::npos);
+}
+
+class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
+ protected:
+  const SystemUnderTest& system() const { return *GetParam(); }
+  const FileSystemType& type() const { return GetParam()->type(); }
+
+  void make(std::string_view disk_name) {
+    const auto disk = system().lab_disk(disk_name);
+    ASSERT_TRUE(disk) << disk_name;
+    auto store = media::MemoryStore::create(disk->bytes / model::kSectorBytes);
+    ASSERT_TRUE(store) << store.error().message();
+    store_ = *std::move(store);
+    const auto made = type().mkfs(*store_, disk->mkfs);
+    ASSERT_TRUE(made) << made.error().message();
+  }
+  enum class End : std::uint8_t { unmount, abandon };
+  /// Mounts, calls it, and ends in that way. What it counts at the end is left in `counted_`.
+  void with_mounted(const std::function<void(Vfs&)>& body, End end) {
+    os::MemoryMachine machine(*store_,
+                              {.system = {.queue = system().description().queue,
+                                          .cache = {.block_copy = system().description().block_copy}}});
+    os::Account account{.name = "user"};
+    machine.system.syncer.start();
+    machine.system.run_as(account, [&] {
+      auto mounted = system().mount(machine.system, {});
+      ASSERT_TRUE(mounted) << mounted.error().message();
+      body((*mounted)->vfs());
+      EXPECT_TRUE((*mounted)->owes_nothing() || end == End::abandon);
+      counted_ = (*mounted)->space_counts();
+      if (end == End::unmount) {
+        const auto unmounted = (*mounted)->unmount();
+        EXPECT_TRUE(unmounted) << unmounted.error().value;
+      } else {
+        (*mounted)->abandon();
+        machine.disk.power_cut();
+      }
+    });
+    machine.disk.power_cut();
+    machine.system.executor.halt();
+  }
+  static void write_something(Vfs& vfs) {
+    ASSERT_TRUE(vfs.mkdir("d", 0755));
+    const auto file = vfs.open("d/f", {.create = true});
+    ASSERT_TRUE(file);
+    const std::vector<std::byte> data(9000, std::byte{0x5a});
+    ASSERT_TRUE(vfs.pwrite(*file, 700, data));
+    ASSERT_TRUE(vfs.fsync(*file));
+    ASSERT_TRUE(vfs.close(*file));
+    ASSERT_TRUE(vfs.symlink("d/f", "l"));
+    ASSERT_TRUE(vfs.link("d/f", "g"));
+    ASSERT_TRUE(vfs.sync());
+  }
+  /// What write_something() has made.
+  void expect_something() {
+    const auto reader = type().open_image(*store_);
+    ASSERT_TRUE(reader) << reader.error().message();
+    std::map<std::string, ImageInode> seen;
+    const auto walked =
+        (*reader)->walk([&](const std::string& path, const ImageInode& inode) { seen.emplace(path, inode); });
+    ASSERT_TRUE(walked) << walked.error().message();
+    ASSERT_TRUE(seen.contains("d") && seen.contains("d/f") && seen.contains("l") && seen.contains("g"));
+    const ImageInode& file = seen.at("d/f");
+    EXPECT_EQ(file.number, seen.at("g").number);
+    EXPECT_EQ(file.type, FileType::regular);
+    EXPECT_EQ(file.links, 2U);
+    EXPECT_EQ(file.size_bytes, 9700U);
+    EXPECT_EQ(seen.at("d").type, FileType::directory);
+    EXPECT_EQ(*(*reader)->readlink(seen.at("l").number), "d/f");
+    EXPECT_EQ(*(*reader)->lookup("d/f"), file.number);
+    std::vector<std::byte> bytes(10000);
+    ASSERT_EQ(*(*reader)->read(file.number, 0, bytes), 9700U);
+    EXPECT_EQ(bytes[699], std::byte{0});
+    EXPECT_EQ(bytes[700], std::byte{0x5a});
+    const auto content = (*reader)->content(file.number);
+    ASSERT_TRUE(content);
+    std::uint64_t sectors = 0;
+    for (const ContentExtent& extent : *content) sectors += extent.sectors;
+    EXPECT_GE(sectors * model::kSectorBytes, 9700U);
+    std::array<std::byte, model::kSectorBytes> sector{};
+    ASSERT_TRUE(store_->read(content->front().lba + 1, sector));
+    EXPECT_EQ(sector.back(), std::byte{0x5a}) << "the extents are where the bytes are";
+  }
+
+  std::unique_ptr<media::MemoryStore> store_;
+  Counters counted_;
+};
+
+TEST_P(EverySystem, IsCleanAndCountsWhatACheckCountsWhenItHasBeenUnmounted) {
+  for (const char* disk : {"plain", "tiny"}) {
+    if (!system().lab_disk(disk)) continue;
+    make(disk);
+    const auto checker = type().checker();
+    const auto fresh = checker->check(*store_, {});
+    ASSERT_TRUE(fresh) << fresh.error().message();
+    EXPECT_TRUE(fresh->nothing_found() && fresh->was_clean) << disk;
+    with_mounted([](Vfs& vfs) { write_something(vfs); }, End::unmount);
+    const auto report = checker->check(*store_, {});
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_TRUE(report->was_clean);
+    EXPECT_TRUE(report->nothing_found()) << report->findings.front().text;
+    EXPECT_EQ(report->space, counted_) << disk;
+    expect_something();
+    with_mounted([](Vfs& vfs) { EXPECT_TRUE(vfs.stat("d/f")); }, End::unmount);
+  }
+}
+
+TEST_P(EverySystem, KeepsWhatWasSyncedWhenItIsAbandoned) {
+  make("plain");
+  with_mounted([](Vfs& vfs) { write_something(vfs); }, End::abandon);
+  const auto checker = type().checker();
+  const auto report = checker->check(*store_, {});
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_FALSE(report->was_clean);
+  for (const CheckFinding& finding : report->findings)
+    EXPECT_TRUE(system().may_leave(finding.kind)) << finding.text;
+  EXPECT_TRUE(system().control() || type().left_by_a_cut(*report));
+  ASSERT_TRUE(checker->repair(*store_, {}));
+  const auto again = checker->check(*store_, {});
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_TRUE(again->nothing_found());
+  expect_something();
+}
+
+TEST_P(EverySystem, RefusesOptionsThatItDoesNotKnow) {
+  const auto store = media::MemoryStore::create(32768);
+  ASSERT_TRUE(store) << store.error().message();
+  const auto made = type().mkfs(**store, {{"no-such-option", "1"}});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message().find("no-such-option"), std::string::npos);
+  EXPECT_FALSE(type().open_image(**store));
+  EXPECT_FALSE(type().checker()->check(**store, {}));
+}
+
+TEST_P(EverySystem, KnowsWhereFaultsTellMost) {
+  make("plain");
+  const auto areas = type().fault_areas(*store_);
+  ASSERT_TRUE(areas) << areas.error().message();
+  EXPECT_FALSE(areas->empty());
+}
+
+std::string test_name(const testing::TestParamInfo<const SystemUnderTest*>& system) {
+  std::string name = system.param->full_name();
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EverySystem, testing::ValuesIn(all_systems()), test_name);
+
+}  // namespace
+}  // namespace headcrash::adapters

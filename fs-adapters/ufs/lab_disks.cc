@@ -1,0 +1,49 @@
+// Sizes and options of the lab's disks (lab_disks.h).
+#include "fs-adapters/ufs/lab_disks.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr std::uint64_t kKiB = 1 << 10;
+constexpr std::uint64_t kPlainBytes = 16 << 20;
+
+/// Four transactions of two operations, as journal_fragments_min() has it for two groups, in whole blocks.
+constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes) {
+  return std::uint64_t{4 * 18 + 1} * block_bytes;
+}
+
+adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_bytes, std::uint64_t groups,
+                             bool journal) {
+  adapters::LabDisk disk;
+  if (journal) {
+    // A journal lies in one group, and leaves some room there.
+    group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) / block_bytes *
+                  block_bytes;
+    groups = 2;
+    disk.mkfs["journal-size"] = std::to_string(shortest_journal(block_bytes));
+  }
+  disk.mkfs["block-size"] = std::to_string(block_bytes);
+  disk.mkfs["fragment-size"] = "512";
+  disk.mkfs["inodes-per-group"] = "32";
+  disk.mkfs["group-size"] = std::to_string(group_bytes);
+  disk.mkfs["reserve"] = "0";
+  disk.bytes = group_bytes * groups;
+  return disk;
+}
+
+}  // namespace
+
+std::optional<adapters::LabDisk> lab_disk(std::string_view name, bool journal) {
+  if (name == "plain") return adapters::LabDisk{.bytes = kPlainBytes};
+  if (name == "tiny") return small_disk(2048, 96 * kKiB, 3, journal);
+  if (name != "deep" && name != "used") return {};
+  adapters::LabDisk disk = small_disk(512, 128 * kKiB, 2, journal);
+  if (name == "used") disk.used_by = journal ? "journal" : "soft-updates";
+  return disk;
+}
+
+}  // namespace headcrash::ufs

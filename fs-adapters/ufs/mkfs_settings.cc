@@ -1,0 +1,80 @@
+// Names and values become MkfsOptions (mkfs_settings.h).
+#include "fs-adapters/ufs/mkfs_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "plugin/base/size.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
+    {"block-size", 'b', "BYTES", "of a block, 4096 or 8192 (8192)"},
+    {"fragment-size", 'f', "BYTES", "of a fragment, an eighth of a block to all of it (1024)"},
+    {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
+    {"inodes-per-group", 0, "NUMBER", "0: as the density says (0)"},
+    {"group-size", 'g', "BYTES", "of a cylinder group; 0: as few groups as can be (0)"},
+    {"reserve", 'm', "PERCENT", "kept free (10)"},
+    {"journal-size", 'J', "BYTES",
+     "of a journal; 0: as many as fit the device (none; the first mount with a journal makes one)"},
+    {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
+    {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
+});
+
+/// The first 16 hexadecimal digits, whatever is between them.
+Result<std::array<std::uint32_t, 2>> id_of(const std::string& uuid) {
+  std::array<std::uint32_t, 2> id = {};
+  std::size_t digits = 0;
+  for (const char c : uuid) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const std::size_t value = kDigits.find(static_cast<char>(c | 0x20));
+    if (c == '-' || digits == 16) continue;
+    if (value == std::string_view::npos) break;
+    id.at(digits / 8) = id.at(digits / 8) * 16 + static_cast<std::uint32_t>(value);
+    ++digits;
+  }
+  if (digits < 16) return fail("uuid " + uuid, "is no UUID", "give one as uuidgen prints it");
+  return id;
+}
+
+}  // namespace
+
+std::span<const adapters::MkfsOption> mkfs_options() {
+  return kOptions;
+}
+
+Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
+  MkfsOptions options;
+  for (const auto& [name, value] : settings) {
+    if (name == "uuid") {
+      const auto id = id_of(value);
+      if (!id) return pass_on(id);
+      options.id = *id;
+      continue;
+    }
+    if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
+      return fail("mkfs option " + name, "is unknown to ufs", "`mkfs.headcrash-ufs -h` lists all of them");
+    const auto number = base::parse_size(value, name);
+    if (!number) return pass_on(number);
+    if (name == "group-size") {
+      options.group_bytes = *number;
+    } else if (name == "journal-size") {
+      options.journal_bytes = *number;
+    } else if (*number > UINT32_MAX) {
+      return fail(name, "is too large", "give less than 4G");
+    } else {
+      const auto small = static_cast<std::uint32_t>(*number);
+      if (name == "block-size") options.block_bytes = small;
+      if (name == "fragment-size") options.fragment_bytes = small;
+      if (name == "bytes-per-inode") options.bytes_per_inode = small;
+      if (name == "inodes-per-group") options.inodes_per_group = small;
+      if (name == "reserve") options.reserve_percent = small;
+      if (name == "time") options.time = small;
+    }
+  }
+  return options;
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,284 @@
+// Names and numbers of ufs in those of every file system (under_test.h).
+#include "fs-adapters/ufs/under_test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fs-adapters/ufs/file_system.h"
+#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/lab_disks.h"
+#include "fs-adapters/ufs/mkfs.h"
+#include "fs-adapters/ufs/mkfs_settings.h"
+#include "fs-adapters/ufs/scheme_variants.h"
+
+namespace headcrash::ufs {
+namespace {
+
+adapters::Severity severity_of(Weight weight) {
+  switch (weight) {
+    case Weight::stale:
+      return adapters::Severity::stale;
+    case Weight::residue:
+      return adapters::Severity::residue;
+    case Weight::damage:
+      break;
+  }
+  return adapters::Severity::damage;
+}
+
+adapters::Counters counters_of(const Summary& counted) {
+  return {{"directories", counted.directories},
+          {"free inodes", counted.free_inodes},
+          {"free blocks", counted.free_blocks},
+          {"free fragments", counted.free_fragments}};
+}
+
+class UfsChecker final : public adapters::ImageChecker {
+ public:
+  Result<adapters::CheckReport> check(const model::SectorStore& store,
+                                      const adapters::CheckOptions& options) override {
+    return converted(fsck_.check(store, options.findings_max, options.digests));
+  }
+  Result<adapters::CheckReport> repair(model::SectorStore& store,
+                                       const adapters::CheckOptions& options) override {
+    return converted(fsck_.run(store, {.repair = true,
+                                       .findings_max = options.findings_max,
+                                       .time = options.time,
+                                       .contents = options.digests}));
+  }
+
+ private:
+  static Result<adapters::CheckReport> converted(Result<FsckReport> report) {
+    if (!report) return pass_on(report);
+    adapters::CheckReport made{.more_findings = report->more_findings,
+                               .was_clean = report->was_clean,
+                               .log_in_use = report->journalled,
+                               .unrepaired = report->unrepaired,
+                               .replayed = report->replayed,
+                               .files = report->files,
+                               .directories = report->directories,
+                               .space = counters_of(report->totals)};
+    made.findings.reserve(report->findings.size());
+    for (Finding& finding : report->findings)
+      made.findings.push_back({.kind = kind_of(finding.kind),
+                               .inode = finding.inode,
+                               .block = finding.block,
+                               .count = finding.count,
+                               .repaired = finding.repaired,
+                               .text = std::move(finding.text)});
+    return made;
+  }
+
+  Fsck fsck_;
+};
+
+FileType type_of(const Inode& inode) {
+  if (inode.is_directory()) return FileType::directory;
+  if (inode.is_regular()) return FileType::regular;
+  return inode.is_symlink() ? FileType::symlink : FileType::other;
+}
+
+class UfsReader final : public adapters::ImageReader {
+ public:
+  explicit UfsReader(ufs::ImageReader reader) : reader_(std::move(reader)) {}
+
+  std::uint64_t root() const override { return kRootInode; }
+  std::uint64_t layout() const override {
+    const Superblock& s = reader_.superblock();
+    std::uint64_t digest = s.size_fragments;
+    for (const std::uint32_t each :
+         {s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset, s.stagger, s.stagger_mask,
+          s.groups, s.inodes_per_group, s.fragments_per_group, s.header_bytes, s.block_bytes,
+          s.fragment_bytes, s.inline_target_max}) {
+      constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+      digest = (digest ^ each) * kOdd;
+      digest ^= digest >> 31U;
+    }
+    return digest;
+  }
+  Result<adapters::ImageInode> inode(std::uint64_t number) const override {
+    const auto found = reader_.inode(number_of(number));
+    if (!found) return pass_on(found);
+    return adapters::ImageInode{.number = number,
+                                .allocated = found->allocated(),
+                                .type = type_of(*found),
+                                .mode = found->mode & 0777U,
+                                .links = found->links,
+                                .user = found->user,
+                                .group = found->group,
+                                .size_bytes = found->size_bytes,
+                                .allocated_bytes = std::uint64_t{found->sectors} * kSectorBytes,
+                                .modified_seconds = found->modified.seconds};
+  }
+  Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
+    auto entries = reader_.list(number_of(directory));
+    if (!entries) return pass_on(entries);
+    std::vector<adapters::ImageName> names;
+    names.reserve(entries->size());
+    for (NamedInode& entry : *entries) names.push_back({std::move(entry.name), entry.inode});
+    return names;
+  }
+  Result<std::string> readlink(std::uint64_t number) const override {
+    return reader_.readlink(number_of(number));
+  }
+  Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
+    const auto inode = reader_.inode(number_of(number));
+    if (!inode) return pass_on(inode);
+    const Geometry& geometry = reader_.geometry();
+    const std::uint64_t blocks = geometry.blocks_of_size(inode->size_bytes);
+    const auto addresses = reader_.blocks(*inode, blocks);
+    if (!addresses) return pass_on(addresses);
+    const std::uint64_t whole = geometry.block_bytes() / kSectorBytes;
+    std::vector<adapters::ContentExtent> extents;
+    extents.reserve(addresses->size());
+    for (const FragmentAddress at : *addresses)
+      extents.push_back({at == 0 ? adapters::ContentExtent::kHole : geometry.lba_of(at), whole});
+    return extents;
+  }
+  Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
+                           std::span<std::byte> into) const override {
+    return reader_.read(number_of(number), offset, into);
+  }
+
+ private:
+  /// What no inode has stays what no inode has.
+  static InodeNumber number_of(std::uint64_t number) {
+    return static_cast<InodeNumber>(std::min<std::uint64_t>(number, UINT32_MAX));
+  }
+
+  ufs::ImageReader reader_;
+};
+
+class MountedUfs final : public adapters::MountedSystem {
+ public:
+  explicit MountedUfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+
+  Vfs& vfs() override { return *file_system_; }
+  VfsResult<void> unmount() override { return file_system_->unmount(); }
+  void abandon() override { file_system_->abandon(); }
+  adapters::Counters space_counts() const override { return counters_of(file_system_->volume().super.total); }
+
+ private:
+  std::unique_ptr<FileSystem> file_system_;
+};
+
+class UfsSystem final : public adapters::SystemUnderTest {
+ public:
+  UfsSystem(const adapters::FileSystemType& type, SchemeVariant variant)
+      : SystemUnderTest(type, {.name = variant.name,
+                               .title = variant.title,
+                               .control = variant.control,
+                               .promises = promises_of(variant),
+                               .queue = variant.queue,
+                               .block_copy = variant.block_copy}),
+        variant_(std::move(variant)) {}
+
+  Result<std::unique_ptr<adapters::MountedSystem>> mount(
+      os::System& system, const adapters::MountSettings& settings) const override {
+    MountOptions how = variant_.mount;
+    how.although_not_clean = settings.force;
+    auto mounted = FileSystem::mount(system, how);
+    if (!mounted) return pass_on(mounted);
+    return std::make_unique<MountedUfs>(*std::move(mounted));
+  }
+  bool may_leave(const adapters::FindingKind& kind) const override {
+    return permitted(variant_, static_cast<FindingKind>(kind.order));
+  }
+  std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
+    return ufs::lab_disk(name, has_journal());
+  }
+  bool has_journal() const { return variant_.mount.scheme == SchemeKind::journal; }
+
+ private:
+  SchemeVariant variant_;
+};
+
+class UfsType final : public adapters::FileSystemType {
+ public:
+  UfsType() {
+    for (SchemeVariant& variant : scheme_variants())
+      systems_.push_back(std::make_unique<UfsSystem>(*this, std::move(variant)));
+  }
+
+  std::string_view name() const override { return "ufs"; }
+  std::string_view title() const override { return "UFS1 with the ordering schemes of Ganger and Patt 1994"; }
+  std::string_view address_unit() const override { return "fragment"; }
+  std::span<const adapters::MkfsOption> mkfs_options() const override { return ufs::mkfs_options(); }
+  Result<adapters::MadeImage> mkfs(model::SectorStore& store,
+                                   const adapters::Settings& settings) const override {
+    const auto options = mkfs_options_of(settings);
+    if (!options) return pass_on(options);
+    const auto made = ufs::mkfs(store, *options);
+    if (!made) return pass_on(made);
+    const std::uint32_t inodes = made->groups * made->inodes_per_group;
+    return adapters::MadeImage{
+        .text = fmt::format("{} groups, {} inodes, blocks of {} bytes, fragments of {}", made->groups, inodes,
+                            made->block_bytes, made->fragment_bytes),
+        .facts = {{"groups", made->groups},
+                  {"inodes", inodes},
+                  {"block_bytes", made->block_bytes},
+                  {"fragment_bytes", made->fragment_bytes},
+                  {"data_bytes", std::uint64_t{made->data_fragments} * made->fragment_bytes}}};
+  }
+  std::unique_ptr<adapters::ImageChecker> checker() const override { return std::make_unique<UfsChecker>(); }
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+    auto reader = ufs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    return std::make_unique<UfsReader>(*std::move(reader));
+  }
+  Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override;
+  std::span<const std::unique_ptr<const adapters::SystemUnderTest>> systems() const override {
+    return systems_;
+  }
+  std::string_view usual_system() const override { return "soft-updates"; }
+  bool left_by_a_cut(const adapters::CheckReport& report) const override;
+
+ private:
+  std::vector<std::unique_ptr<const adapters::SystemUnderTest>> systems_;
+};
+
+Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorStore& store) const {
+  const auto reader = ufs::ImageReader::open(store);
+  if (!reader) return pass_on(reader);
+  const Geometry& geometry = reader->geometry();
+  const auto range = [&](FragmentAddress from, FragmentAddress end) {
+    return os::SectorRange{geometry.lba_of(from), geometry.lba_of(end)};
+  };
+  std::vector<os::SectorRange> areas;
+  areas.push_back({0, geometry.lba_of(geometry.header(0))});  // the superblock
+  areas.push_back(range(geometry.header(0), geometry.inode_table(0)));
+  areas.push_back(range(geometry.inode_table(0), geometry.data_start(0)));
+  areas.push_back({geometry.lba_of(geometry.data_start(0))});
+  if (const Extent& journal = reader->superblock().journal; journal.fragments > 0)
+    areas.push_back(range(journal.at, journal.at + journal.fragments));
+  return areas;
+}
+
+/// The disk tells that a journal was in use; then it was one of those.
+bool UfsType::left_by_a_cut(const adapters::CheckReport& report) const {
+  const auto may_be_left = [&](const adapters::CheckFinding& finding) {
+    return std::ranges::any_of(systems_, [&](const auto& system) {
+      return !system->control() &&
+             static_cast<const UfsSystem&>(*system).has_journal() == report.log_in_use &&
+             system->may_leave(finding.kind);
+    });
+  };
+  return report.more_findings == 0 && std::ranges::all_of(report.findings, may_be_left);
+}
+
+}  // namespace
+
+const adapters::FileSystemType& file_system_type() {
+  static const UfsType kType;
+  return kType;
+}
+
+adapters::FindingKind kind_of(FindingKind kind) {
+  return {.name = name_of(kind),
+          .severity = severity_of(weight_of(kind)),
+          .order = static_cast<std::uint16_t>(kind)};
+}
+
+}  // namespace headcrash::ufs
