@@ -1,8 +1,8 @@
 // The policies of the segment cleaner (cleaning_policy.h).
 //
-// A pass takes few of many segments. They are made a heap, which costs a few steps a segment, and only those
-// that are taken are sorted. Write-back order is a radix sort, since a pass has thousands of blocks and the
-// simulator makes millions of passes.
+// A pass takes few of many segments, and those of the next pass are worth about as much. Only the candidates that
+// are worth nearly what the last one of the pass before was are put into a heap; if these do not suffice, all are.
+// Write-back order is a radix sort, since a pass has thousands of blocks and the simulator makes millions of passes.
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <algorithm>
@@ -15,6 +15,21 @@ namespace {
 
 constexpr unsigned kDigitBits = 11;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+constexpr double kNearly = .97;
+
+template <Selection kSelection>
+double worth_under(const Candidate& candidate, std::uint64_t segment_size) {
+  if (candidate.live == 0) return std::numeric_limits<double>::infinity();
+  const auto size = static_cast<double>(segment_size), live = static_cast<double>(candidate.live),
+             age = static_cast<double>(candidate.age);
+  if constexpr (kSelection == Selection::greedy) {
+    return size - live;
+  } else if constexpr (kSelection == Selection::cost_benefit) {
+    return (size - live) * age / (size + live);
+  } else {
+    return (size - live) * (size - live) * age / live;
+  }
+}
 
 }  // namespace
 
@@ -41,40 +56,64 @@ std::string_view name(WriteBackOrder order) {
 }
 
 double worth(Selection selection, const Candidate& candidate, std::uint64_t segment_size) {
-  if (candidate.live == 0) return std::numeric_limits<double>::infinity();
-  const auto size = static_cast<double>(segment_size), live = static_cast<double>(candidate.live),
-             age = static_cast<double>(candidate.age);
   switch (selection) {
     case Selection::greedy:
-      return size - live;
+      return worth_under<Selection::greedy>(candidate, segment_size);
     case Selection::cost_benefit:
-      return (size - live) * age / (size + live);
+      return worth_under<Selection::cost_benefit>(candidate, segment_size);
     case Selection::min_declining_cost:
-      return (size - live) * (size - live) * age / live;
+      return worth_under<Selection::min_declining_cost>(candidate, segment_size);
   }
   return 0;
 }
 
-std::span<const Candidate> SegmentSelector::choose(std::span<const Candidate> candidates) {
+template <Selection kSelection>
+void SegmentSelector::rank(std::span<const Candidate> candidates, double least) {
   ranked_.clear();
-  chosen_.clear();
   for (std::uint32_t i = 0; i < candidates.size(); ++i) {
     invariant(candidates[i].live <= options_.segment_size, "a segment has more live data than it holds");
-    if (candidates[i].live == options_.segment_size) continue;
-    ranked_.push_back({worth(options_.selection, candidates[i], options_.segment_size), i});
+    const double value = worth_under<kSelection>(candidates[i], options_.segment_size);
+    if (value >= least && candidates[i].live < options_.segment_size) ranked_.push_back({value, i});
   }
+}
+
+void SegmentSelector::rank(std::span<const Candidate> candidates, double least) {
+  switch (options_.selection) {
+    case Selection::greedy:
+      return rank<Selection::greedy>(candidates, least);
+    case Selection::cost_benefit:
+      return rank<Selection::cost_benefit>(candidates, least);
+    case Selection::min_declining_cost:
+      return rank<Selection::min_declining_cost>(candidates, least);
+  }
+}
+
+/// The best of `ranked_` until the pass is full; false: they do not suffice.
+bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;
     return candidates[a.index].segment > candidates[b.index].segment;
   };
   std::make_heap(ranked_.begin(), ranked_.end(), later);
+  chosen_.clear();
   std::uint64_t live = 0;
-  while (!ranked_.empty() && live < options_.live_at_once && chosen_.size() < options_.segments_at_once) {
+  while (live < options_.live_at_once && chosen_.size() < options_.segments_at_once) {
+    if (ranked_.empty()) return false;
     std::pop_heap(ranked_.begin(), ranked_.end(), later);
     chosen_.push_back(candidates[ranked_.back().index]);
     live += chosen_.back().live;
+    least_worth_ = ranked_.back().worth * kNearly;
     ranked_.pop_back();
   }
+  return true;
+}
+
+std::span<const Candidate> SegmentSelector::choose(std::span<const Candidate> candidates) {
+  const double least = least_worth_;
+  rank(candidates, least);
+  if (take(candidates) || least <= 0) return chosen_;
+  rank(candidates, 0);
+  take(candidates);
   return chosen_;
 }
 

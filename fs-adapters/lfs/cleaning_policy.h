@@ -66,7 +66,7 @@ inline bool may_stop(const CleaningOptions& options, std::uint32_t clean_segment
   return clean_segments >= options.stop_at;
 }
 
-/// Chooses the segments of a pass. An object keeps its buffers from call to call.
+/// Chooses the segments of a pass, which are few of many. An object keeps its buffers from call to call.
 class SegmentSelector {
  public:
   explicit SegmentSelector(const CleaningOptions& options) : options_(options) {}
@@ -84,7 +84,15 @@ class SegmentSelector {
     std::uint32_t index = 0;  ///< among the candidates
   };
 
+  template <Selection kSelection>
+  void rank(std::span<const Candidate> candidates, double least);
+  void rank(std::span<const Candidate> candidates, double least);
+  bool take(std::span<const Candidate> candidates);
+
   CleaningOptions options_;
+  /// Candidates worth less are not looked at unless the others do not suffice: it follows from the pass before,
+  /// and decides how long a choice takes, not what is chosen.
+  double least_worth_ = 0;
   std::vector<Ranked> ranked_;
   std::vector<Candidate> chosen_;
 };

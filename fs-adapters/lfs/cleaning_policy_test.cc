@@ -98,6 +98,30 @@ TEST(CleaningPolicy, ChoosesAsASortOfAllWould) {
   }
 }
 
+TEST(CleaningPolicy, WhatWasChosenBeforeDoesNotMatter) {
+  Random random(3);
+  for (const Selection selection :
+       {Selection::greedy, Selection::cost_benefit, Selection::min_declining_cost}) {
+    CleaningOptions options = all_of(selection);
+    options.live_at_once = 300;
+    SegmentSelector kept(options);
+    for (int pass = 0; pass < 200; ++pass) {
+      // Passes of the same kind, and now and then one whose segments are all worse, or all better.
+      const std::uint64_t live_min = pass % 10 == 7   ? 90
+                                     : pass % 10 == 3 ? 1
+                                                      : 50,
+                          few = pass % 25 == 4 ? 2 : 80;
+      std::vector<Candidate> candidates;
+      for (std::uint32_t i = 0; i < few; ++i)
+        candidates.push_back({i, static_cast<std::uint32_t>(live_min + random.below(kSegment - live_min + 1)),
+                              random.below(1000)});
+      Segments segments;
+      for (const Candidate& each : kept.choose(candidates)) segments.push_back(each.segment);
+      ASSERT_EQ(segments, chosen(options, candidates)) << name(selection) << ", pass " << pass;
+    }
+  }
+}
+
 TEST(CleaningPolicy, StartsBelowOneThresholdAndStopsAtAnother) {
   const CleaningOptions options{.start_below = 20, .stop_at = 50};
   EXPECT_TRUE(must_start(options, 19));
