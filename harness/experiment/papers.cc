@@ -1,0 +1,14 @@
+// The table of papers (paper.h). A new paper is a folder and a line.
+#include "harness/experiment/ganger94/ganger94.h"
+#include "harness/experiment/paper.h"
+
+namespace headcrash::experiment {
+
+const std::vector<Paper>& papers() {
+  static const std::vector<Paper> kPapers{
+      ganger94::paper(),
+  };
+  return kPapers;
+}
+
+}  // namespace headcrash::experiment
