@@ -34,6 +34,7 @@ struct AccessPattern {
   double mean = kMeanAsPrinted;
 
   std::string name() const;  ///< "hot-and-cold 90->10"
+  bool operator==(const AccessPattern&) const = default;
 };
 
 inline constexpr AccessPattern kUniform{};

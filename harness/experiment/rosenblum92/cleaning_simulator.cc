@@ -313,7 +313,9 @@ void CleaningSimulator::verify() const {
 
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability) {
   const std::uint32_t per_segment = simulator.options().files_per_segment;
-  const auto window = static_cast<std::uint64_t>(stability.window_turnovers * simulator.options().files);
+  const std::uint64_t disk = std::uint64_t{simulator.segments()} * per_segment;
+  const auto window =
+      std::max(disk, static_cast<std::uint64_t>(stability.window_turnovers * simulator.options().files));
   std::vector<SimulatorCounts> at{simulator.counts()};
   StableCost result;
   const auto cost = [&](std::size_t from, std::size_t to) {

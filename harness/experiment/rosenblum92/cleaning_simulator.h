@@ -67,6 +67,8 @@ struct Positioning {
   /// Each run of dead slots is written with an access of its own; else in one pass over the segment, in which the
   /// disk passes over live slots, and loses a revolution where these are shorter than `request`.
   bool access_each_run = false;
+
+  bool operator==(const Positioning&) const = default;
 };
 
 /// A Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms an access (table 4-1), 3,600 rpm, 5 ms between requests
@@ -96,6 +98,8 @@ struct SimulatorOptions {
   /// After so many writes the disk is idle until `idle_clean_until` segments are clean. None: never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
+
+  bool operator==(const SimulatorOptions&) const = default;
 };
 
 struct SimulatorCounts {
