@@ -41,13 +41,15 @@
 
 namespace headcrash::tree {
 
+inline constexpr std::size_t kPathBytesMax = 4095;  ///< PATH_MAX without its zero
+
 /// A block of a file that is to be written to.
 struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< of the block, from its start, that the file will reach to
   bool overwritten = false;  ///< all that it holds now: it need not be read
   /// A new one begins with these, already in what the store's hooks see; empty chunks (directory_block.h)
-  /// follow in a directory, else zeroes.
+  /// follow in a directory, else zeroes. The tree lets such a block go as it is: the store makes it dirty.
   std::span<const std::byte> first_contents = {};
 };
 
@@ -74,7 +76,7 @@ class InodeStore {
   virtual std::uint32_t block_bytes() const = 0;          ///< a power of 2, at least a directory's chunk
   virtual std::uint64_t file_bytes_max() const = 0;       ///< a multiple of the block
   virtual std::uint32_t new_directory_bytes() const = 0;  ///< a multiple of a directory's chunk; one block
-  virtual std::uint32_t symlink_bytes_max() const = 0;    ///< of a target; at most 4095
+  virtual std::uint32_t symlink_bytes_max() const = 0;    ///< of a target; at most kPathBytesMax
   virtual bool stopped() const = 0;                       ///< it can be read, and changes nothing any more
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;  ///< st_blocks times 512
 
