@@ -150,6 +150,9 @@ class BufferCache {
   /// ok: it is on the disk. device_failed: the disk said so, or a hook said not now and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
+  /// Its owner has taken what it holds and writes it to `lba`, from now on its home: it is clean.
+  void moved(HeldBuffer buffer, std::uint64_t lba);
+
   // Without its lock, and without waiting.
   /// The last write of the block that has not arrived, be it a copy of what the cache has dropped since; 0:
   /// none.
