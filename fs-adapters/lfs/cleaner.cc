@@ -165,10 +165,10 @@ VfsResult<std::int64_t> Store::clean() {
 
 /// In the background, until there are enough.
 void Store::wake_cleaner() {
-  if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_) return;
+  if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_ || closing_) return;
   cleaner_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, cleaner_account_, [this] {
-    while (!stopped_ && !executor.halted() && clean_segments_ < clean_stop()) {
+    while (!stopped_ && !closing_ && !executor.halted() && clean_segments_ < clean_stop()) {
       const auto more = clean();
       if (!more || *more <= 0) break;
     }

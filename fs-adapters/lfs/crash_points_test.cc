@@ -281,7 +281,7 @@ TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
 /// Segments are cleaned all the time.
 TEST(LfsCrashPoints, WhileTheCleanerIsBusy) {
   Crashes crashes({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
-                  {.clean_start = 20, .clean_stop = 30});
+                  {.clean_start = 45, .clean_stop = 50});
   crashes.run([](Machine& m, Recorder& r) {
     std::mt19937 random(5);
     const auto below = [&](std::uint32_t n) { return static_cast<std::size_t>(random() % n); };

@@ -10,6 +10,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
 
 VfsResult<void> FileSystem::unmount() {
   close_all();
+  log_.end_daemons();
   auto done = log_.checkpoint();
   log_.abandon();
   return done;

@@ -45,6 +45,13 @@ Store::~Store() {
   cache_.hooks(nullptr);
 }
 
+void Store::end_daemons() {
+  closing_ = true;
+  while (cleaner_runs_) gate_.wait();
+  system_.syncer.forget_work();
+  (void)system_.syncer.wait_for_work_under_way();
+}
+
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
@@ -358,14 +365,14 @@ SpaceStatus Store::space() const {
 
 /// Once a second, by the syncer: what is old, and a checkpoint when it is time.
 void Store::tick() {
-  if (abandoned_) return;
+  if (abandoned_ || closing_) return;
   if (!stopped_ && executor.now() >= options_.write_after_ns)
     (void)flush_unlocked(executor.now() - options_.write_after_ns + 1, 0);
   const bool time = options_.checkpoint_interval_ns != 0 && executor.now() >= checkpoint_at_;
   const bool bytes =
       options_.checkpoint_bytes != 0 && sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
   if (!stopped_ && !abandoned_ && (time || bytes)) (void)checkpoint();
-  if (!abandoned_) schedule_tick();
+  if (!abandoned_ && !closing_) schedule_tick();
 }
 
 void Store::schedule_tick() {

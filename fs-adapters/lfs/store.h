@@ -129,6 +129,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// One pass of the cleaner, and its checkpoint: how many segments more are clean. Not from an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
+  /// The cleaner and the writer have ended when it returns, and are not asked for again: before an unmount.
+  void end_daemons();
   /// No work is asked for any more: before it goes.
   void abandon();
   SpaceStatus space() const;
@@ -291,6 +293,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool recovering_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;
+  bool closing_ = false;
   os::Account cleaner_account_{.name = "cleaner"};
   Counters counters_;
 };
