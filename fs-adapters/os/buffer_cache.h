@@ -203,6 +203,9 @@ class BufferCache {
   /// ok: it is on the disk. device_failed: the disk said so, or a hook said not now and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
+  /// Its owner has taken what it holds and writes it to `lba`, from now on its home: it is clean.
+  void moved(HeldBuffer buffer, std::uint64_t lba);
+
   // Buffers without a home. They are made so by get() with kUnassigned, or by write_unassigned(); while such
   // a buffer is dirty, the home that get() or read() names is ignored. write() and write_async() do not send
   // it, sweeps and write_behind() pass over it.

@@ -277,6 +277,14 @@ void BufferCache::write_delayed(HeldBuffer buffer) {
   s.unlock(written);
 }
 
+void BufferCache::moved(HeldBuffer buffer, std::uint64_t lba) {
+  Buffer& taken = *std::exchange(buffer.buffer_, nullptr);
+  taken.lba = lba;
+  taken.fresh = false;
+  state_->set_clean(taken);
+  state_->unlock(taken);
+}
+
 RequestId BufferCache::write_async(HeldBuffer buffer, const Ordering& ordering) {
   Buffer& written = *std::exchange(buffer.buffer_, nullptr);
   state_->pay_for_write(written);
