@@ -1,6 +1,7 @@
 #pragma once
 // Directories as files: looking for a name block by block, finding room for one, changing entries (the blocks
-// themselves: directory_block.h). What is not in use of a directory are empty chunks. It never becomes shorter.
+// themselves: directory_block.h). What is not in use of a directory are empty chunks. It never becomes
+// shorter.
 //
 // All functions are called with the directory's lock held. Names are found by looking at every entry, as the
 // systems of the time did; the processor is charged for each.

@@ -10,8 +10,9 @@
 // clean.
 //
 // Locks, in the order in which one fiber takes them: the rename lock, inodes (a directory before what is in
-// it; among what rename moves: ancestors first, file_system.h), a directory's block, an indirect block (upper
-// before lower), a cylinder group or an inodes' block. The last two are held for no longer than one change.
+// it; among what rename moves: ancestors first, tree/file_system.h), a directory's block, an indirect block
+// (upper before lower), a cylinder group or an inodes' block. The last two are held for no longer than one
+// change.
 
 #include <cstdint>
 #include <memory>
