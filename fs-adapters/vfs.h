@@ -33,6 +33,11 @@ using VfsResult = tl::expected<T, Errno>;
 inline tl::unexpected<Errno> refuse(int error) {
   return tl::unexpected(Errno{.value = error});
 }
+/// The same error, of another result.
+template <typename T>
+tl::unexpected<Errno> pass_on_errno(const VfsResult<T>& result) {
+  return tl::unexpected(result.error());
+}
 inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 enum class FileHandle : std::int32_t {};

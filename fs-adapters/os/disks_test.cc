@@ -9,8 +9,8 @@
 #include "fs-adapters/os/model_disk.h"
 #include "fs-adapters/os/raw_disk.h"
 #include "fs-adapters/os/test_world.h"
-#include "plugin/base/temporary_folder.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/base/testing/temporary_folder.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::os {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "fs-adapters/os/memory_disk.h"
 #include "fs-adapters/os/system.h"
-#include "plugin/model/sector_bytes_test.h"
 #include "plugin/model/store.h"
+#include "plugin/model/testing/sector_bytes.h"
 
 namespace headcrash::os::bench {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/tree/inode_store.h"
 #include "fs-adapters/ufs/inodes.h"
 #include "fs-adapters/ufs/scheme.h"
 
@@ -21,13 +22,7 @@ VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int
 VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std::int64_t block,
                                           FragmentAddress at);
 
-struct BlockWanted {
-  std::int64_t block = 0;
-  std::uint32_t bytes = 0;   ///< of the block, from its start, that the file will reach to
-  bool overwritten = false;  ///< all that it holds now: it need not be read
-  /// A new one begins with these, in what the scheme sees; empty chunks follow in a directory, else zeroes.
-  std::span<const std::byte> first_contents = {};
-};
+using tree::BlockWanted;
 /// The block for writing: allocated if it was a hole, grown if it was too short. The inode's size is left
 /// to the caller, but for a last block of fragments that is now followed by others: it becomes whole.
 VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,

@@ -230,7 +230,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
     if (!taken) return pass_on_errno(taken);
   }
   volume.cache.discard_object(inode.number);
-  inode.disk = Inode{.generation = inode.disk.generation};
+  inode.disk = Inode{{.generation = inode.disk.generation}};
   volume.inodes.mark_changed(inode);
   return extents;
 }

@@ -1,33 +1,19 @@
-// The mounted file system (file_system.h): mounting, attributes, the whole of it.
+// The mounted file system (file_system.h): mounting, and the whole of it.
 
 #include "fs-adapters/ufs/file_system.h"
 
 #include <cerrno>
 
 #include "fs-adapters/ufs/conventional.h"
-#include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/mount_journal.h"
 #include "fs-adapters/ufs/no_order.h"
 #include "fs-adapters/ufs/scheduler_chains.h"
 #include "fs-adapters/ufs/scheduler_flag.h"
 #include "fs-adapters/ufs/soft_updates.h"
+#include "fs-adapters/ufs/tree_store.h"
 
 namespace headcrash::ufs {
-namespace {
-
-std::int64_t nanoseconds_of(const Timestamp& time) {
-  return time.seconds * kNsPerSecond + time.nanoseconds;
-}
-
-Timestamp timestamp_of(std::int64_t ns) {
-  std::int64_t seconds = ns / kNsPerSecond;
-  if (ns % kNsPerSecond < 0) --seconds;
-  return {.seconds = static_cast<std::int32_t>(seconds),
-          .nanoseconds = static_cast<std::int32_t>(ns - seconds * kNsPerSecond)};
-}
-
-}  // namespace
 
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
   switch (kind) {
@@ -47,8 +33,8 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
   return nullptr;
 }
 
-FileSystem::FileSystem(std::unique_ptr<Volume> volume)
-    : volume_(std::move(volume)), rename_lock_(volume_->executor) {}
+FileSystem::FileSystem(std::unique_ptr<TreeStore> its_store)
+    : tree::FileSystem(std::move(its_store)), volume_(&static_cast<TreeStore&>(store()).volume()) {}
 
 FileSystem::~FileSystem() {
   abandon();
@@ -88,7 +74,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
   if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
   system.cache.hooks(volume->scheme.get());
-  std::unique_ptr<FileSystem> mounted(new FileSystem(std::move(volume)));
+  std::unique_ptr<FileSystem> mounted(new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
   const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory())
     return fail(kSubject, "the root is no directory", "run fsck on it");
@@ -100,7 +86,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
 }
 
 VfsResult<void> FileSystem::unmount() {
-  for (auto& file : files_) file.reset();
+  close_all();
   auto done = sync_all();
   volume_->inodes.forget_idle(0);
   const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
@@ -120,83 +106,8 @@ VfsResult<void> FileSystem::unmount() {
 
 void FileSystem::abandon() {
   volume_->abandoned = true;
-  for (auto& file : files_) file.reset();
+  close_all();
   if (std::exchange(mounted_, false)) volume_->cache.hooks(nullptr);
-}
-
-VfsResult<FileStatus> FileSystem::stat(std::string_view path) {
-  enter();
-  auto inode = walk(path, LastLink::keep, nullptr);
-  if (!inode) return pass_on_errno(inode);
-  const Inode& disk = (*inode)->disk;
-  FileType type = FileType::other;
-  if (disk.is_regular()) type = FileType::regular;
-  if (disk.is_directory()) type = FileType::directory;
-  if (disk.is_symlink()) type = FileType::symlink;
-  return FileStatus{
-      .inode = (*inode)->number,
-      .type = type,
-      .mode = disk.mode & 07777U,
-      .links = (*inode)->effective_links(),
-      .size_bytes = disk.size_bytes,
-      .allocated_bytes = std::uint64_t{disk.sectors} * kSectorBytes,
-      .modified_ns = nanoseconds_of(disk.modified),
-      .accessed_ns = nanoseconds_of(disk.accessed),
-      .changed_ns = nanoseconds_of(disk.changed),
-      .user = disk.user,
-      .group = disk.group,
-      .generation = disk.generation,
-  };
-}
-
-VfsResult<void> FileSystem::chmod(std::string_view path, std::uint32_t mode) {
-  return set_attributes(path, {.mode = mode});
-}
-
-VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t modified_ns) {
-  return set_attributes(path, {.modified_ns = modified_ns});
-}
-
-VfsResult<void> FileSystem::set_attributes(std::string_view path, const AttributeChanges& changes) {
-  return change<void>([&](Operation& operation) -> VfsResult<void> {
-    auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return pass_on_errno(inode);
-    const InodeLock lock(**inode);
-    Inode& disk = (*inode)->disk;
-    if (changes.mode)
-      disk.mode = static_cast<std::uint16_t>((disk.mode & kTypeMask) | (*changes.mode & 07777U));
-    disk.user = changes.user.value_or(disk.user);
-    disk.group = changes.group.value_or(disk.group);
-    if (changes.accessed_ns) disk.accessed = timestamp_of(*changes.accessed_ns);
-    if (changes.modified_ns) disk.modified = timestamp_of(*changes.modified_ns);
-    disk.changed = volume_->timestamp();
-    volume_->inodes.mark_changed(**inode);
-    return {};
-  });
-}
-
-VfsResult<void> FileSystem::fsync_directory(std::string_view path) {
-  return change<void>([&](Operation& operation) -> VfsResult<void> {
-    auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return pass_on_errno(inode);
-    const InodeLock lock(**inode);
-    if (!(*inode)->disk.is_directory()) return refuse(ENOTDIR);
-    return sync_inode(operation, **inode, Scheme::SyncExtent::everything);
-  });
-}
-
-// UFS1 has no place for extended attributes.
-VfsResult<void> FileSystem::setxattr(std::string_view, std::string_view, std::span<const std::byte>) {
-  return refuse(ENOTSUP);
-}
-VfsResult<std::vector<std::byte>> FileSystem::getxattr(std::string_view, std::string_view) {
-  return refuse(ENOTSUP);
-}
-VfsResult<void> FileSystem::removexattr(std::string_view, std::string_view) {
-  return refuse(ENOTSUP);
-}
-VfsResult<std::vector<std::string>> FileSystem::listxattr(std::string_view) {
-  return refuse(ENOTSUP);
 }
 
 VfsResult<void> FileSystem::sync_all() {
@@ -238,10 +149,6 @@ VfsResult<void> FileSystem::drop_caches() {
   volume_->inodes.forget_idle(0);
   volume_->cache.drop_clean();
   return {};
-}
-
-void FileSystem::cpu(std::int64_t ns) {
-  volume_->cpu.use(ns);
 }
 
 }  // namespace headcrash::ufs

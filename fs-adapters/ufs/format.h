@@ -1,6 +1,6 @@
 #pragma once
 // The on-disk structures of UFS1 in its 4.4BSD form, little-endian: superblock, summary, inode. (Cylinder
-// groups: cylinder_group.h; directories: directory_block.h; where things lie: geometry.h; all of it in words:
+// groups: cylinder_group.h; directories: tree/directory_block.h; where things lie: geometry.h; all of it in words:
 // FORMAT.md.) The names in the comments are those of BSD's <ufs/ffs/fs.h> and <ufs/ufs/dinode.h>.
 //
 // Structures are read and written field by field. Writing patches the bytes that are there, so that what
@@ -17,11 +17,12 @@
 #include <string>
 #include <string_view>
 
+#include "fs-adapters/tree/attributes.h"
 #include "plugin/base/result.h"
 
 namespace headcrash::ufs {
 
-using InodeNumber = std::uint32_t;
+using tree::InodeNumber;
 using FragmentAddress = std::uint32_t;  ///< in fragments from the start of the file system; 0: none, a hole
 
 inline constexpr std::uint32_t kSuperblockMagic = 0x011954;     // FS_MAGIC
@@ -41,7 +42,7 @@ inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
 inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
 inline constexpr std::uint32_t kInlineTargetBytes =  // the longest symbolic link kept in the pointers' place
     4 * (kDirectPointers + kIndirectPointers);
-inline constexpr std::uint32_t kLinksMax = 32767;  // LINK_MAX
+using tree::kLinksMax;
 
 /// Fragments that follow each other and that were, or are, one pointer's.
 struct Extent {
@@ -108,46 +109,26 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
 void encode_superblock(const Superblock& superblock, std::span<std::byte> bytes);
 
 // The kinds of files in di_mode, and the same in d_type (IFTODT: shifted right by 12).
-inline constexpr std::uint16_t kTypeMask = 0170000;
-inline constexpr std::uint16_t kTypeDirectory = 0040000;
-inline constexpr std::uint16_t kTypeRegular = 0100000;
-inline constexpr std::uint16_t kTypeSymlink = 0120000;
-inline constexpr std::uint16_t kTypeFifo = 0010000;
-inline constexpr std::uint16_t kTypeCharacter = 0020000;
-inline constexpr std::uint16_t kTypeBlock = 0060000;
-inline constexpr std::uint16_t kTypeSocket = 0140000;
-/// DT_DIR, DT_REG, ... of a directory entry.
-constexpr std::uint8_t entry_type(std::uint16_t mode) {
-  return static_cast<std::uint8_t>(mode >> 12U);
-}
+using tree::entry_type;
+using tree::kTypeBlock;
+using tree::kTypeCharacter;
+using tree::kTypeDirectory;
+using tree::kTypeFifo;
+using tree::kTypeMask;
+using tree::kTypeRegular;
+using tree::kTypeSocket;
+using tree::kTypeSymlink;
+using tree::Timestamp;
 
-struct Timestamp {
-  std::int32_t seconds = 0;
-  std::int32_t nanoseconds = 0;
-  bool operator==(const Timestamp&) const = default;
-};
-
-/// struct ufs1_dinode. `mode` 0: not allocated.
-struct Inode {
-  std::uint16_t mode = 0;                                        // di_mode
-  std::uint16_t links = 0;                                       // di_nlink
-  std::uint64_t size_bytes = 0;                                  // di_size
-  Timestamp accessed, modified, changed;                         // di_atime, di_mtime, di_ctime
+/// struct ufs1_dinode. The attributes are di_mode, di_nlink, di_size, di_atime, di_mtime, di_ctime, di_gen,
+/// di_uid and di_gid.
+struct Inode : tree::Attributes {
   std::array<FragmentAddress, kDirectPointers> direct = {};      // di_db
   std::array<FragmentAddress, kIndirectPointers> indirect = {};  // di_ib
   std::uint32_t flags = 0;                                       // di_flags
   std::uint32_t sectors = 0;                                     // di_blocks: allocated, indirects too
-  std::uint32_t generation = 0;                                  // di_gen
-  std::uint32_t user = 0, group = 0;                             // di_uid, di_gid
   std::uint64_t revision = 0;                                    // di_modrev
   bool operator==(const Inode&) const = default;
-
-  bool allocated() const { return mode != 0; }
-  bool is_directory() const { return (mode & kTypeMask) == kTypeDirectory; }
-  bool is_regular() const { return (mode & kTypeMask) == kTypeRegular; }
-  bool is_symlink() const { return (mode & kTypeMask) == kTypeSymlink; }
-  /// What its blocks hold is in order on the disk before a name leads there.
-  bool holds_metadata() const { return is_directory() || is_symlink(); }
 };
 
 /// kInodeBytes each.

@@ -52,18 +52,18 @@ TEST(Format, SuperblocksThatWouldOverflowAreRefused) {
 }
 
 TEST(Format, InodeComesBack) {
-  Inode inode{.mode = 0100644,
-              .links = 2,
-              .size_bytes = 1ULL << 33,
-              .accessed = {1, 2},
-              .modified = {-3, 4},
-              .changed = {5, 6},
-              .flags = 7,
-              .sectors = 8,
-              .generation = 9,
-              .user = 10,
-              .group = 11,
-              .revision = 12};
+  Inode inode{{.mode = 0100644,
+               .links = 2,
+               .size_bytes = 1ULL << 33,
+               .accessed = {1, 2},
+               .modified = {-3, 4},
+               .changed = {5, 6},
+               .generation = 9,
+               .user = 10,
+               .group = 11}};
+  inode.flags = 7;
+  inode.sectors = 8;
+  inode.revision = 12;
   for (std::uint32_t i = 0; i < kDirectPointers; ++i) inode.direct[i] = 100 + i;
   for (std::uint32_t i = 0; i < kIndirectPointers; ++i) inode.indirect[i] = 200 + i;
   std::vector<std::byte> bytes(kInodeBytes, std::byte{0xff});
@@ -74,7 +74,7 @@ TEST(Format, InodeComesBack) {
 }
 
 TEST(Format, ShortTargetsLieInThePointers) {
-  Inode inode{.mode = kTypeSymlink | 0777};
+  Inode inode{{.mode = kTypeSymlink | 0777}};
   const std::string target(59, 'x');
   set_inline_target(inode, target);
   EXPECT_EQ(inode.size_bytes, 59U);

@@ -130,7 +130,7 @@ void Fsck::State::check_known_inodes() {
 
 void Fsck::State::clear_inode(InodeNumber number, const Inode& inode) {
   type[number] = 0, links[number] = 0;
-  save(number, {.generation = inode.generation});
+  save(number, {{.generation = inode.generation}});
 }
 
 bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {

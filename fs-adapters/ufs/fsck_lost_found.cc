@@ -81,10 +81,8 @@ bool Fsck::State::make_lost_found() {
   format_chunks(bytes);
   format_directory(std::span(bytes).first(kChunkBytes), number, kRootInode);
   if (!write(at, bytes)) return false;
-  Inode inode{.mode = kTypeDirectory | 0700,
-              .links = 2,
-              .size_bytes = geometry.block_bytes(),
-              .sectors = geometry.fragments_per_block() * geometry.sectors_per_fragment()};
+  Inode inode{{.mode = kTypeDirectory | 0700, .links = 2, .size_bytes = geometry.block_bytes()}};
+  inode.sectors = geometry.fragments_per_block() * geometry.sectors_per_fragment();
   inode.modified.seconds = inode.changed.seconds = static_cast<std::int32_t>(options.time);
   inode.direct[0] = at;
   save(number, inode);

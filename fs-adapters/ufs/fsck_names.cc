@@ -154,10 +154,8 @@ void Fsck::State::make_root() {
   std::vector<std::byte> bytes(geometry.fragment_bytes());
   format_directory(std::span(bytes).first(kChunkBytes), kRootInode, kRootInode);
   if (!write(at, bytes)) return;
-  Inode root{.mode = kTypeDirectory | 0755,
-             .links = 2,
-             .size_bytes = kChunkBytes,
-             .sectors = geometry.sectors_per_fragment()};
+  Inode root{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = kChunkBytes}};
+  root.sectors = geometry.sectors_per_fragment();
   root.modified.seconds = root.changed.seconds = root.accessed.seconds =
       static_cast<std::int32_t>(options.time);
   root.direct[0] = at;

@@ -8,7 +8,7 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 
 namespace headcrash::ufs {
 namespace {

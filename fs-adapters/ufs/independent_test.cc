@@ -11,7 +11,7 @@
 
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/test_tree.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/sparse_file_store.h"
 
 namespace headcrash::ufs {

@@ -18,11 +18,6 @@ constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 
 }  // namespace
 
-void InodeHandle::reset() {
-  CoreInode* inode = std::exchange(inode_, nullptr);
-  if (inode != nullptr) volume_->inodes.put(*inode, operation_);
-}
-
 os::BufferKey Inodes::block_key(InodeNumber number) const {
   return Volume::place(volume_.geometry.place_of(number).block);
 }
@@ -37,7 +32,7 @@ VfsResult<os::HeldBuffer> Inodes::read_block(InodeNumber number) {
 
 InodeHandle Inodes::share(CoreInode& inode, Operation* operation) {
   if (inode.references++ == 0) idle_.erase(inode.idle);
-  return {volume_, inode, operation};
+  return {*this, inode, operation};
 }
 
 VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
@@ -54,7 +49,7 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   CoreInode& inode =
       *table_.emplace(number, std::make_unique<CoreInode>(volume_.executor, number)).first->second;
   inode.references = 1;
-  InodeHandle handle(volume_, inode, operation);
+  InodeHandle handle(*this, inode, operation);
   const InodeLock lock(inode);
   auto buffer = read_block(number);
   if (!buffer) return pass_on_errno(buffer);
@@ -71,7 +66,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   if (!handle) return handle;
   CoreInode& inode = **handle;
   const std::uint32_t generation = inode.disk.generation + 1;
-  inode.disk = Inode{.generation = generation};
+  inode.disk = Inode{{.generation = generation}};
   inode.owed_removals = 0;
   volume_.names.forget(number);
   inode.missed = {};
@@ -166,7 +161,9 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
   if (operation == &own) (void)volume_.scheme->end(own);
 }
 
-void Inodes::put(CoreInode& inode, Operation* operation) {
+void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
+  auto& inode = static_cast<CoreInode&>(its);
+  auto* const operation = static_cast<Operation*>(within);
   invariant(inode.references > 0, "ufs: an inode is put as often as it was taken");
   if (volume_.abandoned) {
     --inode.references;

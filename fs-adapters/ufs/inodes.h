@@ -10,12 +10,11 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/os/executor.h"
+#include "fs-adapters/tree/core_inode.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/vfs.h"
 
@@ -24,95 +23,20 @@ namespace headcrash::ufs {
 class Volume;
 struct Operation;
 
-/// A search of a directory that did not find the name, and what it saw of room for it on its way (BSD's and
-/// SVR4's lookups look for both in one pass).
-struct MissedName {
-  std::string name;
-  std::optional<std::int64_t> room;  ///< the first block that has it
-  std::uint64_t changes = 0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
-};
+struct CoreInode : tree::CoreInode {
+  CoreInode(os::Executor& executor, InodeNumber its_number) : tree::CoreInode(executor, its_number, disk) {}
 
-struct CoreInode {
-  CoreInode(os::Executor& executor, InodeNumber its_number) : number(its_number), lock(executor) {}
-
-  InodeNumber number;
   Inode disk;
-  os::FiberLock lock;
-  std::uint32_t references = 0;
   bool loaded = false;
-  bool changed = false;             ///< differs from the copy in its block
-  std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
-  std::uint64_t entry_changes = 1;  ///< a directory: counts them
-  MissedName missed;
+  bool changed = false;              ///< differs from the copy in its block
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
   std::list<InodeNumber>::iterator idle = {};
-
-  std::uint32_t effective_links() const { return disk.links - owed_removals; }
 };
 
-/// A reference to an inode in core. Its end may remove the inode, and waits for that.
-class InodeHandle {
- public:
-  InodeHandle() = default;
-  InodeHandle(Volume& volume, CoreInode& inode, Operation* operation)
-      : volume_(&volume), inode_(&inode), operation_(operation) {}
-  InodeHandle(InodeHandle&& other) noexcept { *this = std::move(other); }
-  InodeHandle& operator=(InodeHandle&& other) noexcept {
-    reset();
-    volume_ = other.volume_;
-    operation_ = other.operation_;
-    inode_ = std::exchange(other.inode_, nullptr);
-    return *this;
-  }
-  ~InodeHandle() { reset(); }
+using InodeHandle = tree::Handle<CoreInode>;
+using tree::InodeLock;
 
-  explicit operator bool() const { return inode_ != nullptr; }
-  CoreInode& operator*() const { return *inode_; }
-  CoreInode* operator->() const { return inode_; }
-  CoreInode* get() const { return inode_; }
-  void reset();
-  /// For a handle that outlives the operation it was made in.
-  void detach_from_operation() { operation_ = nullptr; }
-
- private:
-  Volume* volume_ = nullptr;
-  CoreInode* inode_ = nullptr;
-  Operation* operation_ = nullptr;
-};
-
-/// Holds a lock while it lives.
-class FiberLockGuard {
- public:
-  explicit FiberLockGuard(os::FiberLock& lock) : lock_(lock) { lock_.lock(); }
-  FiberLockGuard(const FiberLockGuard&) = delete;
-  FiberLockGuard& operator=(const FiberLockGuard&) = delete;
-  ~FiberLockGuard() { lock_.unlock(); }
-
- private:
-  os::FiberLock& lock_;
-};
-
-/// Holds an inode's lock while it lives.
-class InodeLock {
- public:
-  InodeLock() = default;
-  explicit InodeLock(CoreInode& inode) : inode_(&inode) { inode.lock.lock(); }
-  InodeLock(InodeLock&& other) noexcept : inode_(std::exchange(other.inode_, nullptr)) {}
-  InodeLock& operator=(InodeLock&& other) noexcept {
-    reset();
-    inode_ = std::exchange(other.inode_, nullptr);
-    return *this;
-  }
-  ~InodeLock() { reset(); }
-  void reset() {
-    if (inode_ != nullptr) std::exchange(inode_, nullptr)->lock.unlock();
-  }
-
- private:
-  CoreInode* inode_ = nullptr;
-};
-
-class Inodes {
+class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
@@ -122,6 +46,9 @@ class Inodes {
   InodeHandle share(CoreInode& inode, Operation* operation);
   /// A new one, whose bit has been set: empty, its generation one more than its predecessor's.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
+
+  /// Operation: this volume's own type.
+  void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   void mark_changed(CoreInode& inode);
   /// Copies it to its block, which is given to the caller, held and not yet dirty.
@@ -141,8 +68,6 @@ class Inodes {
   void forget_idle(std::size_t keep);
 
  private:
-  friend class InodeHandle;
-  void put(CoreInode& inode, Operation* operation);
   void remove(CoreInode& inode, Operation* operation);
   VfsResult<os::HeldBuffer> read_block(InodeNumber number);
 

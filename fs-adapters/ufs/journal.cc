@@ -154,7 +154,7 @@ bool Journal::puts_off_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (put_off_.erase(inode.number) != 0) return false;
   put_off_.insert(inode.number);
-  volume_.syncer.add_work([this, &inode] { const InodeHandle taken_over(volume_, inode, nullptr); });
+  volume_.syncer.add_work([this, &inode] { const InodeHandle taken_over(volume_.inodes, inode, nullptr); });
   return true;
 }
 

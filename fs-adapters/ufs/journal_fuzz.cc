@@ -10,7 +10,7 @@
 #include "fs-adapters/ufs/mounted_test.h"
 #include "fs-adapters/ufs/test_stores.h"
 #include "plugin/base/crc32c.h"
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 
 namespace headcrash::ufs {
 namespace {

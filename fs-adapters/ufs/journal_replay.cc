@@ -134,7 +134,7 @@ Result<void> Redo::release(InodeNumber number) {
       if (inode.indirect[level - 1] != 0)
         if (auto done = release_tree(inode.indirect[level - 1], level); !done) return done;
   }
-  encode_inode({.generation = inode.generation}, own);
+  encode_inode({{.generation = inode.generation}}, own);
   put(at, bytes);
   return change_group(geometry_.group_of_inode(number), [&](CylinderGroup& map) {
     const std::uint32_t index = geometry_.inode_index_in_group(number);

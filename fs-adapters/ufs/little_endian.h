@@ -1,56 +1,19 @@
 #pragma once
-// Numbers of the disk, little-endian, at any offset: through memcpy, so that nothing is read unaligned and
-// no struct is laid over bytes that a stranger wrote. The caller has seen that they lie inside.
+// Numbers of the disk (plugin/base/little_endian.h) under the names that ufs uses.
 
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-
-#include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
 
-static_assert(std::endian::native == std::endian::little, "the disk's numbers are little-endian");
-
-template <typename Number>
-Number load(std::span<const std::byte> bytes, std::size_t offset) {
-  invariant(offset + sizeof(Number) <= bytes.size(), "ufs: a number is read inside its block");
-  Number value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-template <typename Number>
-void store(std::span<std::byte> bytes, std::size_t offset, Number value) {
-  invariant(offset + sizeof value <= bytes.size(), "ufs: a number is written inside its block");
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
-}
-
-inline std::uint8_t load8(std::span<const std::byte> b, std::size_t at) {
-  return load<std::uint8_t>(b, at);
-}
-inline std::uint16_t load16(std::span<const std::byte> b, std::size_t at) {
-  return load<std::uint16_t>(b, at);
-}
-inline std::uint32_t load32(std::span<const std::byte> b, std::size_t at) {
-  return load<std::uint32_t>(b, at);
-}
-inline std::uint64_t load64(std::span<const std::byte> b, std::size_t at) {
-  return load<std::uint64_t>(b, at);
-}
-inline void store8(std::span<std::byte> b, std::size_t at, std::uint8_t value) {
-  store(b, at, value);
-}
-inline void store16(std::span<std::byte> b, std::size_t at, std::uint16_t value) {
-  store(b, at, value);
-}
-inline void store32(std::span<std::byte> b, std::size_t at, std::uint32_t value) {
-  store(b, at, value);
-}
-inline void store64(std::span<std::byte> b, std::size_t at, std::uint64_t value) {
-  store(b, at, value);
-}
+using little_endian::load;
+using little_endian::load16;
+using little_endian::load32;
+using little_endian::load64;
+using little_endian::load8;
+using little_endian::store;
+using little_endian::store16;
+using little_endian::store32;
+using little_endian::store64;
+using little_endian::store8;
 
 }  // namespace headcrash::ufs

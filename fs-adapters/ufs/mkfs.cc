@@ -251,13 +251,13 @@ class Maker {
   void put(std::span<std::byte> inodes, InodeNumber number, std::uint16_t links, std::uint16_t permissions,
            std::uint32_t size, FragmentAddress at, std::uint32_t fragments) const {
     const Timestamp now{.seconds = static_cast<std::int32_t>(options_.time)};
-    Inode inode{.mode = static_cast<std::uint16_t>(kTypeDirectory | permissions),
-                .links = links,
-                .size_bytes = size,
-                .accessed = now,
-                .modified = now,
-                .changed = now,
-                .sectors = fragments * geometry_.sectors_per_fragment()};
+    Inode inode{{.mode = static_cast<std::uint16_t>(kTypeDirectory | permissions),
+                 .links = links,
+                 .size_bytes = size,
+                 .accessed = now,
+                 .modified = now,
+                 .changed = now}};
+    inode.sectors = fragments * geometry_.sectors_per_fragment();
     inode.direct[0] = at;
     encode_inode(inode, inodes.subspan(std::size_t{number} * kInodeBytes, kInodeBytes));
   }

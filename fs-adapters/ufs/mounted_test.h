@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/tree/test_history.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/mkfs.h"
@@ -163,26 +164,8 @@ inline void expect_clean(const model::SectorStore& store) {
   EXPECT_TRUE(report->was_clean);
 }
 
-inline std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-inline void put_file(Vfs& vfs, std::string_view path, std::string_view text) {
-  const auto file = vfs.open(path, {.create = true});
-  ASSERT_TRUE(file) << path << ": " << file.error().value;
-  EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text)));
-  EXPECT_TRUE(vfs.close(*file));
-}
-
-inline std::string get_file(Vfs& vfs, std::string_view path) {
-  const auto file = vfs.open(path, {});
-  if (!file) return "(error " + std::to_string(file.error().value) + ")";
-  std::string text(1 << 20, '?');
-  const auto got = vfs.pread(*file, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
-  EXPECT_TRUE(got);
-  EXPECT_TRUE(vfs.close(*file));
-  text.resize(got.value_or(0));
-  return text;
-}
+using tree::bench::bytes_of;
+using tree::bench::get_file;
+using tree::bench::put_file;
 
 }  // namespace headcrash::ufs::bench

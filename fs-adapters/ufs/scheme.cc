@@ -10,11 +10,6 @@
 
 namespace headcrash::ufs {
 
-DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
-  if (!inode.disk.is_directory()) return {.inode = &inode};
-  return {.inode = &inode, .parent = &parent, .links = 2};
-}
-
 namespace {
 
 constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written

@@ -66,6 +66,7 @@
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
+#include "fs-adapters/tree/inode_store.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/inodes.h"
@@ -78,12 +79,11 @@ struct CoreInode;
 struct PendingName;
 
 /// One operation under way. For a journal: its handle.
-struct Operation {
+struct Operation : tree::Operation {
   std::uint64_t transaction = 0;  ///< that it is part of; 0: of none
   std::uint32_t blocks = 0;       ///< of metadata that it may have changed: at most so many
   std::uint32_t indirect = 0;     ///< of them new indirect blocks
   bool commits = false;           ///< when it ends: fsync, or a synchronous journal
-  bool sync_failed = false;       ///< what it changed is there, and not all of it on the disk
 };
 
 /// `metadata`: a directory's, or the target of a symbolic link.
@@ -129,9 +129,6 @@ struct DroppedLink {
   std::uint16_t links = 1;
   bool moved = false;  ///< it has another name, which was added before and must be first on the disk (R1)
 };
-
-/// Of a file's name that goes, or of a directory that goes, from its parent.
-DroppedLink dropped_from(CoreInode& parent, CoreInode& inode);
 
 /// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
 struct LinkAddition {
@@ -254,7 +251,7 @@ class Scheme : public os::WriteHooks {
   /// A directory's block as its users are to see it.
   virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
 
-  enum class SyncExtent : std::uint8_t { data, everything };
+  using SyncExtent = tree::SyncExtent;
   /// What fsync promises. The inode is locked by the caller. `data`: what is needed to read it back.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
   /// Nothing is dirty, put off or owed when it returns, but for what another fiber's work item has begun to

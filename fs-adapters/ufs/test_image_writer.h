@@ -31,12 +31,12 @@ class ImageWriter {
   const Geometry& geometry() const { return geometry_; }
 
   InodeNumber file(InodeNumber parent, std::string_view name, std::string_view content) {
-    Inode inode{.mode = kTypeRegular | 0644, .links = 1};
+    Inode inode{{.mode = kTypeRegular | 0644, .links = 1}};
     put(inode, content);
     return add(parent, name, inode);
   }
   InodeNumber directory(InodeNumber parent, std::string_view name) {
-    Inode inode{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = kChunkBytes};
+    Inode inode{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = kChunkBytes}};
     const InodeNumber number = take_inode(true);
     std::vector<std::byte> bytes(geometry_.fragment_bytes());
     format_directory(std::span(bytes).first(kChunkBytes), number, parent);
@@ -51,7 +51,7 @@ class ImageWriter {
     return number;
   }
   InodeNumber symlink(InodeNumber parent, std::string_view name, std::string_view target) {
-    Inode inode{.mode = kTypeSymlink | 0777, .links = 1};
+    Inode inode{{.mode = kTypeSymlink | 0777, .links = 1}};
     if (target.size() < geometry_.inline_target_max()) {
       set_inline_target(inode, target);
     } else {
@@ -68,7 +68,7 @@ class ImageWriter {
   /// A file of that size with nothing but this block.
   InodeNumber sparse(InodeNumber parent, std::string_view name, std::uint64_t size, std::uint64_t block,
                      std::string_view content) {
-    Inode inode{.mode = kTypeRegular | 0644, .links = 1, .size_bytes = size};
+    Inode inode{{.mode = kTypeRegular | 0644, .links = 1, .size_bytes = size}};
     put_block(inode, block, content);
     return add(parent, name, inode);
   }

@@ -106,9 +106,5 @@ inline VfsResult<void> as_result(model::Status status) {
   if (status == model::Status::ok) return {};
   return refuse(EIO);
 }
-template <typename T>
-tl::unexpected<Errno> pass_on_errno(const VfsResult<T>& result) {
-  return tl::unexpected(result.error());
-}
 
 }  // namespace headcrash::ufs

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "harness/campaign/served_guest_fixture.h"
+#include "harness/campaign/testing/served_guest.h"
 #include "harness/oracle/application_verdict.h"
 #include "harness/workload/application.h"
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "harness/campaign/served_guest_fixture.h"
+#include "harness/campaign/testing/served_guest.h"
 #include "harness/oracle/oracle.h"
 #include "harness/workload/small_files.h"
 

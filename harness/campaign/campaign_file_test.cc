@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::campaign {
 namespace {

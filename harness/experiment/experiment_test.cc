@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "results/db/statement.h"
 
 namespace headcrash::experiment {

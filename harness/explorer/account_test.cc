@@ -7,7 +7,7 @@
 #include "harness/explorer/array_cut.h"
 #include "harness/explorer/block_kind.h"
 #include "harness/explorer/lost_writes.h"
-#include "harness/explorer/recorded_disk_test.h"
+#include "harness/explorer/testing/recorded_disk.h"
 #include "plugin/base/random.h"
 
 namespace headcrash::explorer {

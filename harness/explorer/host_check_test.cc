@@ -11,7 +11,7 @@
 #include "harness/explorer/check_state.h"
 #include "harness/explorer/sparse_file.h"
 #include "plugin/base/process.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::explorer {
 namespace {

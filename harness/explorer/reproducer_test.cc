@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "harness/explorer/plain_checks.h"
-#include "harness/explorer/recorded_disk_test.h"
+#include "harness/explorer/testing/recorded_disk.h"
 #include "harness/oracle/oracle.h"
 
 namespace headcrash::explorer {

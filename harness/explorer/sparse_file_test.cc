@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "harness/explorer/host_check.h"
-#include "harness/explorer/recorded_disk_test.h"
+#include "harness/explorer/testing/recorded_disk.h"
 #include "harness/workload/stamp.h"
 #include "plugin/media/prior_bytes.h"
 #include "plugin/states/used_image.h"

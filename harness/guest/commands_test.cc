@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {

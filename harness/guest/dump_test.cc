@@ -9,7 +9,7 @@
 
 #include "harness/guest/posix_vfs.h"
 #include "harness/workload/stamp.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {

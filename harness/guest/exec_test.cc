@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::guest {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "harness/oracle/judged_case_test.h"
+#include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
 namespace {

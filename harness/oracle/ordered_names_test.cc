@@ -1,6 +1,6 @@
 // What the oracle asks of a file system that orders its writes and has no log (Promises::names, ordered).
 // Each rule is broken in a tree made by hand, beside a tree that keeps it.
-#include "harness/oracle/judged_case_test.h"
+#include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/oracle/judged_case_test.h"
+#include "harness/oracle/testing/judged_case.h"
 #include "harness/workload/ace.h"
 
 namespace headcrash::oracle {

@@ -10,7 +10,7 @@
 #include "harness/oracle/loose_file_system.h"
 #include "harness/oracle/oracle.h"
 #include "harness/workload/random_operations.h"
-#include "plugin/base/number_from_environment.h"
+#include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::oracle {
 namespace {

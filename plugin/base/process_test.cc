@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "plugin/base/descriptor.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::base {
 namespace {

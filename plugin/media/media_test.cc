@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/memory_store.h"
 #include "plugin/media/sparse_file_store.h"
 

@@ -2,7 +2,7 @@
 // with, what is only half there.
 #include <gtest/gtest.h>
 
-#include "plugin/model/array_test_bench.h"
+#include "plugin/model/testing/array_fixture.h"
 
 namespace headcrash::model {
 namespace {

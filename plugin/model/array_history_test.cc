@@ -8,9 +8,9 @@
 // Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.
 #include <gtest/gtest.h>
 
-#include "plugin/base/number_from_environment.h"
-#include "plugin/model/array_test_bench.h"
-#include "plugin/model/sector_bytes_test.h"
+#include "plugin/base/testing/number_from_environment.h"
+#include "plugin/model/testing/array_fixture.h"
+#include "plugin/model/testing/sector_bytes.h"
 
 namespace headcrash::model {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "plugin/base/crc32c.h"
-#include "plugin/model/array_test_bench.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/superblock.h"
+#include "plugin/model/testing/array_fixture.h"
 
 namespace headcrash::model {
 namespace {

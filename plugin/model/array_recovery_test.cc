@@ -3,11 +3,11 @@
 // stands for a way in which the code was broken on purpose and no other test had noticed.
 #include <gtest/gtest.h>
 
-#include "plugin/model/array_test_bench.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/stripe_locks.h"
 #include "plugin/model/stripe_plan.h"
 #include "plugin/model/superblock.h"
+#include "plugin/model/testing/array_fixture.h"
 
 namespace headcrash::model {
 namespace {

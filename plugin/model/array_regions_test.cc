@@ -2,8 +2,8 @@
 // old.
 #include <gtest/gtest.h>
 
-#include "plugin/model/array_test_bench.h"
 #include "plugin/model/dirty_regions.h"
+#include "plugin/model/testing/array_fixture.h"
 
 namespace headcrash::model {
 namespace {

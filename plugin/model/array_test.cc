@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/base/invariant.h"
-#include "plugin/model/array_test_bench.h"
+#include "plugin/model/testing/array_fixture.h"
 
 namespace headcrash::model {
 namespace {

@@ -1,7 +1,7 @@
 // A disk with faults: what the host sees, what is on the medium, and what the witness hears.
 #include <gtest/gtest.h>
 
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

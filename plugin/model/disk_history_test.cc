@@ -5,8 +5,8 @@
 // A failure prints its seed; the history follows from it alone.
 #include <gtest/gtest.h>
 
-#include "plugin/model/history_check.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/history_check.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

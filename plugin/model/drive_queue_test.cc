@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "plugin/base/random.h"
 #include "plugin/model/sector_ranges.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

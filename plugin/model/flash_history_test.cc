@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "plugin/model/flash.h"
-#include "plugin/model/history_check.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/history_check.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

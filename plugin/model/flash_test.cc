@@ -7,7 +7,7 @@
 #include <random>
 
 #include "plugin/model/null_witness.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

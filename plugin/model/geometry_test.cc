@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

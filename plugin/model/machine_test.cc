@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

@@ -2,10 +2,10 @@
 // drive or a part, with more and less memory than the requests need.
 #include <gtest/gtest.h>
 
-#include "plugin/model/array_test_bench.h"
-#include "plugin/model/history_check.h"
 #include "plugin/model/nvram.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/array_fixture.h"
+#include "plugin/model/testing/history_check.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

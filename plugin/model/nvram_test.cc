@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/model/faults.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/machine.h"
 

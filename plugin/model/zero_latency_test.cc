@@ -1,7 +1,7 @@
 // Zero-latency access, spindle phase and DiskSim's creep; segments of the read buffer.
 #include <gtest/gtest.h>
 
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {

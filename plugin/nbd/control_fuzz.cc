@@ -2,7 +2,7 @@
 // remedy.
 #include <gtest/gtest.h>
 
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 #include "plugin/nbd/control.h"
 
 namespace headcrash::nbd {

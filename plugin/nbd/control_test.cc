@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/nbd/control_socket.h"
 #include "plugin/nbd/settings.h"
 #include "plugin/profiles/profile.h"

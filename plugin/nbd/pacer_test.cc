@@ -8,7 +8,7 @@
 #include <random>
 
 #include "plugin/model/null_witness.h"
-#include "plugin/nbd/fixed_delay_device.h"
+#include "plugin/nbd/testing/fixed_delay_device.h"
 #include "plugin/nbd/transport_time.h"
 
 namespace headcrash::nbd {

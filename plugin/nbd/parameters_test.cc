@@ -7,8 +7,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "plugin/nbd/served_disk.h"
 #include "plugin/nbd/settings.h"
+#include "plugin/nbd/testing/served_disk.h"
 
 namespace headcrash::nbd {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "plugin/media/memory_store.h"
-#include "plugin/nbd/served_disk.h"
+#include "plugin/nbd/testing/served_disk.h"
 #include "plugin/record/media_image.h"
 
 namespace headcrash::nbd {

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "plugin/nbd/served_disk.h"
+#include "plugin/nbd/testing/served_disk.h"
 
 namespace headcrash::nbd {
 namespace {

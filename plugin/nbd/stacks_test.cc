@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "plugin/nbd/served_disk.h"
+#include "plugin/nbd/testing/served_disk.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::nbd {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "headcrash_profiles_embedded.h"
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 #include "plugin/model/disk.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/null_witness.h"

@@ -1,8 +1,8 @@
-// Whole stacks through random histories of requests and power cuts (plugin/model/history_check.h).
+// Whole stacks through random histories of requests and power cuts (plugin/model/testing/history_check.h).
 #include <gtest/gtest.h>
 
-#include "plugin/model/history_check.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/history_check.h"
+#include "plugin/model/testing/machine_fixture.h"
 #include "plugin/profiles/build.h"
 
 namespace headcrash::profiles {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "headcrash_profiles_embedded.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/model/array.h"
 #include "plugin/profiles/profile.h"
 

@@ -8,12 +8,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/memory_store.h"
 #include "plugin/record/dm_log_writes.h"
-#include "plugin/record/drive_test.h"
 #include "plugin/record/log_store.h"
 #include "plugin/record/state.h"
+#include "plugin/record/testing/drive.h"
 #include "plugin/record/text_export.h"
 
 namespace headcrash::record {

@@ -12,13 +12,13 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/memory_store.h"
 #include "plugin/record/backing.h"
-#include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/media_image.h"
 #include "plugin/record/state.h"
+#include "plugin/record/testing/drive.h"
 
 namespace headcrash::record {
 namespace {

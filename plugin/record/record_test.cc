@@ -10,12 +10,12 @@
 #include <random>
 
 #include "plugin/base/crc32c.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/media_image.h"
 #include "plugin/record/recording.h"
+#include "plugin/record/testing/drive.h"
 
 namespace headcrash::record {
 namespace {

@@ -8,15 +8,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "plugin/base/fuzz.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/fuzz.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/memory_store.h"
 #include "plugin/record/dm_log_writes.h"
-#include "plugin/record/drive_test.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/log_store.h"
 #include "plugin/record/media_image.h"
 #include "plugin/record/state.h"
+#include "plugin/record/testing/drive.h"
 #include "plugin/record/text_export.h"
 
 namespace headcrash::record {

@@ -2,7 +2,7 @@
 // it.
 #include <gtest/gtest.h>
 
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 #include "plugin/stages/order.h"
 
 namespace headcrash::stages {

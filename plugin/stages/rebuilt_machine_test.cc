@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "plugin/stages/stage_bench.h"
+#include "plugin/stages/testing/stage_fixture.h"
 
 namespace headcrash::stages {
 namespace {

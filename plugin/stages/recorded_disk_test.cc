@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "plugin/media/prior_bytes.h"
-#include "plugin/stages/stage_bench.h"
+#include "plugin/stages/testing/stage_fixture.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::stages {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "plugin/record/recording.h"
-#include "plugin/stages/stage_bench.h"
+#include "plugin/stages/testing/stage_fixture.h"
 
 namespace headcrash::stages {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "plugin/stages/stage_bench.h"
+#include "plugin/stages/testing/stage_fixture.h"
 
 namespace headcrash::stages {
 namespace {

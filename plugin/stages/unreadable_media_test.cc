@@ -4,7 +4,7 @@
 
 #include "plugin/model/raid_layout.h"
 #include "plugin/stages/rebuilt_machine.h"
-#include "plugin/stages/stage_bench.h"
+#include "plugin/stages/testing/stage_fixture.h"
 
 namespace headcrash::stages {
 namespace {

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "plugin/record/dm_log_writes.h"
-#include "plugin/states/random_run_test.h"
 #include "plugin/states/subsets.h"
+#include "plugin/states/testing/random_run.h"
 
 namespace headcrash::states {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "plugin/record/dm_log_writes.h"
-#include "plugin/states/random_run_test.h"
+#include "plugin/states/testing/random_run.h"
 
 namespace headcrash::states {
 namespace {

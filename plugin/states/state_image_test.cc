@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/states/random_run_test.h"
 #include "plugin/states/run_history.h"
+#include "plugin/states/testing/random_run.h"
 
 namespace headcrash::states {
 namespace {

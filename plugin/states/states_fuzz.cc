@@ -6,11 +6,11 @@
 #include <cstring>
 #include <fstream>
 
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 #include "plugin/record/event_format.h"
 #include "plugin/states/explorer.h"
-#include "plugin/states/random_run_test.h"
 #include "plugin/states/state_source.h"
+#include "plugin/states/testing/random_run.h"
 
 namespace headcrash::states {
 namespace {

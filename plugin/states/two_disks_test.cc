@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/states/explorer.h"
 #include "plugin/states/state_source.h"
 #include "plugin/states/subsets.h"
-#include "plugin/states/two_disks_run_test.h"
+#include "plugin/states/testing/two_disks_run.h"
 
 namespace headcrash::states {
 namespace {

@@ -429,7 +429,7 @@ bool put_hoarder(Damaging& image) {
   const InodeNumber number = image.take_free_inode();
   if (number == 0) return false;
   const std::uint32_t pointers = geometry.pointers_per_block();
-  Inode hoarder{.mode = ufs::kTypeRegular | 0600, .links = 1};
+  Inode hoarder{{.mode = ufs::kTypeRegular | 0600, .links = 1}};
   const auto take = [&] {
     const FragmentAddress at = image.take_free_block();
     if (at != 0) hoarder.sectors += geometry.fragments_per_block() * geometry.sectors_per_fragment();

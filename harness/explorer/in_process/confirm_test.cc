@@ -5,7 +5,7 @@
 
 #include "fs-adapters/registry.h"
 #include "harness/workload/ace.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

@@ -8,7 +8,7 @@
 #include "harness/explorer/in_process/check_state.h"
 #include "harness/explorer/in_process/persistence_points.h"
 #include "harness/workload/families.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

@@ -6,8 +6,8 @@
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
-#include "plugin/base/number_from_environment.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/number_from_environment.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

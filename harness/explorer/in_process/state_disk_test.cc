@@ -6,7 +6,7 @@
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/states/digest.h"
 
 namespace headcrash::in_process {

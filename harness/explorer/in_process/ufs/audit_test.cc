@@ -10,7 +10,7 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/under_test.h"
 #include "harness/explorer/in_process/benches.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

@@ -13,8 +13,8 @@
 #include "fs-adapters/ufs/little_endian.h"
 #include "harness/explorer/in_process/benches.h"
 #include "harness/workload/families.h"
-#include "plugin/base/number_from_environment.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/number_from_environment.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

@@ -8,7 +8,7 @@
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal_format.h"
 #include "harness/explorer/in_process/benches.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

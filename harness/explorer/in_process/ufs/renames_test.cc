@@ -7,7 +7,7 @@
 #include "fs-adapters/registry.h"
 #include "fs-adapters/ufs/under_test.h"
 #include "harness/explorer/in_process/exploration.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/stages/stage_server.h"
 
 namespace headcrash::stages {

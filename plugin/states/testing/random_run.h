@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "plugin/base/random.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/crash_state.h"
 #include "plugin/states/state_image.h"

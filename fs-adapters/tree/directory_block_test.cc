@@ -1,4 +1,4 @@
-#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/tree/directory_block.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <map>
 
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/random.h"
 
-namespace headcrash::ufs {
+namespace headcrash::tree {
 namespace {
+
+using namespace little_endian;
 
 std::vector<std::byte> chunks(std::uint32_t count) {
   std::vector<std::byte> block(std::size_t{count} * kChunkBytes, std::byte{0xee});
@@ -172,4 +174,4 @@ TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {
 }
 
 }  // namespace
-}  // namespace headcrash::ufs
+}  // namespace headcrash::tree

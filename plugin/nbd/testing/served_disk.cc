@@ -1,5 +1,5 @@
 // nbdkit under test (served_disk.h).
-#include "plugin/nbd/served_disk.h"
+#include "plugin/nbd/testing/served_disk.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

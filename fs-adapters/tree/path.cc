@@ -1,16 +1,15 @@
-// The mounted file system (file_system.h): from paths to inodes.
+// The tree (file_system.h): from paths to inodes.
 
 #include <cerrno>
 #include <deque>
 
-#include "fs-adapters/ufs/file_blocks.h"
-#include "fs-adapters/ufs/file_system.h"
+#include "fs-adapters/tree/directory.h"
+#include "fs-adapters/tree/file_system.h"
 
-namespace headcrash::ufs {
+namespace headcrash::tree {
 namespace {
 
-constexpr int kLinksFollowedMax = 40;        // as POSIX systems: then ELOOP
-constexpr std::size_t kPathBytesMax = 4095;  // PATH_MAX without its zero
+constexpr int kLinksFollowedMax = 40;  // as POSIX systems: then ELOOP
 
 void put_in_front(std::string_view path, std::deque<std::string>& components) {
   std::deque<std::string> parts;
@@ -26,45 +25,32 @@ void put_in_front(std::string_view path, std::deque<std::string>& components) {
 
 VfsResult<std::string> FileSystem::target_of(CoreInode& link) {
   const InodeLock lock(link);
-  if (!link.disk.is_symlink()) return refuse(EINVAL);
-  if (pointers_are_text(link.disk, volume_->super.inline_target_max)) return inline_target(link.disk);
-  std::string target;
-  for (std::int64_t block = 0; target.size() < link.disk.size_bytes; ++block) {
-    const auto at = find_block(*volume_, link, block);
-    if (!at) return pass_on_errno(at);
-    if (*at == 0 || link.disk.size_bytes > kPathBytesMax) return refuse(EIO);
-    auto buffer = read_file_block(*volume_, link, block, *at);
-    if (!buffer) return pass_on_errno(buffer);
-    const std::size_t count =
-        std::min<std::size_t>(buffer->bytes().size(), link.disk.size_bytes - target.size());
-    target.append(reinterpret_cast<const char*>(buffer->bytes().data()), count);
-  }
-  return target;
+  if (!link.attributes.is_symlink()) return refuse(EINVAL);
+  return store_->read_target(link);
 }
 
 VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view name, Operation* operation) {
-  if (!directory.disk.is_directory()) return refuse(ENOTDIR);
+  if (!directory.attributes.is_directory()) return refuse(ENOTDIR);
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
-  const auto found = find_name(*volume_, directory, name);
+  const auto found = find_name(*store_, directory, name);
   if (!found) return pass_on_errno(found);
   if (!*found) return refuse(ENOENT);
-  auto inode = volume_->inodes.get((*found)->inode, operation);
+  auto inode = store_->get((*found)->inode, operation);
   // An entry that leads to nothing: the damage is on the disk.
-  if (inode && !(*inode)->disk.allocated()) return refuse(EIO);
+  if (inode && !(*inode)->attributes.allocated()) return refuse(EIO);
   return inode;
 }
 
 VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* operation) {
   const auto name = InodeName::take(path);
-  if (!name) return volume_->inodes.get(kRootInode, operation);
-  if (!volume_->geometry.is_inode(static_cast<InodeNumber>(name->inode)) || name->inode >> 32 != 0)
-    return refuse(ESTALE);
-  auto inode = volume_->inodes.get(static_cast<InodeNumber>(name->inode), operation);
+  if (!name) return store_->get(store_->root(), operation);
+  if (!store_->is_inode(name->inode)) return refuse(ESTALE);
+  auto inode = store_->get(static_cast<InodeNumber>(name->inode), operation);
   if (!inode) return inode;
   // Whoever is just removing it holds the lock until nothing is left.
   const InodeLock lock(**inode);
-  const Inode& disk = (*inode)->disk;
-  if (!disk.allocated() || disk.generation != name->generation) return refuse(ESTALE);
+  const Attributes& its = (*inode)->attributes;
+  if (!its.allocated() || its.generation != name->generation) return refuse(ESTALE);
   return inode;
 }
 
@@ -77,20 +63,20 @@ VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last, Op
   for (int followed = 0; !components.empty();) {
     const std::string name = std::move(components.front());
     components.pop_front();
-    volume_->cpu.use(volume_->cpu.costs().path_component);
+    store_->cpu.use(store_->cpu.costs().path_component);
     VfsResult<InodeHandle> next;
     {
       const InodeLock lock(**at);
       next = child(**at, name, operation);
     }
     if (!next) return next;
-    if ((*next)->disk.is_symlink() && (!components.empty() || last == LastLink::follow)) {
+    if ((*next)->attributes.is_symlink() && (!components.empty() || last == LastLink::follow)) {
       if (++followed > kLinksFollowedMax) return refuse(ELOOP);
       const auto target = target_of(**next);
       if (!target) return pass_on_errno(target);
       put_in_front(*target, components);
       if (!target->starts_with('/')) continue;
-      at = volume_->inodes.get(kRootInode, operation);
+      at = store_->get(store_->root(), operation);
       if (!at) return at;
       continue;
     }
@@ -109,8 +95,8 @@ VfsResult<FileSystem::NameInDirectory> FileSystem::walk_to_parent(std::string_vi
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
   auto directory = walk(folder, LastLink::follow, operation);
   if (!directory) return pass_on_errno(directory);
-  if (!(*directory)->disk.is_directory()) return refuse(ENOTDIR);
+  if (!(*directory)->attributes.is_directory()) return refuse(ENOTDIR);
   return NameInDirectory{.directory = std::move(*directory), .name = std::string(name)};
 }
 
-}  // namespace headcrash::ufs
+}  // namespace headcrash::tree

@@ -10,7 +10,7 @@
 #include "plugin/model/array.h"
 #include "plugin/model/parity.h"
 #include "plugin/model/raid_layout.h"
-#include "plugin/model/test_bench.h"
+#include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model::bench {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/workload/stamp.h"
-#include "plugin/base/temporary_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
 

@@ -39,9 +39,9 @@
 #include <vector>
 
 #include "plugin/base/random.h"
-#include "plugin/model/history_options.h"
 #include "plugin/model/machine.h"
-#include "plugin/model/sector_bytes_test.h"
+#include "plugin/model/testing/history_options.h"
+#include "plugin/model/testing/sector_bytes.h"
 
 namespace headcrash::model {
 

@@ -42,8 +42,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "plugin/base/number_from_environment.h"
 #include "plugin/base/random.h"
+#include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::fuzz {
 

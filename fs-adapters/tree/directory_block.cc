@@ -1,16 +1,18 @@
 // Entries of a directory's block (directory_block.h).
 
-#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/tree/directory_block.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
-namespace headcrash::ufs {
+namespace headcrash::tree {
 namespace {
+
+using namespace little_endian;  // NOLINT(google-build-using-namespace)
 
 constexpr std::size_t kLength = 4, kType = 6, kNameLength = 7;
 
@@ -60,7 +62,7 @@ std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk)
   std::optional<std::uint32_t> last;
   for (std::uint32_t at = to; at < end;) {
     const auto entry = entry_at(block, at);
-    invariant(entry.has_value(), "ufs: only chunks without damage are compacted");
+    invariant(entry.has_value(), "tree: only chunks without damage are compacted");
     at += entry->length;
     if (entry->inode == 0) continue;
     const std::uint32_t needed = entry->needed(), from = entry->offset;
@@ -172,7 +174,7 @@ std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block, s
 
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk, std::string_view name,
                                     InodeNumber inode, std::uint8_t type) {
-  invariant(!name.empty() && name.size() <= kNameBytesMax, "ufs: a name has 1 to 255 bytes");
+  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name has 1 to 255 bytes");
   const std::uint32_t needed = entry_bytes(name.size());
   const Entry added{.inode = inode, .type = type, .name = name};
   const auto room = room_of(block, chunk);
@@ -186,7 +188,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
   if (const auto offset = place()) return AddedEntry{.offset = *offset};
   AddedEntry result{.moved = compact(block, chunk)};
   const auto offset = place();
-  invariant(offset.has_value(), "ufs: a compacted chunk has its room in one place");
+  invariant(offset.has_value(), "tree: a compacted chunk has its room in one place");
   result.offset = *offset;
   return result;
 }
@@ -200,7 +202,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view
 
 void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
   const auto entry = entry_at(block, offset);
-  invariant(entry && entry->inode != 0, "ufs: what is removed is an entry");
+  invariant(entry && entry->inode != 0, "tree: what is removed is an entry");
   if (const auto previous = previous_entry(block, offset)) {
     set_length(block, previous->offset, previous->length + entry->length);
   } else {
@@ -209,7 +211,7 @@ void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
 }
 
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode) {
-  invariant(entry_at(block, offset).has_value(), "ufs: what is changed is an entry");
+  invariant(entry_at(block, offset).has_value(), "tree: what is changed is an entry");
   store32(block, offset + kEntryInodeOffset, inode);
 }
 
@@ -259,4 +261,4 @@ std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
   return std::nullopt;
 }
 
-}  // namespace headcrash::ufs
+}  // namespace headcrash::tree

@@ -1,4 +1,4 @@
-// The mounted file system (file_system.h): rename, in all its kinds.
+// The tree (file_system.h): rename, in all its kinds.
 //
 //   move      source's count +1, new name (or the taken name changed), [".." of a directory that gets another
 //             parent], old name removed, which takes the count down again
@@ -12,11 +12,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/ufs/exchange_name.h"
-#include "fs-adapters/ufs/file_blocks.h"
-#include "fs-adapters/ufs/file_system.h"
+#include "fs-adapters/tree/directory.h"
+#include "fs-adapters/tree/exchange_name.h"
+#include "fs-adapters/tree/file_system.h"
 
-namespace headcrash::ufs {
+namespace headcrash::tree {
 
 struct FileSystem::Rename {
   NameInDirectory from, to;
@@ -30,26 +30,29 @@ namespace {
 constexpr int kLookupsMax = 100;  // of names that others change under us all the time
 
 /// The inode that a directory's ".." names, and where.
-VfsResult<FoundName> find_parent(Volume& volume, CoreInode& directory) {
-  const auto found = find_name(volume, directory, "..");
+VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
+  const auto found = find_name(store, directory, "..");
   if (!found) return pass_on_errno(found);
   if (!*found) return refuse(EIO);
   return **found;
 }
 
-void raise(Volume& volume, CoreInode& inode) {
-  ++inode.disk.links;
-  inode.disk.changed = volume.timestamp();
-  volume.inodes.mark_changed(inode);
+void raise(InodeStore& store, CoreInode& inode) {
+  ++inode.attributes.links;
+  inode.attributes.changed = store.now();
+  store.mark_changed(inode);
 }
 
 /// A directory has another parent now, whose count has been raised: its ".." follows.
-VfsResult<void> change_parent(Volume& volume, Operation& operation, CoreInode& directory,
+VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
-  const auto parent_at = find_parent(volume, directory);
+  const auto parent_at = find_parent(store, directory);
   if (!parent_at) return pass_on_errno(parent_at);
-  return replace_name(volume, operation, directory, new_parent,
-                      {.at = *parent_at, .replaced = {.inode = &old_parent, .links = 0}});
+  return replace_name(store, operation, directory, new_parent,
+                      {.name = "..",
+                       .at = *parent_at,
+                       .cause = NameCause::parent,
+                       .replaced = {.inode = &old_parent, .links = 0}});
 }
 
 /// Of what has another name by now. `leaves`: the parent that it does not count for any more.
@@ -61,13 +64,13 @@ DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
 
 VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory, Operation& operation) {
   std::vector<InodeNumber> way{directory};
-  while (way.back() != kRootInode) {
-    if (way.size() > volume_->geometry.inodes()) return refuse(ELOOP);
-    auto inode = volume_->inodes.get(way.back(), &operation);
+  while (way.back() != store_->root()) {
+    if (way.size() > store_->inodes_max()) return refuse(ELOOP);
+    auto inode = store_->get(way.back(), &operation);
     if (!inode) return pass_on_errno(inode);
     const InodeLock lock(**inode);
-    if (!(*inode)->disk.is_directory() || (*inode)->effective_links() == 0) return refuse(ENOENT);
-    const auto parent = find_parent(*volume_, **inode);
+    if (!(*inode)->attributes.is_directory() || (*inode)->effective_links() == 0) return refuse(ENOENT);
+    const auto parent = find_parent(*store_, **inode);
     if (!parent) return pass_on_errno(parent);
     way.push_back(parent->inode);
   }
@@ -78,44 +81,52 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   CoreInode& from = *rename.from.directory;
   CoreInode& to = *rename.to.directory;
   CoreInode& source = *rename.source;
-  const bool is_directory = source.disk.is_directory();
+  const bool is_directory = source.attributes.is_directory();
   const bool gets_parent = is_directory && rename.other_parent();
   CoreInode* const target = rename.target.get();
   if (target != nullptr) {
-    if (target->disk.is_directory() != is_directory) return refuse(is_directory ? ENOTDIR : EISDIR);
+    if (target->attributes.is_directory() != is_directory) return refuse(is_directory ? ENOTDIR : EISDIR);
     if (is_directory) {
-      const auto empty = is_empty(*volume_, *target);
+      const auto empty = is_empty(*store_, *target);
       if (!empty) return pass_on_errno(empty);
       if (!*empty) return refuse(ENOTEMPTY);
     }
   }
   if (to.effective_links() == 0) return refuse(ENOENT);
-  if (source.disk.links >= kLinksMax || (gets_parent && to.disk.links >= kLinksMax)) return refuse(EMLINK);
+  if (source.attributes.links >= kLinksMax || (gets_parent && to.attributes.links >= kLinksMax))
+    return refuse(EMLINK);
 
   VfsResult<std::int64_t> room = 0;
-  if (target == nullptr) room = make_room(*volume_, operation, to, rename.to.name);
+  if (target == nullptr) room = make_room(*store_, operation, to, rename.to.name);
   if (!room) return pass_on_errno(room);
-  raise(*volume_, source);
-  if (gets_parent) raise(*volume_, to);
-  auto done = target != nullptr ? replace_name(*volume_, operation, to, source,
-                                               {.at = *rename.target_at,
+  raise(*store_, source);
+  if (gets_parent) raise(*store_, to);
+  auto done = target != nullptr ? replace_name(*store_, operation, to, source,
+                                               {.name = rename.to.name,
+                                                .at = *rename.target_at,
+                                                .cause = NameCause::rename,
                                                 .replaced = dropped_from(to, *target),
                                                 .raises_directory = gets_parent})
-                                : add_name(*volume_, operation, to, source,
+                                : add_name(*store_, operation, to, source,
                                            {.name = rename.to.name,
                                             .block = *room,
+                                            .cause = NameCause::rename,
                                             .raises_directory = gets_parent,
                                             .others_follow = true});
   if (!done) return done;
-  if (is_directory) volume_->names.moved(source.number);
+  if (is_directory) store_->directory_moved(source);
   if (gets_parent)
-    if (done = change_parent(*volume_, operation, source, from, to); !done) return done;
-  if (done = volume_->scheme->settle_name(operation, source); !done) return done;
+    if (done = change_parent(*store_, operation, source, from, to); !done) return done;
+  if (done = store_->settle_name(operation, source); !done) return done;
   // It may have made room for the new name.
-  const auto old = find_name(*volume_, from, rename.from.name);
+  const auto old = find_name(*store_, from, rename.from.name);
   if (!old) return pass_on_errno(old);
   if (!*old) return refuse(EIO);
-  return remove_name(*volume_, operation, from, **old, moved_from(source, gets_parent ? &from : nullptr));
+  return remove_name(*store_, operation, from,
+                     {.name = rename.from.name,
+                      .at = **old,
+                      .cause = NameCause::rename,
+                      .dropped = moved_from(source, gets_parent ? &from : nullptr)});
 }
 
 VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
@@ -123,53 +134,64 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   CoreInode& to = *rename.to.directory;
   CoreInode& source = *rename.source;
   CoreInode& target = *rename.target;
-  const bool source_moves = rename.other_parent() && source.disk.is_directory();
-  const bool target_moves = rename.other_parent() && target.disk.is_directory();
-  if (std::max(source.disk.links, target.disk.links) + 2 > static_cast<int>(kLinksMax)) return refuse(EMLINK);
-  if ((source_moves && to.disk.links >= kLinksMax) || (target_moves && from.disk.links >= kLinksMax))
+  const bool source_moves = rename.other_parent() && source.attributes.is_directory();
+  const bool target_moves = rename.other_parent() && target.attributes.is_directory();
+  if (std::max(source.attributes.links, target.attributes.links) + 2 > static_cast<int>(kLinksMax))
+    return refuse(EMLINK);
+  if ((source_moves && to.attributes.links >= kLinksMax) ||
+      (target_moves && from.attributes.links >= kLinksMax))
     return refuse(EMLINK);
   std::string third;
   for (int i = 0; third.empty(); ++i) {
     const std::string name = exchange_name(target.number, i);
-    const auto taken = find_name(*volume_, from, name);
+    const auto taken = find_name(*store_, from, name);
     if (!taken) return pass_on_errno(taken);
     if (!*taken) third = name;
   }
-  const auto room = make_room(*volume_, operation, from, third);
+  const auto room = make_room(*store_, operation, from, third);
   if (!room) return pass_on_errno(room);
-  raise(*volume_, target);
-  if (target_moves) raise(*volume_, from);
-  auto added =
-      add_name(*volume_, operation, from, target,
-               {.name = third, .block = *room, .raises_directory = target_moves, .others_follow = true});
+  raise(*store_, target);
+  if (target_moves) raise(*store_, from);
+  auto added = add_name(*store_, operation, from, target,
+                        {.name = third,
+                         .block = *room,
+                         .cause = NameCause::exchange,
+                         .raises_directory = target_moves,
+                         .others_follow = true});
   if (!added) return added;
-  raise(*volume_, source);
-  raise(*volume_, target);
-  if (source_moves) raise(*volume_, to);
+  raise(*store_, source);
+  raise(*store_, target);
+  if (source_moves) raise(*store_, to);
   const auto change_one = [&](NameInDirectory& at, CoreInode& now, const DroppedLink& before,
                               bool raises_directory) -> VfsResult<void> {
-    const auto found = find_name(*volume_, *at.directory, at.name);
+    const auto found = find_name(*store_, *at.directory, at.name);
     if (!found) return pass_on_errno(found);
     if (!*found) return refuse(EIO);
-    return replace_name(*volume_, operation, *at.directory, now,
-                        {.at = **found, .replaced = before, .raises_directory = raises_directory});
+    return replace_name(*store_, operation, *at.directory, now,
+                        {.name = at.name,
+                         .at = **found,
+                         .cause = NameCause::exchange,
+                         .replaced = before,
+                         .raises_directory = raises_directory});
   };
-  auto done = volume_->scheme->settle_name(operation, target);
+  auto done = store_->settle_name(operation, target);
   if (done)
     done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr), source_moves);
-  if (done) done = volume_->scheme->settle_name(operation, source);
+  if (done) done = store_->settle_name(operation, source);
   // Its count here has risen for the third name.
   if (done) done = change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
-  for (const CoreInode* one : {&source, &target})
-    if (one->disk.is_directory()) volume_->names.moved(one->number);
-  if (done && source_moves) done = change_parent(*volume_, operation, source, from, to);
-  if (done && target_moves) done = change_parent(*volume_, operation, target, to, from);
-  if (done) done = volume_->scheme->settle_name(operation, target);
+  for (CoreInode* one : {&source, &target})
+    if (one->attributes.is_directory()) store_->directory_moved(*one);
+  if (done && source_moves) done = change_parent(*store_, operation, source, from, to);
+  if (done && target_moves) done = change_parent(*store_, operation, target, to, from);
+  if (done) done = store_->settle_name(operation, target);
   if (!done) return done;
-  const auto old = find_name(*volume_, from, third);
+  const auto old = find_name(*store_, from, third);
   if (!old) return pass_on_errno(old);
   if (!*old) return refuse(EIO);
-  return remove_name(*volume_, operation, from, **old, moved_from(target, nullptr));
+  return remove_name(
+      *store_, operation, from,
+      {.name = third, .at = **old, .cause = NameCause::exchange, .dropped = moved_from(target, nullptr)});
 }
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
@@ -189,11 +211,11 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
   const auto look = [&](NameInDirectory& at, std::optional<FoundName>& found,
                         InodeHandle& inode) -> VfsResult<void> {
     const InodeLock lock(*at.directory);
-    auto there = find_name(*volume_, *at.directory, at.name);
+    auto there = find_name(*store_, *at.directory, at.name);
     if (!there) return pass_on_errno(there);
     found = *there;
     if (!found) return {};
-    auto handle = volume_->inodes.get(found->inode, &operation);
+    auto handle = store_->get(found->inode, &operation);
     if (!handle) return pass_on_errno(handle);
     inode = std::move(*handle);
     return {};
@@ -228,7 +250,7 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
                              {false, above_to->size(), rename.to.directory.get()}};
   const auto add = [&](const InodeHandle& inode, std::size_t depth) {
     if (!inode) return;
-    const bool file = !inode->disk.is_directory();
+    const bool file = !inode->attributes.is_directory();
     ranked.push_back({file, file ? 0 : depth, inode.get()});
   };
   add(rename.source, above_from->size() + 1);
@@ -243,7 +265,7 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
 
 VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, RenameMode mode) {
   if (mode == RenameMode::whiteout) return refuse(EINVAL);  // there are no devices
-  return change<void>([&](Operation& operation) -> VfsResult<void> {
+  return change([&](Operation& operation) -> VfsResult<void> {
     Rename rename;
     auto from_at = walk_to_parent(from, &operation);
     if (!from_at) return pass_on_errno(from_at);
@@ -261,7 +283,7 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       // Others may have been at work before we had all of them.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
-        const auto again = find_name(*volume_, *at.directory, at.name);
+        const auto again = find_name(*store_, *at.directory, at.name);
         if (!again) return pass_on_errno(again);
         found = *again;
         return found.has_value() == static_cast<bool>(inode) && (!found || found->inode == inode->number);
@@ -276,4 +298,4 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
   });
 }
 
-}  // namespace headcrash::ufs
+}  // namespace headcrash::tree
