@@ -50,10 +50,11 @@ class UnrulyDisk final : public BlockDevice {
     std::list<Command>::iterator self;
   };
   void serve(Command& command) {
-    if (command.request.op == model::Op::read)
-      EXPECT_TRUE(store_.read(command.request.lba, command.request.into));
-    if (command.request.op == model::Op::write)
-      EXPECT_TRUE(store_.write(command.request.lba, command.request.data));
+    const BlockRequest& request = command.request;
+    Result<void> result;
+    if (request.op == model::Op::read) result = store_.read(request.lba, request.into);
+    if (request.op == model::Op::write) result = store_.write(request.lba, request.data);
+    EXPECT_TRUE(result);
     BlockDone& done = command.done;
     under_way_.erase(command.self);
     done.done(Status::ok);

@@ -335,7 +335,7 @@ void DiskQueue::State::tell(RequestId id, model::Status status) {
   if (tracer != nullptr) tracer->completed(trace);
   listener.done(id, status);
   if (const auto it = waiters.find(id); it != waiters.end()) it->second->wake_all();
-  room.wake_one();
+  if (!room.empty()) room.wake_one();
 }
 
 DiskQueue::DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options)

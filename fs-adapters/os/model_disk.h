@@ -25,7 +25,8 @@ class ModelDisk final : public BlockDevice, private model::Initiator {
 
   model::Machine& machine_;
   std::size_t device_index_;
-  std::vector<std::pair<model::RequestId, BlockDone*>> under_way_;  ///< few: a driver sends one or two
+  std::vector<std::pair<model::RequestId, BlockDone*>>
+      under_way_;  ///< few: as many as a driver has outstanding
 };
 
 }  // namespace headcrash::os

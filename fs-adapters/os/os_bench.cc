@@ -85,6 +85,29 @@ void blocks(const char* what, bool block_copy) {
   });
 }
 
+/// A log of segments of 1 MiB.
+void segments(const char* what, bool block_copy) {
+  World w({.cache = {.bytes = 36 << 20, .block_copy = block_copy}});
+  os::BufferCache& cache = w.system.cache;
+  constexpr int kSegments = 800, kBlocks = 128;
+  w.measure(what, 1, kSegments * kBlocks, [&] {
+    std::uint64_t end = 0;
+    for (int segment = 0; segment < kSegments; ++segment) {
+      std::vector<os::GatheredPart> parts;
+      for (std::int64_t block = 0; block < kBlocks; ++block) {
+        os::HeldBuffer buffer =
+            cache.get({1, segment % 16 * kBlocks + block}, os::Content::data, os::kUnassigned, 8192);
+        buffer.bytes()[0] = std::byte{1};
+        parts.push_back({.buffer = std::move(buffer)});
+      }
+      const os::RequestId id = cache.write_gathered(end, std::move(parts));
+      end += kBlocks * 16;
+      if (id > 2) w.system.queue.wait_for(id - 2);
+    }
+    w.system.queue.drain();
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -113,5 +136,7 @@ int main() {
   queue_of("requests, 40000 queued, full", os::FlagMeaning::full, 40'000, 300'000);
   blocks("blocks of 8 KiB got and written", false);
   blocks("blocks of 8 KiB got and written, -CB", true);
+  segments("blocks of 8 KiB in segments of 1 MiB", false);
+  segments("blocks of 8 KiB in segments of 1 MiB, -CB", true);
   return 0;
 }
