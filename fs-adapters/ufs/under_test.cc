@@ -300,6 +300,10 @@ const adapters::FileSystemType& file_system_type() {
   return kType;
 }
 
+std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant) {
+  return std::make_unique<UfsSystem>(file_system_type(), std::move(variant));
+}
+
 adapters::FindingKind kind_of(FindingKind kind) {
   return {.name = name_of(kind),
           .severity = severity_of(weight_of(kind)),

@@ -3,11 +3,15 @@
 
 #include "fs-adapters/system_under_test.h"
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/scheme_variants.h"
 
 namespace headcrash::ufs {
 
 /// Made when it is first wanted.
 const adapters::FileSystemType& file_system_type();
+
+/// A way to run it that is no line of that table, made from one.
+std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
 /// The checker's kind as everybody else knows it. `order` is its number.
 adapters::FindingKind kind_of(FindingKind kind);

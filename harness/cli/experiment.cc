@@ -90,7 +90,9 @@ void add_experiment(CLI::App& app, int& exit_code) {
   command->add_option("--db", arguments->database, "Results database; made if missing");
   command->add_option("--csv", arguments->csv, "File for the claims' numbers and rules, a line each");
   command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
-  command->add_option("--set", arguments->set, "A parameter of a part, NAME=NUMBER; may be repeated");
+  command->add_option(
+      "--set", arguments->set,
+      "A parameter of a part, NAME=NUMBER (headcrash list experiments --json); may be repeated");
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash experiment ganger94/table2\n  headcrash experiment ganger94 --db papers.db\n"

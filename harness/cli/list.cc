@@ -157,7 +157,9 @@ json experiments() {
     std::string parameters;
     for (const experiment::Parameter& parameter : summary.parameters)
       parameters += fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
-    rows.push_back({{"name", summary.name}, {"title", summary.title}, {"parameters", parameters}});
+    json row{{"name", summary.name}, {"title", summary.title}};
+    if (!parameters.empty()) row["parameters"] = parameters;  // too wide for the table
+    rows.push_back(std::move(row));
   }
   return rows;
 }

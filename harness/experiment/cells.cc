@@ -24,7 +24,7 @@ void run_cell(Cell& cell) {
   for (std::uint32_t i = 0; i < cell.executions; ++i) {
     const auto machine = ModelledMachine::start(cell.setup.machine);
     if (!machine) {
-      cell.remark = is_missing_scheme(machine.error()) ? Cell::kNotBuilt : machine.error().message();
+      cell.remark = machine.error().message();
       return;
     }
     WorkloadRun run = cell.run;

@@ -51,8 +51,8 @@ struct ClaimRule {
 /// A table that is no comparison with the paper, such as a calculator's. A column whose cells are all numbers
 /// is set right.
 struct Table {
-  std::string name;   ///< "delays", unique in its claim
-  std::string title;  ///< one line
+  std::string name;                            ///< "delays", unique in its claim
+  std::string title;                           ///< one line
   std::vector<std::string> columns;            ///< headings, with units
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
 };

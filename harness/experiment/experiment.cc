@@ -88,8 +88,8 @@ void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
   for (const Table& t : answer.tables) {
     for (std::size_t line = 0; line < t.rows.size(); ++line) {
       for (std::size_t i = 0; i < t.columns.size(); ++i)
-        records.tables.push_back({answer.id, t.name, t.title, static_cast<std::int64_t>(line), t.columns[i],
-                                  t.rows[line].at(i)});
+        records.tables.push_back(
+            {answer.id, t.name, t.title, static_cast<std::int64_t>(line), t.columns[i], t.rows[line].at(i)});
     }
   }
   for (const Plot& p : answer.plots) {

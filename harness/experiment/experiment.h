@@ -36,8 +36,8 @@ struct ExperimentOutcome {
   std::uint64_t seed = 1;
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
-  double host_s = 0;             ///< CPU time that all of it took here
-  double modelled_s = 0;         ///< model time of all cells
+  double host_s = 0;      ///< CPU time that all of it took here
+  double modelled_s = 0;  ///< model time of all cells
   bool interrupted = false;
 
   std::size_t count(Verdict verdict) const;

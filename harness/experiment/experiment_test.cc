@@ -72,7 +72,9 @@ TEST(Cells, ACellIsRunOnceForEachNumberOfExecutions) {
   std::size_t run = 0;
   Cells cells({.verify = false, .on_cell = [&run](const Cell&) { ++run; }});
   cells.executions(2);
-  const experiment::Setup setup{.name = "no-order"};
+  const auto machine = machine_with("ufs", "no-order");
+  ASSERT_TRUE(machine);
+  const experiment::Setup setup{.name = "no-order", .machine = *machine};
   const timed::Arguments few{{"files", 20}};
   const Cell& twice = cells.get(setup, "create-1k", few);
   ASSERT_TRUE(twice.outcome) << twice.remark;

@@ -83,9 +83,8 @@ json json_of(const ClaimAnswer& answer) {
   json tables = json::array(), plots = json::array();
   for (const Table& table : answer.tables) tables.push_back(json_of(table));
   for (const Plot& plot : answer.plots) plots.push_back(json_of(plot));
-  return {{"claim", answer.id}, {"part", answer.part}, {"title", answer.title},
-          {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks},
-          {"tables", tables},   {"plots", plots}};
+  return {{"claim", answer.id}, {"part", answer.part},       {"title", answer.title}, {"numbers", numbers},
+          {"rules", rules},     {"remarks", answer.remarks}, {"tables", tables},      {"plots", plots}};
 }
 
 }  // namespace

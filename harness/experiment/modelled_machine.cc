@@ -4,67 +4,186 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
-#include "fs-adapters/ufs/mkfs.h"
+#include "fs-adapters/os/fiber_store.h"
+#include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/registry.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::experiment {
 namespace {
 
-constexpr std::string_view kMissingScheme = "there is no such ordering scheme";
+constexpr std::uint32_t kLoadSectors = 2048;
+
+/// A checker's view of the disk: requests take their time, and each byte is looked at once.
+class CheckedStore final : public model::SectorStore {
+ public:
+  explicit CheckedStore(os::System& system) : system_(system), store_(system.queue) {}
+
+  std::uint64_t sectors() const override { return store_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    look(into.size());
+    return store_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    look(data.size());
+    return store_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    return store_.write_zeroes(lba, count);
+  }
+
+ private:
+  void look(std::size_t bytes) const {
+    constexpr std::int64_t kKib = 1024;
+    system_.cpu.use(system_.cpu.costs().clear_per_kib * static_cast<std::int64_t>(bytes) / kKib);
+  }
+  os::System& system_;
+  os::FiberStore store_;
+};
+
+bool all_zero(const std::vector<std::byte>& bytes) {
+  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
+}
 
 }  // namespace
 
-bool is_missing_scheme(const Error& error) {
-  return error.problem == kMissingScheme;
+Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_view system) {
+  const auto found = adapters::find_system(type, system);
+  if (!found) return pass_on(found);
+  ModelledMachineOptions options;
+  options.system = std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), *found);
+  return options;
 }
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMachineOptions& options) {
-  std::unique_ptr<ModelledMachine> machine(new ModelledMachine());
-  if (auto assembled = machine->assemble(options); !assembled) return pass_on(assembled);
+  invariant(options.system != nullptr, "a modelled machine needs a file system");
+  std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
+  if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
   return machine;
 }
 
-Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
-  auto stack = profiles::load_stack(options.profile);
-  if (!stack) return pass_on(stack);
-  profiles::MachineDevice device{.name = "hd0", .stack = *std::move(stack), .size_bytes = std::nullopt};
-  device.write_cache = false;
-  const auto plan = profiles::plan({device});
+Result<void> ModelledMachine::assemble() {
+  std::vector<profiles::MachineDevice> devices;
+  std::vector<MachineDisk> wanted{{options_.profile, options_.size_bytes, options_.write_cache}};
+  wanted.insert(wanted.end(), options_.more_disks.begin(), options_.more_disks.end());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    auto stack = profiles::load_stack(wanted[i].profile);
+    if (!stack) return pass_on(stack);
+    devices.push_back({.name = fmt::format("hd{}", i),
+                       .stack = *std::move(stack),
+                       .size_bytes = wanted[i].size_bytes,
+                       .write_cache = wanted[i].write_cache});
+  }
+  const auto plan = profiles::plan(devices);
   if (!plan) return pass_on(plan);
-  const auto leaf = std::ranges::find(plan->all, true, &profiles::PlannedDevice::leaf);
-  if (std::ranges::count(plan->all, true, &profiles::PlannedDevice::leaf) != 1)
-    return fail(options.profile, "is more than one drive", "take a single drive, with NVRAM or without");
-  drive_ = static_cast<std::size_t>(leaf - plan->all.begin());
-  auto store = media::MemoryStore::create(leaf->sectors);
-  if (!store) return pass_on(store);
-  store_ = *std::move(store);
-  const auto made =
-      ufs::mkfs(*store_, {.block_bytes = options.block_bytes, .fragment_bytes = options.fragment_bytes});
-  if (!made) return pass_on(made);
-  auto built = profiles::build(
-      *plan, witness_, {.seed = options.seed, .store = [this](model::DeviceId) { return store_.get(); }});
+  std::size_t device = 0;
+  for (model::DeviceId id = 0; id < plan->device_count(); ++id) {
+    if (!plan->all[id].parent) ++device;
+    if (!plan->all[id].leaf) continue;
+    auto store = media::MemoryStore::create(plan->all[id].sectors);
+    if (!store) return pass_on(store);
+    stores_[id] = *std::move(store);
+    if (device == 1) first_leaves_.push_back(id);
+  }
+  // One drive holds what its host sees, whatever cache is between them; an array does not.
+  std::unique_ptr<media::MemoryStore> image;
+  if (first_leaves_.size() > 1) {
+    auto flat = media::MemoryStore::create(plan->all[0].sectors);
+    if (!flat) return pass_on(flat);
+    image = *std::move(flat);
+  }
+  if (auto made = make_image(image ? *image : *stores_.at(first_leaves_[0])); !made) return made;
+  auto built =
+      profiles::build(*plan, witness_, {.seed = options_.seed, .store = [this](model::DeviceId id) {
+                                          const auto found = stores_.find(id);
+                                          return found == stores_.end() ? nullptr : found->second.get();
+                                        }});
   if (!built) return pass_on(built);
   built_ = *std::move(built);
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
-  device_ = std::make_unique<os::ModelDisk>(*built_.machine);
-  system_ = std::make_unique<os::System>(
-      *clock_, *device_,
-      os::SystemOptions{.costs = options.costs,
-                        .queue = {.schedule = options.schedule,
-                                  .flag = options.flag,
-                                  .reads_bypass = options.reads_bypass,
-                                  .concatenated_sectors = options.concatenated_sectors},
-                        .cache = {.bytes = options.cache_bytes,
-                                  .block_copy = options.block_copy,
-                                  .copies_bytes = options.copies_bytes},
-                        .syncer = options.syncer});
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    disks_.push_back(std::make_unique<os::ModelDisk>(*built_.machine, i));
+  if (image) {
+    if (auto loaded = load(*image); !loaded) return loaded;
+  }
+  start_system();
+  return mount();
+}
+
+Result<void> ModelledMachine::make_image(model::SectorStore& image) {
+  if (const auto made = options_.system->type().mkfs(image, options_.mkfs); !made) return pass_on(made);
+  if (!options_.populate) return {};
+  os::SystemOptions how = system_options();
+  how.costs = {};
+  how.queue.concatenated_sectors = kLoadSectors;
+  how.queue.flush_for_order = false;
+  os::MemoryMachine machine(image, {.latency_ns = 0, .system = how});
+  Result<void> done;
+  machine.system.run_as(operator_, [&] {
+    auto mounted = options_.system->mount(machine.system, {});
+    if (!mounted) {
+      done = pass_on(mounted);
+      return;
+    }
+    machine.system.syncer.start();
+    const auto filled = options_.populate((*mounted)->vfs());
+    const auto unmounted = (*mounted)->unmount();
+    if (!filled || !unmounted)
+      done =
+          fail("the image", "could not be populated", "the file system refused, perhaps for want of space");
+  });
+  machine.system.executor.halt();
+  return done;
+}
+
+/// Through the array's own writes: where its members hold what, parity included, is its own affair.
+Result<void> ModelledMachine::load(const model::SectorStore& image) {
+  constexpr os::TimeNs kRest = 2 * model::kSecondNs;  // until an array says on its members that it is clean
+  os::System loader(*clock_, *disks_[0], {.queue = {.flush_for_order = options_.write_cache}});
+  Result<void> done;
+  loader.run_as(operator_, [&] {
+    os::FiberStore store(loader.queue, {.request_sectors_max = kLoadSectors});
+    std::vector<std::byte> bytes;
+    for (std::uint64_t lba = 0; done && lba < image.sectors(); lba += kLoadSectors) {
+      const std::uint64_t sectors = std::min<std::uint64_t>(kLoadSectors, image.sectors() - lba);
+      bytes.resize(sectors * model::kSectorBytes);
+      done = image.read(lba, bytes);
+      if (done && !all_zero(bytes)) done = store.write(lba, bytes);
+    }
+  });
+  loader.executor.run_until(now() + kRest);
+  return done;
+}
+
+os::SystemOptions ModelledMachine::system_options() const {
+  const adapters::SystemDescription& description = options_.system->description();
+  os::SystemOptions how{.costs = options_.costs,
+                        .queue = description.queue,
+                        .cache = {.bytes = options_.cache_bytes,
+                                  .block_copy = description.block_copy,
+                                  .copies_bytes = options_.copies_bytes},
+                        .syncer = options_.syncer};
+  how.queue.schedule = options_.schedule;
+  how.queue.concatenated_sectors = options_.concatenated_sectors;
+  how.queue.flush_for_order = options_.write_cache;
+  return how;
+}
+
+void ModelledMachine::start_system() {
+  system_ = std::make_unique<os::System>(*clock_, *disks_[0], system_options());
   system_->queue.trace(this);
+  trace_ = {};
+  under_way_before_ = 0;
+}
+
+Result<void> ModelledMachine::mount() {
   Result<void> done;
   system_->run_as(operator_, [&] {
-    auto mounted =
-        ufs::FileSystem::mount(*system_, {.scheme = options.scheme, .options = options.scheme_options});
+    auto mounted = options_.system->mount(*system_, {});
     if (mounted) {
-      file_system_ = *std::move(mounted);
+      mounted_ = *std::move(mounted);
       system_->syncer.start();
     } else {
       done = pass_on(mounted);
@@ -73,11 +192,83 @@ Result<void> ModelledMachine::assemble(const ModelledMachineOptions& options) {
   return done;
 }
 
-ModelledMachine::~ModelledMachine() {
+/// Lets go of what is in memory.
+void ModelledMachine::end_system() {
   if (!system_) return;
-  if (file_system_) system_->run_as(operator_, [this] { file_system_->abandon(); });
+  if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });
   system_->executor.halt();
-  file_system_.reset();
+  mounted_.reset();
+}
+
+ModelledMachine::~ModelledMachine() {
+  end_system();
+}
+
+void ModelledMachine::cut_after(os::TimeNs delay_ns) {
+  const auto armed = built_.machine->arm({.kind = model::CutTrigger::Kind::after_time, .delay_ns = delay_ns});
+  invariant(armed.has_value(), "a cut at an instant can always be armed");
+}
+
+void ModelledMachine::cut() {
+  built_.machine->disarm();
+  built_.machine->power_cut();
+  // What is under way fails in the next events, before anything of it may go.
+  if (system_) system_->executor.run_until(now() + 1);
+  end_system();
+  system_.reset();
+}
+
+template <typename Body>
+Result<void> ModelledMachine::as_step(RecoveryStep& step, const Body& body) {
+  const os::TimeNs begun_at = now(), cpu = system_->cpu.busy_ns(), busy = device_counters().busy_ns;
+  clear_trace();
+  auto done = body();
+  step = {.done = true,
+          .elapsed_ns = now() - begun_at,
+          .cpu_ns = system_->cpu.busy_ns() - cpu,
+          .device_busy_ns = device_counters().busy_ns - busy,
+          .requests = system_->queue.counters().requests,
+          .sectors = system_->queue.counters().sectors};
+  return done;
+}
+
+Result<std::uint64_t> ModelledMachine::repair() {
+  Result<std::uint64_t> findings;
+  system_->run_as(operator_, [&] {
+    CheckedStore store(*system_);
+    const auto report = options_.system->type().checker()->repair(store, {});
+    if (!report) {
+      findings = pass_on(report);
+      return;
+    }
+    findings = report->findings.size() + report->more_findings;
+    if (report->unrepaired)
+      findings = fail(options_.system->full_name(), "cannot be repaired", "a defect: keep the seed");
+  });
+  return findings;
+}
+
+Result<Recovery> ModelledMachine::recover(Repair when) {
+  invariant(!system_, "a machine recovers after its power was cut");
+  built_.machine->power_on();
+  start_system();
+  Recovery recovery;
+  if (when == Repair::as_needed) {
+    if (const auto mounted = as_step(recovery.mount, [this] { return mount(); })) return recovery;
+    // What its cache has read is not what the repair leaves.
+    recovery.mount = {};
+    end_system();
+    start_system();
+  }
+  const auto repaired = as_step(recovery.repair, [&]() -> Result<void> {
+    const auto findings = repair();
+    if (!findings) return pass_on(findings);
+    recovery.findings = *findings;
+    return {};
+  });
+  if (!repaired) return pass_on(repaired);
+  if (auto mounted = as_step(recovery.mount, [this] { return mount(); }); !mounted) return pass_on(mounted);
+  return recovery;
 }
 
 Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
@@ -96,8 +287,27 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
   return trace_.last_completed_at;
 }
 
+const model::SectorStore* ModelledMachine::medium() const {
+  return first_leaves_.size() == 1 ? stores_.at(first_leaves_[0]).get() : nullptr;
+}
+
 model::DeviceCounters ModelledMachine::device_counters() const {
-  return built_.all[drive_].device->counters();
+  model::DeviceCounters sum;
+  for (const auto& [id, store] : stores_) {
+    const model::DeviceCounters one = built_.all[id].device->counters();
+    sum.reads += one.reads;
+    sum.writes += one.writes;
+    sum.flushes += one.flushes;
+    sum.trims += one.trims;
+    sum.sectors_read += one.sectors_read;
+    sum.sectors_written += one.sectors_written;
+    sum.media_writes += one.media_writes;
+    sum.media_sectors_written += one.media_sectors_written;
+    sum.cache_hits += one.cache_hits;
+    sum.seeks += one.seeks;
+    sum.busy_ns += one.busy_ns;
+  }
+  return sum;
 }
 
 void ModelledMachine::clear_trace() {

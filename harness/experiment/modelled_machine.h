@@ -1,25 +1,21 @@
 #pragma once
-// One machine of the past, whole: an emulated drive, a driver's queue, a processor with a cost table, a
-// buffer cache, a syncer, and a freshly made ufs mounted with one ordering scheme. All of it in virtual time,
-// on one thread, and the same from the same options.
+// One machine, whole: emulated devices, a driver's queue, a processor with a cost table, a buffer cache, a syncer,
+// and a file system of ours mounted on it. All of it in virtual time, on one thread, and the same from the same
+// options.
 //
-// The defaults are those of Ganger and Patt 1994, section 2, the same in every cell:
+//   start()      mkfs and, if wanted, a populated image, both outside of model time; power on; mount
+//   cut()        the power goes: users' calls fail, memory is gone, what is on the media stays
+//   recover()    power on, a fresh system, repair if it is needed, mount: in model time, with its CPU time
+//
+// The defaults are those of Ganger and Patt 1994, section 2, the same in every cell of that paper:
 //
 //   drive          hp-c2447, its write cache off: completion means durable; one request at a time
-//   driver         C-LOOK. It concatenates what is adjacent up to a page, 4 KiB: table 1 counts 31 574
-//   requests
+//   driver         C-LOOK. It concatenates what is adjacent up to a page, 4 KiB: table 1 counts 31 574 requests
 //                  for 4 x 14.3 MB read and written, 3.6 KiB each, and 10 ms each; SVR4 moves file data by
 //                  pages and its ufs puts a gap of half a rotation behind each block, so that blocks of a
 //                  file are seldom adjacent on its disk. Ours allocates without gaps; a driver that made 64
 //                  KiB of them would not be the paper's (the experiment shows what it would do).
-//   file system    blocks of 4 KiB for the same reason (and table 1 has 51 419 - 36 075 requests that
-//                  initialise 2 140 files: 7.2 for a file of 26.7 KB), fragments of 1 KiB, the whole drive
-//   last write     of a series of updates, on which nothing depends: asynchronous. Section 6.1 leaves it open
-//                  ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501
-//                  requests more than No Order, 2.0 for each of the 2 140 files and 108 folders that are
-//                  made: the inode's and the directory's block
-//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache; copies (-CB)
-//   take
+//   memory         44 MB for the system: 8 MB are kernel and processes, 36 MB the buffer cache; copies (-CB) take
 //                  9.6 MB of it at most. SVR4 keeps file data with the virtual memory system and metadata in
 //                  a buffer cache with a limit (bufhwm), which in its descendant Solaris can be set to a
 //                  fifth of memory and no more (Solaris Tunable Parameters Reference Manual); what NCR's was
@@ -27,10 +23,13 @@
 //   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "fs-adapters/os/model_disk.h"
-#include "fs-adapters/ufs/file_system.h"
+#include "fs-adapters/system_under_test.h"
 #include "harness/experiment/i486_33.h"
 #include "plugin/media/memory_store.h"
 #include "plugin/model/null_witness.h"
@@ -38,27 +37,58 @@
 
 namespace headcrash::experiment {
 
+/// A device beside the first one, such as that of a log. Blank at the start.
+struct MachineDisk {
+  std::string profile;
+  std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of it
+  bool write_cache = false;
+};
+
 struct ModelledMachineOptions {
-  std::string profile = "hp-c2447";  ///< a drive, or NVRAM over one
-  ufs::SchemeKind scheme = ufs::SchemeKind::no_order;
-  ufs::SchemeOptions scheme_options = {.last_write = ufs::LastWrite::asynchronous};
+  /// Where the file system is: a drive, flash, an array, or NVRAM over one.
+  std::string profile = "hp-c2447";
+  std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of it
+  /// Of its drives. When on, a write is complete for the driver only after a flush, which it sends itself.
+  bool write_cache = false;
+  std::vector<MachineDisk> more_disks = {};
+  /// What is mounted. The order that it relies on in the driver, and block_copy, are its own description's.
+  std::shared_ptr<const adapters::SystemUnderTest> system = {};
+  adapters::Settings mkfs = {};
+  /// Fills the file system before the machine is there: on a processor and a disk that take no time. What it
+  /// leaves is unmounted as clean. An error ends start().
+  std::function<VfsResult<void>(Vfs&)> populate = {};
   os::Schedule schedule = os::Schedule::c_look;
-  os::FlagMeaning flag = os::FlagMeaning::ignore;
-  bool reads_bypass = false;  ///< -NR
-  bool block_copy = false;    ///< -CB
   std::uint32_t concatenated_sectors = 8;
-  std::uint32_t block_bytes = 4096;
-  std::uint32_t fragment_bytes = 1024;
   std::uint64_t cache_bytes = 36 << 20;
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   os::SyncerOptions syncer = {};
   os::CpuCosts costs = kI486At33Mhz;
-  std::uint64_t seed = 1;  ///< of the drive; the workload has its own
+  std::uint64_t seed = 1;  ///< of the devices; the workload has its own
+};
+
+/// Options with a system of the registry (fs-adapters/registry.h). Errors name all there are.
+Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_view system);
+
+/// When a file system is checked and repaired before it is mounted again.
+enum class Repair : std::uint8_t {
+  as_needed,  ///< when the mount refuses it: a journal that recovers at the mount is not checked
+  always,     ///< to full consistency, whatever the mount would say
+};
+
+/// One step of a recovery.
+struct RecoveryStep {
+  bool done = false;  ///< false: it was not needed, and the rest is 0
+  os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
+  std::uint64_t requests = 0, sectors = 0;  ///< as the disk saw them, after concatenation
+};
+struct Recovery {
+  RecoveryStep repair, mount;  ///< a mount that was refused, a look at a few blocks, is in neither
+  std::uint64_t findings = 0;  ///< of the repair
 };
 
 class ModelledMachine : private os::DiskTracer {
  public:
-  /// Errors: mkfs's and mount's, among them a scheme that does not exist (is_missing_scheme).
+  /// `options.system` must be there. Errors: the profile's, mkfs's, populate's and mount's.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
   ~ModelledMachine() override;
   ModelledMachine(const ModelledMachine&) = delete;
@@ -69,11 +99,29 @@ class ModelledMachine : private os::DiskTracer {
   /// quiet.
   Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
 
-  os::TimeNs now() const { return system_->executor.now(); }
+  // Power. Not from a fiber; users that are still at work have seen their calls fail.
+  /// The cut comes so much later, while users are at work: what they ask for fails from then on.
+  void cut_after(os::TimeNs delay_ns);
+  /// The power goes now, if it has not gone. Nobody is at work any more, nothing is mounted.
+  void cut();
+  bool has_power() const { return system_ != nullptr && built_.machine->power() == model::PowerState::on; }
+  /// After cut(). Charged as the machine's: each request of a repair, and a look at every byte that it reads
+  /// or writes (CpuCosts::clear_per_kib for each KiB: an estimate of a pass over memory). An Error: it cannot
+  /// be repaired or mounted, and the machine is of no more use.
+  Result<Recovery> recover(Repair repair);
+
+  os::TimeNs now() const { return built_.machine->simulation().now(); }
+  // While it has power.
   os::System& system() { return *system_; }
-  ufs::FileSystem& file_system() { return *file_system_; }
-  const model::SectorStore& medium() const { return *store_; }
-  model::DeviceCounters device_counters() const;  ///< the drive's, whatever is in front of it
+  Vfs& vfs() { return mounted_->vfs(); }
+  /// Of a device beside the first one, from 1, in the order of more_disks.
+  os::BlockDevice& disk(std::size_t index) { return *disks_.at(index); }
+
+  /// The first device's bytes as a host would read them from a drive; null for an array, whose bytes are on its
+  /// members.
+  const model::SectorStore* medium() const;
+  /// Sums over all drives and flash devices, whatever is in front of them.
+  model::DeviceCounters device_counters() const;
 
   /// What the driver's trace said since the last clear_trace(): each request issued, the paper's way.
   struct Trace {
@@ -85,25 +133,32 @@ class ModelledMachine : private os::DiskTracer {
   void clear_trace();  ///< and the queue's counters
 
  private:
-  ModelledMachine() = default;
-  Result<void> assemble(const ModelledMachineOptions& options);
+  explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
+  Result<void> assemble();
+  Result<void> make_image(model::SectorStore& image);
+  Result<void> load(const model::SectorStore& image);
+  os::SystemOptions system_options() const;
+  void start_system();
+  void end_system();
+  Result<void> mount();
+  Result<std::uint64_t> repair();
+  template <typename Body>
+  Result<void> as_step(RecoveryStep& step, const Body& body);
   void completed(const os::DiskTrace& request) override;
 
   // From the bottom up; what is below outlives what is above.
+  ModelledMachineOptions options_;
   model::NullWitness witness_;
-  std::unique_ptr<media::MemoryStore> store_;
+  std::map<model::DeviceId, std::unique_ptr<media::MemoryStore>> stores_;  ///< of each leaf
+  std::vector<model::DeviceId> first_leaves_;                              ///< those below the first device
   profiles::BuiltMachine built_;
-  std::size_t drive_ = 0;  ///< its place among the built devices
   std::unique_ptr<os::VirtualClock> clock_;
-  std::unique_ptr<os::ModelDisk> device_;
+  std::vector<std::unique_ptr<os::ModelDisk>> disks_;
   std::unique_ptr<os::System> system_;
-  std::unique_ptr<ufs::FileSystem> file_system_;
+  std::unique_ptr<adapters::MountedSystem> mounted_;
   os::Account operator_{.name = "operator"};
   Trace trace_;
   std::uint64_t under_way_before_ = 0;  ///< issued before the last clear_trace(), complete after it
 };
-
-/// The scheme has a name and no code yet: a cell of it is "not built", which is no failure.
-bool is_missing_scheme(const Error& error);
 
 }  // namespace headcrash::experiment

@@ -29,10 +29,10 @@ struct Parameter {
 
 /// What a part is run with. Belongs to run_experiment() and outlives the call of the part.
 struct Context {
-  Cells& cells;                                     ///< shared by all parts of a run: equal cells are run once
-  std::uint64_t seed = 1;                           ///< of everything that is drawn
-  bool scaled = false;                              ///< for tests: small, no number means anything
-  std::map<std::string, double> parameters = {};    ///< the part's own, as usual or as set
+  Cells& cells;                                   ///< shared by all parts of a run: equal cells are run once
+  std::uint64_t seed = 1;                         ///< of everything that is drawn
+  bool scaled = false;                            ///< for tests: small, no number means anything
+  std::map<std::string, double> parameters = {};  ///< the part's own, as usual or as set
   std::function<bool()> interrupt_requested = {};
 
   /// A long part asks now and then and returns what it has.
@@ -50,8 +50,8 @@ struct Part {
 };
 
 struct Paper {
-  std::string name;   ///< "ganger94"
-  std::string title;  ///< authors, year, title
+  std::string name;         ///< "ganger94"
+  std::string title;        ///< authors, year, title
   std::vector<Part> parts;  ///< in the order of the paper
 };
 

@@ -20,12 +20,12 @@ double seconds(TimeNs ns) {
 
 class ModelPace : public timed::Pace {
  public:
-  explicit ModelPace(os::Executor& executor) : executor_(executor) {}
-  std::int64_t now_ns() override { return executor_.now(); }
-  void sleep_until(std::int64_t at_ns) override { executor_.sleep_until(at_ns); }
+  explicit ModelPace(ModelledMachine& machine) : machine_(machine) {}
+  std::int64_t now_ns() override { return machine_.now(); }
+  void sleep_until(std::int64_t at_ns) override { machine_.system().executor.sleep_until(at_ns); }
 
  private:
-  os::Executor& executor_;
+  ModelledMachine& machine_;
 };
 
 struct UserRun {
@@ -44,9 +44,10 @@ struct Before {
 class Runner {
  public:
   Runner(ModelledMachine& machine, const WorkloadRun& run, const timed::Arguments& arguments)
-      : machine_(machine), run_(run), arguments_(arguments), pace_(machine.system().executor) {}
+      : machine_(machine), run_(run), arguments_(arguments), pace_(machine) {}
 
-  Result<PhaseOutcome> run(const timed::Phase& phase, bool to_quiet) {
+  enum class End : std::uint8_t { at_once, quiet, cut };
+  Result<PhaseOutcome> run(const timed::Phase& phase, End end) {
     if (phase.cold) {
       if (auto cold = make_cold(); !cold) return pass_on(cold);
     }
@@ -54,11 +55,12 @@ class Runner {
       machine_.system().executor.run_until(machine_.now() + run_.begins_after_ns);
     machine_.clear_trace();
     const Before before = look();
+    if (end == End::cut && run_.cut_after_ns > 0) machine_.cut_after(run_.cut_after_ns);
     auto users = run_users(phase);
     if (!users) return pass_on(users);
     PhaseOutcome outcome = of_users(phase, *users, before.at);
     outcome.requests_while_elapsed = machine_.system().queue.counters().requests;
-    if (to_quiet) {
+    if (end == End::quiet) {
       const TimeNs ended_at = machine_.now();
       const auto quiet = machine_.become_quiet();
       if (!quiet) return pass_on(quiet);
@@ -68,7 +70,25 @@ class Runner {
     return outcome;
   }
 
+  /// The phases `repair` and `mount`.
+  Result<std::vector<PhaseOutcome>> cut_and_recover() {
+    machine_.cut();
+    const auto recovery = machine_.recover(run_.repair);
+    if (!recovery) return pass_on(recovery);
+    return std::vector<PhaseOutcome>{of_step("repair", recovery->repair), of_step("mount", recovery->mount)};
+  }
+
  private:
+  static PhaseOutcome of_step(const char* name, const RecoveryStep& step) {
+    PhaseOutcome outcome{.name = name};
+    outcome.elapsed_s = outcome.longest_s = seconds(step.elapsed_ns);
+    outcome.user_cpu_s = seconds(step.cpu_ns);
+    outcome.disk_busy_s = seconds(step.device_busy_ns);
+    outcome.requests = outcome.requests_while_elapsed = step.requests;
+    outcome.sectors = step.sectors;
+    return outcome;
+  }
+
   Before look() {
     return {.at = machine_.now(),
             .syncer_cpu = machine_.system().syncer.account().cpu_ns,
@@ -81,8 +101,8 @@ class Runner {
     VfsResult<void> done;
     os::Account account{.name = "operator"};
     machine_.system().run_as(account, [&] {
-      done = machine_.file_system().syncfs();
-      if (done) done = machine_.file_system().drop_caches();
+      done = machine_.vfs().syncfs();
+      if (done) done = machine_.vfs().drop_caches();
     });
     if (!done) return fail(run_.workload, "sync failed", "look at the scheme's fsync");
     return {};
@@ -95,7 +115,7 @@ class Runner {
       users.push_back(std::make_unique<UserRun>());
       UserRun& one = *users.back();
       one.account.name = fmt::format("user {}", i);
-      one.user.reset(new timed::User{.vfs = machine_.file_system(),
+      one.user.reset(new timed::User{.vfs = machine_.vfs(),
                                      .pace = pace_,
                                      .number = i,
                                      .arguments = arguments_,
@@ -113,7 +133,7 @@ class Runner {
     for (const auto& one : users) {
       if (!one->result && (first == nullptr || first->error == ECANCELED)) first = &one->result.error();
     }
-    if (first != nullptr)
+    if (first != nullptr && machine_.has_power())
       return fail(fmt::format("{}, phase {}", run_.workload, phase.name), first->what,
                   "no number comes of it: the file system gave back or refused what it must not");
     return users;
@@ -218,10 +238,17 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
   const TimeNs begun_at = machine.now();
   Runner runner(machine, run, *arguments);
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    const bool more = i + 1 < phases.size() && phases[i + 1].measured;
-    auto phase = runner.run(phases[i], !phases[i].measured || !more);
+    const timed::Phase* next = i + 1 < phases.size() ? &phases[i + 1] : nullptr;
+    Runner::End end =
+        phases[i].measured && next && next->measured ? Runner::End::at_once : Runner::End::quiet;
+    if (next && next->after_cut && !phases[i].after_cut) end = Runner::End::cut;
+    auto phase = runner.run(phases[i], end);
     if (!phase) return pass_on(phase);
     outcome.phases.push_back(*std::move(phase));
+    if (end != Runner::End::cut) continue;
+    auto recovered = runner.cut_and_recover();
+    if (!recovered) return pass_on(recovered);
+    for (PhaseOutcome& each : *recovered) outcome.phases.push_back(std::move(each));
   }
   outcome.modelled_s = seconds(machine.now() - begun_at);
   return outcome;

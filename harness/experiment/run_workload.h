@@ -6,6 +6,10 @@
 // disk did is counted up to that instant, since a driver's trace of the paper goes on until the last request:
 // table 2 counts writes that the syncer sends after the user has gone. Phases are told apart by when requests
 // were dispatched, so that only the last measured one has what comes after.
+//
+// Before the first phase that wants it (after_cut) the power is cut, with what is dirty at that instant, and the
+// machine recovers. That is told as two phases of their own, `repair` and `mount`: a repair that was not needed has
+// no time. Their CPU time is the operator's.
 
 #include <string>
 #include <vector>
@@ -23,6 +27,9 @@ struct WorkloadRun {
   std::uint64_t seed = 1;
   os::TimeNs begins_after_ns = 0;  ///< a pause before what is measured: another place of the disk's angle and
                                    ///< of the syncer's second
+  Repair repair = Repair::as_needed;  ///< after a cut
+  /// The cut comes so long after the begin of the phase before it, whose calls may fail then; 0: at its end.
+  os::TimeNs cut_after_ns = 0;
 };
 
 struct PhaseOutcome {

@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/ufs/file_system.h"
 #include "harness/experiment/ganger94/coarse_dependencies.h"
 
 namespace headcrash::experiment {
 namespace {
-
-using ufs::SchemeKind;
 
 template <typename T>
 T must(Result<T> result) {
@@ -16,8 +15,8 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-WorkloadOutcome outcome_of(const ModelledMachineOptions& options, const WorkloadRun& run) {
-  const auto machine = must(ModelledMachine::start(options));
+WorkloadOutcome outcome_of(const char* system, const WorkloadRun& run) {
+  const auto machine = must(ModelledMachine::start(must(machine_with("ufs", system))));
   return must(run_workload(*machine, run));
 }
 
@@ -28,7 +27,7 @@ WorkloadRun scaled(const std::string& name) {
 TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
   for (const char* name :
        {"n-user-copy", "n-user-remove", "create-1k", "remove-1k", "create-remove-1k", "andrew", "sdet"}) {
-    const WorkloadOutcome outcome = outcome_of({.scheme = SchemeKind::no_order}, scaled(name));
+    const WorkloadOutcome outcome = outcome_of("no-order", scaled(name));
     double elapsed = 0;
     for (const PhaseOutcome& phase : outcome.phases) elapsed += phase.measured ? phase.elapsed_s : 0;
     EXPECT_GT(elapsed, 0) << name;
@@ -37,9 +36,9 @@ TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
 }
 
 TEST(RunWorkload, IsTheSameTwice) {
-  for (const SchemeKind scheme : {SchemeKind::no_order, SchemeKind::conventional}) {
-    const WorkloadOutcome first = outcome_of({.scheme = scheme}, scaled("n-user-copy"));
-    const WorkloadOutcome second = outcome_of({.scheme = scheme}, scaled("n-user-copy"));
+  for (const char* scheme : {"no-order", "conventional"}) {
+    const WorkloadOutcome first = outcome_of(scheme, scaled("n-user-copy"));
+    const WorkloadOutcome second = outcome_of(scheme, scaled("n-user-copy"));
     ASSERT_EQ(first.phases.size(), second.phases.size());
     for (std::size_t i = 0; i < first.phases.size(); ++i) {
       const PhaseOutcome &a = first.phases[i], &b = second.phases[i];
@@ -53,8 +52,8 @@ TEST(RunWorkload, IsTheSameTwice) {
 }
 
 TEST(RunWorkload, SynchronousWritesMakeRemovalSeveralTimesSlower) {
-  const WorkloadOutcome free = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-remove"));
-  const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, scaled("n-user-remove"));
+  const WorkloadOutcome free = outcome_of("no-order", scaled("n-user-remove"));
+  const WorkloadOutcome bound = outcome_of("conventional", scaled("n-user-remove"));
   ASSERT_NE(free.phase("remove"), nullptr);
   ASSERT_NE(bound.phase("remove"), nullptr);
   EXPECT_GT(bound.phase("remove")->elapsed_s, 3 * free.phase("remove")->elapsed_s);
@@ -62,8 +61,8 @@ TEST(RunWorkload, SynchronousWritesMakeRemovalSeveralTimesSlower) {
 }
 
 TEST(RunWorkload, SynchronousWritesMakeACopySlower) {
-  const WorkloadOutcome free = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-copy"));
-  const WorkloadOutcome bound = outcome_of({.scheme = SchemeKind::conventional}, scaled("n-user-copy"));
+  const WorkloadOutcome free = outcome_of("no-order", scaled("n-user-copy"));
+  const WorkloadOutcome bound = outcome_of("conventional", scaled("n-user-copy"));
   EXPECT_GT(bound.phase("copy")->elapsed_s, free.phase("copy")->elapsed_s);
   EXPECT_GT(bound.phase("copy")->requests, free.phase("copy")->requests);
 }
@@ -83,8 +82,8 @@ TEST(RunWorkload, AMeanIsThatOfEachPhase) {
 TEST(RunWorkload, APauseBeforeWhatIsMeasuredMovesIt) {
   WorkloadRun later = scaled("n-user-copy");
   later.begins_after_ns = 377 * model::kMillisecondNs;  // no whole number of revolutions
-  const WorkloadOutcome first = outcome_of({.scheme = SchemeKind::no_order}, scaled("n-user-copy"));
-  const WorkloadOutcome second = outcome_of({.scheme = SchemeKind::no_order}, later);
+  const WorkloadOutcome first = outcome_of("no-order", scaled("n-user-copy"));
+  const WorkloadOutcome second = outcome_of("no-order", later);
   EXPECT_NE(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s);
   EXPECT_NEAR(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s,
               0.3 * first.phase("copy")->elapsed_s);
@@ -92,15 +91,15 @@ TEST(RunWorkload, APauseBeforeWhatIsMeasuredMovesIt) {
 
 /// Whatever the workload: one directory, whose two files share a block of inodes.
 TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
-  const auto machine = must(ModelledMachine::start({.scheme = SchemeKind::no_order}));
-  ufs::Volume& volume = machine->file_system().volume();
+  const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
+  ufs::Volume& volume = dynamic_cast<ufs::FileSystem&>(machine->vfs()).volume();
   auto drawing = std::make_unique<CoarseDependencies>(volume, volume.scheme->options());
   const CoarseDependencies& drawn = *drawing;
   volume.cache.hooks(drawing.get());
   volume.scheme = std::move(drawing);
   os::Account account{.name = "test"};
   machine->system().run_as(account, [&] {
-    Vfs& vfs = machine->file_system();
+    Vfs& vfs = machine->vfs();
     const auto make = [&](const char* name) {
       const auto file = vfs.open(name, {.create = true});
       ASSERT_TRUE(file && vfs.close(*file));
@@ -118,8 +117,35 @@ TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   });
 }
 
+TEST(RunWorkload, ARecoveryIsTwoPhasesOfItsOwn) {
+  const WorkloadOutcome checked = outcome_of("soft-updates", scaled("recovery"));
+  ASSERT_NE(checked.phase("repair"), nullptr);
+  EXPECT_GT(checked.phase("repair")->elapsed_s, 0.1);
+  EXPECT_GT(checked.phase("repair")->user_cpu_s, 0);
+  EXPECT_GT(checked.phase("repair")->requests, 10U);
+  EXPECT_EQ(checked.phases.back().name, "verify");
+  const WorkloadOutcome replayed = outcome_of("journal", scaled("recovery"));
+  EXPECT_EQ(replayed.phase("repair")->elapsed_s, 0);
+  EXPECT_GT(replayed.phase("mount")->elapsed_s, checked.phase("mount")->elapsed_s);
+  WorkloadRun whole = scaled("recovery");
+  whole.repair = Repair::always;
+  EXPECT_GT(outcome_of("journal", whole).phase("repair")->elapsed_s, 0.1);
+}
+
+TEST(RunWorkload, ACutInTheMiddleOfAPhaseEndsIt) {
+  WorkloadRun run = scaled("recovery");
+  run.verify = false;
+  run.cut_after_ns = 500 * model::kMillisecondNs;
+  const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));
+  // Its last phase looks for files that were not made any more.
+  const auto outcome = run_workload(*machine, run);
+  EXPECT_FALSE(outcome.has_value());
+  EXPECT_NE(outcome.error().message().find("verify"), std::string::npos) << outcome.error().message();
+  EXPECT_TRUE(machine->has_power());
+}
+
 TEST(RunWorkload, TellsWhatIsWrongWithAnArgument) {
-  const auto machine = must(ModelledMachine::start({}));
+  const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   EXPECT_FALSE(run_workload(*machine, {.workload = "n-user-cop"}).has_value());
   EXPECT_FALSE(run_workload(*machine, {.workload = "n-user-copy", .replaced = {{"user", 4}}}).has_value());
 }

@@ -113,7 +113,8 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
     claim_of(claims, row).rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
   }
   for (std::size_t i = 0; i < tables->size(); ++i) add_cell(claim_of(claims, tables->row(i)), tables->row(i));
-  for (std::size_t i = 0; i < points->size(); ++i) add_point(claim_of(claims, points->row(i)), points->row(i));
+  for (std::size_t i = 0; i < points->size(); ++i)
+    add_point(claim_of(claims, points->row(i)), points->row(i));
   return claims;
 }
 
@@ -236,8 +237,8 @@ Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_
   for (std::size_t i = 0; i < claims.size(); ++i) {
     std::vector<Plot> plots;
     for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
-    out += fmt::format("<section>\n<h2>{}{}{}</h2>\n", escape(claims[i].id), claims[i].title.empty() ? "" : ": ",
-                       escape(claims[i].title));
+    out += fmt::format("<section>\n<h2>{}{}{}</h2>\n", escape(claims[i].id),
+                       claims[i].title.empty() ? "" : ": ", escape(claims[i].title));
     if (!plots.empty()) out += plot_grid(plots);
     if (!claims[i].numbers.empty()) out += numbers_table(claims[i]);
     out += rules_table(claims[i]);

@@ -69,7 +69,8 @@ TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   }
   records.tables.push_back({"C-1", "again", "Another", 0, "n", "7"});
   for (const double x : {1.0, 2.0, 4.0}) {
-    records.points.push_back({"C-1", "curve", "By \"delay\"", "delay (s)", "% of it", true, "ours", false, x, x});
+    records.points.push_back(
+        {"C-1", "curve", "By \"delay\"", "delay (s)", "% of it", true, "ours", false, x, x});
     records.points.push_back({"C-2", "curve", "Another", "x", "y", false, "one's \\", true, -x, x * x});
   }
   ASSERT_TRUE(database.record_claims(run, records));
@@ -77,8 +78,9 @@ TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_EQ(page->hold, 1);
   EXPECT_EQ(plots_in(page->html), 2U);
-  for (const char* text : {"<h2>C-1</h2>", "a rule without a number", "<h3>Sizes &amp; delays</h3>",
-                           "who &lt;b&gt;", "&quot;x&quot;", ">12<", "<h3>Another</h3>", "delay (s)", ">ours<"})
+  for (const char* text :
+       {"<h2>C-1</h2>", "a rule without a number", "<h3>Sizes &amp; delays</h3>", "who &lt;b&gt;",
+        "&quot;x&quot;", ">12<", "<h3>Another</h3>", "delay (s)", ">ours<"})
     EXPECT_NE(page->html.find(text), std::string::npos) << text;
 }
 

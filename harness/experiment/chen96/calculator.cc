@@ -84,7 +84,8 @@ struct Asked {
 };
 
 Table delays_table(const Asked& asked) {
-  Table table{.name = "delays", .title = "Your machine", .columns = {"what", "value", "unit", "from"}, .rows = {}};
+  Table table{
+      .name = "delays", .title = "Your machine", .columns = {"what", "value", "unit", "from"}, .rows = {}};
   const auto row = [&](const char* what, Figure value, const char* unit, const char* from) {
     table.rows.push_back({what, text(value), unit, from});
   };
@@ -94,11 +95,13 @@ Table delays_table(const Asked& asked) {
   row("optimal delay without reads", optimal.delay_s, "s", meaning(optimal.rule));
   row("read from the cache", asked.traffic.read_cache, "MB/s", "read-share");
   row("read from the disk", asked.traffic.read_disk, "MB/s", "read-misses");
-  row("longest delay worth having, with reads",
-      delay_with_reads_s(asked.traffic, asked.memory, asked.disk), "s", "equation 2");
+  const Figure most = most_writes_mb_s(asked.traffic, asked.disk);
+  row("longest delay worth having, with reads", delay_with_reads_s(asked.traffic, asked.memory, asked.disk),
+      "s",
+      most && asked.writes > *most ? "equation 2, but the disk cannot keep up under any delay (equation 4)"
+                                   : "equation 2");
   row("left of the disk for writes", left, "MB/s", "equation 3");
-  row("most that may be written into the cache", most_writes_mb_s(asked.traffic, asked.disk), "MB/s",
-      "equation 4");
+  row("most that may be written into the cache", most, "MB/s", "equation 4");
   for (const double percent : {50.0, 90.0, 99.0}) {
     const double size = size_for_efficiency_mb(percent / kPercent, asked.positioning, asked.disk);
     const std::string what = fmt::format("write for {:g} % of the disk's rate", percent);
@@ -109,14 +112,16 @@ Table delays_table(const Asked& asked) {
       effective_throughput_mb_s(asked.writes, asked.positioning, asked.disk), "MB/s", "equation 5");
   row("least delay for the disk to keep up", least_delay_s(asked.writes, asked.positioning, asked.disk), "s",
       "footnote 3");
-  row("a burst's writing begins after", burst_start_s(asked.burst, asked.longest, asked.disk), "s", "section 4");
+  row("a burst's writing begins after", burst_start_s(asked.burst, asked.longest, asked.disk), "s",
+      "section 4");
   return table;
 }
 
 ClaimAnswer asked_for(const Context& context) {
   ClaimAnswer answer = claim("delay", "The six equations for a machine of yours");
   if (const std::string wrong = Asked::wrong(context); !wrong.empty()) {
-    answer.numbers.push_back({.cell = "your machine", .quantity = "longest delay", .unit = "s", .remark = wrong});
+    answer.numbers.push_back(
+        {.cell = "your machine", .quantity = "longest delay", .unit = "s", .remark = wrong});
     return answer;
   }
   const Asked asked(context);
@@ -138,7 +143,8 @@ ClaimAnswer asked_for(const Context& context) {
 }
 
 ClaimAnswer bound() {
-  ClaimAnswer answer = claim("CH-03", "No delay that rule 3 gives is longer than cache by disk rate (equation 1)");
+  ClaimAnswer answer =
+      claim("CH-03", "No delay that rule 3 gives is longer than cache by disk rate (equation 1)");
   constexpr double kCache = 100, kDisk = 5;
   double most = 0;
   for (double set = 1; set <= 2 * kCache; set += 1) {
@@ -152,7 +158,8 @@ ClaimAnswer bound() {
 }
 
 ClaimAnswer figure_1() {
-  ClaimAnswer answer = claim("CH-04", "Figure 1: optimal delay by file set and throughput, cache of 100 MB, 5 MB/s");
+  ClaimAnswer answer =
+      claim("CH-04", "Figure 1: optimal delay by file set and throughput, cache of 100 MB, 5 MB/s");
   constexpr double kCache = 100, kDisk = 5, kJustAbove = 5 + 1e-6;
   add_same(answer, "a set of 100 MB, just above 5 MB/s", "optimal delay", "s", 20,
            optimal_delay(kCache, kJustAbove, kCache, kDisk).delay_s, 1e-3);
@@ -197,10 +204,11 @@ ClaimAnswer long_lifetime() {
 ClaimAnswer reads() {
   ClaimAnswer answer = claim("CH-07", "Reads do not make the longest delay longer (equations 2 to 4)");
   constexpr double kCache = 100, kDisk = 5;
-  Table table{.name = "reads",
-              .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
-              .columns = {"reads that miss (%)", "most written (MB/s)", "delay at the most (s)", "at half of it (s)"},
-              .rows = {}};
+  Table table{
+      .name = "reads",
+      .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
+      .columns = {"reads that miss (%)", "most written (MB/s)", "delay at the most (s)", "at half of it (s)"},
+      .rows = {}};
   double longest = 0, furthest = 0;
   for (const double misses : {0.05, 0.25, 0.5, 0.75, 1.0}) {
     Traffic traffic{.write_cache = 0, .read_cache = 4, .read_disk = 4 * misses};
@@ -213,9 +221,10 @@ ClaimAnswer reads() {
     furthest = std::max(furthest, std::abs(at_most - longest_delay_s(kCache, kDisk)));
     table.rows.push_back({text(kPercent * misses), text(most), text(at_most), text(half)});
   }
-  add_same(answer, "as much written as can be", "longest delay", "s", longest_delay_s(kCache, kDisk), longest, 1e-9);
-  add_rule(answer, "equation 2 at equation 4's most is cache by disk rate, whatever misses", {{"furthest", furthest}},
-           [&] { return furthest < 1e-9; });
+  add_same(answer, "as much written as can be", "longest delay", "s", longest_delay_s(kCache, kDisk), longest,
+           1e-9);
+  add_rule(answer, "equation 2 at equation 4's most is cache by disk rate, whatever misses",
+           {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
   answer.tables.push_back(std::move(table));
   return answer;
 }
@@ -228,14 +237,15 @@ ClaimAnswer efficiencies() {
     const double size = its_size, percent = its_percent;
     const double ours = kPercent * efficiency(size, kPositioning, kDisk);
     add(answer, fmt::format("{:g} MB", size), "efficiency", "%", percent, ours);
-    add_rule(answer, fmt::format("{:g} MB: {:g} % within {:g} points", size, percent, kPoints), {{"ours", ours}},
-             [&] { return std::abs(ours - percent) <= kPoints; });
+    add_rule(answer, fmt::format("{:g} MB: {:g} % within {:g} points", size, percent, kPoints),
+             {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
     add(answer, fmt::format("{:g} %", percent), "size", "MB", size,
         size_for_efficiency_mb(percent / kPercent, kPositioning, kDisk));
   }
   const double collected = size_for_efficiency_mb(0.99, kPositioning, kDisk) / kDisk;
   add(answer, "99 %, collected at the disk's rate", "delay", "s", {}, collected);
-  add_rule(answer, "within 2 s enough is there for 99 %", {{"delay", collected}}, [&] { return collected <= 2; });
+  add_rule(answer, "within 2 s enough is there for 99 %", {{"delay", collected}},
+           [&] { return collected <= 2; });
   return answer;
 }
 
@@ -249,8 +259,8 @@ ClaimAnswer least_delay() {
     const double reached = effective_throughput_mb_s(writes * delay.value_or(0), kPositioning, kDisk);
     furthest = std::max(furthest, std::abs(reached - writes));
   }
-  add_rule(answer, "equation 5 with what is collected in it gives the workload's throughput", {{"furthest", furthest}},
-           [&] { return furthest < 1e-9; });
+  add_rule(answer, "equation 5 with what is collected in it gives the workload's throughput",
+           {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
   add_rule(answer, "none for a workload as fast as the disk", {{"workload", kDisk}},
            [&] { return !least_delay_s(kDisk, kPositioning, kDisk); });
   return answer;
@@ -288,9 +298,9 @@ void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char
     return;
   }
   const double outer = drive->outer_bytes_per_second / kBytesPerMb;
-  const double inner = (drive->inner_bytes_per_second > 0 ? drive->inner_bytes_per_second
-                                                         : drive->outer_bytes_per_second) /
-                       kBytesPerMb;
+  const double inner =
+      (drive->inner_bytes_per_second > 0 ? drive->inner_bytes_per_second : drive->outer_bytes_per_second) /
+      kBytesPerMb;
   table.rows.push_back({year, machine, text(cache_mb), profile, text(inner), text(outer),
                         text(longest_delay_s(cache_mb, outer)), text(longest_delay_s(cache_mb, inner))});
 }
@@ -304,12 +314,12 @@ ClaimAnswer trend() {
   const double shortest = longest_delay_s(kLeast, kFast), longest = longest_delay_s(kMost, kSlow);
   add(answer, "the paper's machine: 80 MB, 5.5 MB/s", "longest delay", "s", {}, shortest);
   add(answer, "the paper's machine: 90 MB, 2.7 MB/s", "longest delay", "s", {}, longest);
-  add_rule(answer, "1 to 10 s for systems of 1996: the paper's own machine", {{"least", shortest}, {"most", longest}},
-           [&] { return shortest >= 1 && longest <= 10; });
+  add_rule(answer, "1 to 10 s for systems of 1996: the paper's own machine",
+           {{"least", shortest}, {"most", longest}}, [&] { return shortest >= 1 && longest <= 10; });
   Table table{.name = "machines",
               .title = "Machines of the papers, all of their memory as cache, one drive as we have it",
-              .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)", "least (s)",
-                          "most (s)"},
+              .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)",
+                          "least (s)", "most (s)"},
               .rows = {}};
   add_machine(answer, table, "1992", "Sun-4/260", 32, "wren-iv");
   add_machine(answer, table, "1994", "NCR 3433", 44, "hp-c2447");
@@ -328,8 +338,8 @@ ClaimAnswer trend() {
 }  // namespace
 
 std::vector<ClaimAnswer> calculator(Context& context) {
-  return {asked_for(context), bound(),        figure_1(),    sprite(), long_lifetime(),  reads(),
-          efficiencies(),     least_delay(), bursts(),      five_megabytes(), trend()};
+  return {asked_for(context), bound(),       figure_1(), sprite(),         long_lifetime(), reads(),
+          efficiencies(),     least_delay(), bursts(),   five_megabytes(), trend()};
 }
 
 }  // namespace headcrash::experiment::chen96

@@ -43,7 +43,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload, const timed
       bars.push_back({std::string(name) + (bypass ? "-NR" : ""),
                       &cell_of(cells, flag_setup(meaning, bypass, true), workload, arguments)});
   }
-  bars.push_back({"Ignore", &cell_of(cells, flag_setup(FlagMeaning::ignore, false, true), workload, arguments)});
+  bars.push_back(
+      {"Ignore", &cell_of(cells, flag_setup(FlagMeaning::ignore, false, true), workload, arguments)});
   return bars;
 }
 
@@ -57,7 +58,7 @@ std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
   const char* names[] = {"Part", "Part-NR", "Part-CB", "Part-NR/CB"};
   for (std::size_t i = 0; i < 4; ++i)
     bars.push_back({names[i], &cell_of(cells, flag_setup(FlagMeaning::part, kinds[i].first, kinds[i].second),
-                                         workload, arguments)});
+                                       workload, arguments)});
   return bars;
 }
 
@@ -219,7 +220,7 @@ std::vector<ClaimAnswer> chains(Context& context) {
   // Where memory for copies runs out, what counts is how fast the disk gets through the writes.
   constexpr std::uint64_t kFewCopies = 4 << 20;
   for (const Deallocation kind : {Deallocation::barrier, Deallocation::tracked}) {
-    Setup setup = chains_setup(kind, true);
+    UfsSetup setup = chains_setup(kind, true);
     setup.name += " (copies in 4 MiB)";
     setup.machine.copies_bytes = kFewCopies;
     const Cell& cell = cell_of(cells, setup, "n-user-remove", four);
@@ -233,8 +234,10 @@ std::vector<ClaimAnswer> chains(Context& context) {
       "no choice of its next write, is the slower one. With more they wait for their reads, which a short "
       "list of "
       "writes that may go lets through sooner: what figure 2 shows for the flag.");
-  const Cell& tracked_locks = cell_of(cells, chains_setup(Deallocation::tracked, false), "n-user-remove", four);
-  const Cell& barrier_locks = cell_of(cells, chains_setup(Deallocation::barrier, false), "n-user-remove", four);
+  const Cell& tracked_locks =
+      cell_of(cells, chains_setup(Deallocation::tracked, false), "n-user-remove", four);
+  const Cell& barrier_locks =
+      cell_of(cells, chains_setup(Deallocation::barrier, false), "n-user-remove", four);
   for (const auto& [name, cell] : {std::pair{"barrier", &barrier}, std::pair{"tracked", &tracked}})
     add_number(deallocation, *cell, name, "until quiet", "s", {}, cell->of("remove", quiet_of));
   add_number(deallocation, barrier_locks, "barrier, without -CB", "elapsed", "s", {},

@@ -18,11 +18,11 @@ double seconds_waited(const PhaseOutcome& phase) {
 
 struct Candidate {
   std::string name;
-  std::optional<Setup> setup;  ///< none: not built
+  std::optional<UfsSetup> setup;  ///< none: not built
 };
 
-Setup nvram_setup() {
-  Setup setup = usual(Compared::conventional);
+UfsSetup nvram_setup() {
+  UfsSetup setup = usual(Compared::conventional);
   setup.name = "conventional (NVRAM)";
   setup.machine.profile = "hp-c2447-nvram";
   return setup;
@@ -33,11 +33,7 @@ std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (!scheme.name.starts_with("journal") || scheme.control) continue;
-    Setup setup{.name = scheme.name};
-    setup.machine.scheme = scheme.mount.scheme;
-    setup.machine.scheme_options = scheme.mount.options;
-    setup.machine.block_copy = scheme.block_copy;
-    found.push_back({scheme.name, setup});
+    found.push_back({scheme.name, UfsSetup{.name = scheme.name, .scheme = scheme}});
   }
   if (found.empty()) found = {{"journal, each change committed", {}}, {"journal, delayed group commit", {}}};
   return found;

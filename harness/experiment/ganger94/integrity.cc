@@ -88,12 +88,12 @@ Freed probe_free_after_write() {
   constexpr os::TimeNs kLook = 10 * model::kMillisecondNs;
   constexpr os::TimeNs kLongest = 300 * model::kSecondNs;
   Freed freed;
-  const auto machine = ModelledMachine::start(usual(Compared::soft_updates).machine);
+  const auto machine = usual(Compared::soft_updates).start();
   if (!machine) {
     freed.remark = machine.error().message();
     return freed;
   }
-  ufs::FileSystem& fs = (*machine)->file_system();
+  ufs::FileSystem& fs = mounted_ufs(**machine);
   os::Account account{.name = "probe"};
   std::unique_ptr<WriteWatch> watch;
   (*machine)->system().run_as(account, [&] {
@@ -128,9 +128,9 @@ struct Drawn {
 };
 
 Drawn draw_dependencies(const WorkloadRun& run) {
-  const auto machine = ModelledMachine::start(usual(Compared::no_order).machine);
+  const auto machine = usual(Compared::no_order).start();
   if (!machine) return {.remark = machine.error().message()};
-  ufs::Volume& volume = (*machine)->file_system().volume();
+  ufs::Volume& volume = mounted_ufs(**machine).volume();
   auto drawing = std::make_unique<CoarseDependencies>(volume, volume.scheme->options());
   const CoarseDependencies& drawn = *drawing;
   volume.cache.hooks(drawing.get());

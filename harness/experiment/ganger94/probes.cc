@@ -35,12 +35,12 @@ VfsResult<void> write_file(Vfs& vfs, const std::string& path, std::size_t bytes)
 
 AtReturn probe_returns(Compared scheme) {
   AtReturn at;
-  const auto machine = ModelledMachine::start(usual(scheme).machine);
+  const auto machine = usual(scheme).start();
   if (!machine) {
-    at.remark = is_missing_scheme(machine.error()) ? Cell::kNotBuilt : machine.error().message();
+    at.remark = machine.error().message();
     return at;
   }
-  ufs::FileSystem& fs = (*machine)->file_system();
+  ufs::FileSystem& fs = mounted_ufs(**machine);
   const auto free_bytes = [&fs] { return fs.space()->free_bytes; };
   VfsResult<void> done;
   os::Account account{.name = "probe"};
@@ -49,11 +49,11 @@ AtReturn probe_returns(Compared scheme) {
     if (done) done = fs.syncfs();
     if (done) done = write_file(fs, "new", 1024);
     if (!done) return;
-    at.created_is_permanent = has_name((*machine)->medium(), "new") ? 1 : 0;
+    at.created_is_permanent = has_name(*(*machine)->medium(), "new") ? 1 : 0;
     const std::uint64_t before = free_bytes();
     done = fs.unlink("old");
     if (!done) return;
-    at.removed_is_permanent = has_name((*machine)->medium(), "old") ? 0 : 1;
+    at.removed_is_permanent = has_name(*(*machine)->medium(), "old") ? 0 : 1;
     at.freed_is_reusable = free_bytes() > before ? 1 : 0;
   });
   if (!done) at.remark = "the file system refused";
@@ -62,12 +62,12 @@ AtReturn probe_returns(Compared scheme) {
 
 /// How long fsync of one more file takes right after so many creations.
 Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
-  const auto machine = ModelledMachine::start(usual(scheme).machine);
+  const auto machine = usual(scheme).start();
   if (!machine) {
-    remark = is_missing_scheme(machine.error()) ? Cell::kNotBuilt : machine.error().message();
+    remark = machine.error().message();
     return std::nullopt;
   }
-  ufs::FileSystem& fs = (*machine)->file_system();
+  ufs::FileSystem& fs = mounted_ufs(**machine);
   VfsResult<void> done;
   Figure seconds;
   os::Account account{.name = "probe"};
@@ -205,24 +205,24 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
                      .title = "4-user copy and remove on machines that are not the paper's"};
   const struct {
     const char* name;
-    void (*change)(ModelledMachineOptions&);
+    void (*change)(UfsSetup&);
   } kChanges[] = {
-      {"as everywhere", [](ModelledMachineOptions&) {}},
-      {"concatenation up to 64 KiB", [](ModelledMachineOptions& m) { m.concatenated_sectors = 128; }},
+      {"as everywhere", [](UfsSetup&) {}},
+      {"concatenation up to 64 KiB", [](UfsSetup& s) { s.machine.concatenated_sectors = 128; }},
       {"blocks of 8 KiB",
-       [](ModelledMachineOptions& m) {
-         m.block_bytes = 8192;
-         m.concatenated_sectors = 16;
+       [](UfsSetup& s) {
+         s.block_bytes = 8192;
+         s.machine.concatenated_sectors = 16;
        }},
-      {"cache of 12 MiB", [](ModelledMachineOptions& m) { m.cache_bytes = 12 << 20; }},
-      {"a processor that costs nothing", [](ModelledMachineOptions& m) { m.costs = {}; }},
+      {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
+      {"a processor that costs nothing", [](UfsSetup& s) { s.machine.costs = {}; }},
       {"directories delayed",
-       [](ModelledMachineOptions& m) { m.scheme_options.last_write = ufs::LastWrite::delayed; }},
+       [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},
   };
   for (const auto& change : kChanges) {
     for (const Compared scheme : {Compared::conventional, Compared::no_order}) {
-      Setup setup = usual(scheme);
-      change.change(setup.machine);
+      UfsSetup setup = usual(scheme);
+      change.change(setup);
       if (&change != kChanges) setup.name += fmt::format(" ({})", change.name);
       const Cell& copy = cell_of(cells, setup, "n-user-copy", four);
       const Cell& remove = cell_of(cells, setup, "n-user-remove", four);

@@ -158,14 +158,14 @@ void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
 void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initialization) {
   const struct {
     const char* name;
-    void (*change)(ModelledMachineOptions&);
+    void (*change)(UfsSetup&);
   } kMachines[] = {{"directories delayed",
-                    [](ModelledMachineOptions& m) { m.scheme_options.last_write = ufs::LastWrite::delayed; }},
-                   {"cache of 12 MiB", [](ModelledMachineOptions& m) { m.cache_bytes = 12 << 20; }}};
+                    [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},
+                   {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }}};
   const timed::Arguments four{{"users", 4}};
   for (const auto& machine : kMachines) {
-    const auto on_it = [&](Setup setup) {
-      machine.change(setup.machine);
+    const auto on_it = [&](UfsSetup setup) {
+      machine.change(setup);
       setup.name += fmt::format(" ({})", machine.name);
       return &cell_of(cells, setup, "n-user-copy", four);
     };
@@ -272,7 +272,7 @@ std::vector<ClaimAnswer> table_2(Context& context) {
               table.values({"No Order", "Soft Updates"}, elapsed_seconds));
   table.add_close_percentages(times, true);
   for (const std::uint64_t megabytes : {12U, 18U}) {
-    Setup setup = setup_of(Compared::flag, off);
+    UfsSetup setup = setup_of(Compared::flag, off);
     setup.name += fmt::format(" (copies in {} MiB)", megabytes);
     setup.machine.copies_bytes = megabytes << 20;
     const Cell& cell = cell_of(cells, setup, "n-user-remove", {{"users", 4}});

@@ -97,7 +97,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
 /// What Chains' users would gain if more of their writes could wait in memory.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
-    Setup setup = usual(Compared::chains);
+    UfsSetup setup = usual(Compared::chains);
     setup.name += fmt::format(" (copies in {} MiB)", megabytes);
     setup.machine.copies_bytes = megabytes << 20;
     const Cell& cell = cell_of(cells, setup, "remove-1k", {{"users", 8}});
@@ -174,7 +174,7 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
     }
   }
   // A dependency's cost was calibrated by the copy; a file costs 3 ms of processor here, all told.
-  Setup free_notes = usual(soft_updates);
+  UfsSetup free_notes = usual(soft_updates);
   free_notes.name += " (dependencies cost nothing)";
   free_notes.machine.costs.dependency = 0;
   const Cell& noted = cell_of(cells, free_notes, "create-1k", {{"users", 8}});
@@ -255,8 +255,9 @@ std::vector<ClaimAnswer> overall(Context& context) {
     Figure largest;
     std::string where;
     for (const auto& one : kAll) {
-      const Figure ratio = ratio_of(cell_of(cells, usual(conventional), one.workload, one.arguments),
-                                    cell_of(cells, usual(most.scheme), one.workload, one.arguments), one.phase);
+      const Figure ratio =
+          ratio_of(cell_of(cells, usual(conventional), one.workload, one.arguments),
+                   cell_of(cells, usual(most.scheme), one.workload, one.arguments), one.phase);
       if (ratio && (!largest || *ratio > *largest)) {
         largest = ratio;
         where = one.workload;

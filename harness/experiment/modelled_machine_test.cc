@@ -1,0 +1,191 @@
+// The machine: devices of every kind, images made before it starts, cuts and recoveries in model time.
+#include "harness/experiment/modelled_machine.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace headcrash::experiment {
+namespace {
+
+constexpr std::uint64_t kSmall = 64 << 20;
+
+template <typename T>
+T taken(Result<T> result) {
+  EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message());
+  return *std::move(result);
+}
+
+ModelledMachineOptions small_machine(const char* system, const char* profile = "hp-c2447") {
+  ModelledMachineOptions options = taken(machine_with("ufs", system));
+  options.profile = profile;
+  options.size_bytes = kSmall;
+  return options;
+}
+
+VfsResult<void> make(Vfs& vfs, const std::string& name, std::size_t bytes = 8192) {
+  const std::vector<std::byte> data(bytes, std::byte{0x5a});
+  const auto file = vfs.open(name, {.create = true});
+  if (!file) return tl::unexpected(file.error());
+  const auto written = vfs.pwrite(*file, 0, data);
+  const auto closed = vfs.close(*file);
+  return written ? closed : written;
+}
+
+bool is_there(ModelledMachine& machine, const std::string& name) {
+  bool found = false;
+  os::Account account{.name = "test"};
+  machine.system().run_as(account, [&] {
+    std::vector<std::byte> data(8192);
+    const auto file = machine.vfs().open(name, {});
+    if (!file) return;
+    const auto read = machine.vfs().pread(*file, 0, data);
+    found = read && *read == data.size() && data.back() == std::byte{0x5a} && machine.vfs().close(*file);
+  });
+  return found;
+}
+
+/// One file is synced, then twenty are not.
+void work(ModelledMachine& machine) {
+  os::Account account{.name = "test"};
+  machine.system().run_as(account, [&] {
+    EXPECT_TRUE(make(machine.vfs(), "synced"));
+    EXPECT_TRUE(machine.vfs().syncfs());
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(make(machine.vfs(), "young" + std::to_string(i)));
+  });
+}
+
+TEST(ModelledMachine, RecoversFromACutInModelTime) {
+  const auto machine = taken(ModelledMachine::start(small_machine("soft-updates")));
+  work(*machine);
+  machine->cut();
+  EXPECT_FALSE(machine->has_power());
+  const os::TimeNs cut_at = machine->now();
+  const Recovery recovery = taken(machine->recover(Repair::as_needed));
+  EXPECT_TRUE(machine->has_power());
+  EXPECT_TRUE(recovery.repair.done);
+  EXPECT_GT(recovery.repair.requests, 0U);
+  EXPECT_GT(recovery.repair.cpu_ns, 0);
+  EXPECT_GE(recovery.repair.elapsed_ns, recovery.repair.cpu_ns);
+  EXPECT_GT(recovery.repair.device_busy_ns, 0);
+  EXPECT_TRUE(recovery.mount.done);
+  EXPECT_GE(machine->now() - cut_at, recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
+  EXPECT_TRUE(is_there(*machine, "synced"));
+  EXPECT_FALSE(is_there(*machine, "young3"));  // nothing had been written of it
+  work(*machine);
+  machine->cut();
+  EXPECT_TRUE(machine->recover(Repair::always)->repair.done);
+}
+
+TEST(ModelledMachine, ARepairTakesAsMuchOfTheProcessorAsTheTableSays) {
+  const auto cpu_of = [](os::CpuCosts costs) {
+    ModelledMachineOptions options = small_machine("soft-updates");
+    options.costs = costs;
+    const auto machine = taken(ModelledMachine::start(options));
+    machine->cut();
+    return taken(machine->recover(Repair::always)).repair.cpu_ns;
+  };
+  EXPECT_EQ(cpu_of({}), 0);
+  os::CpuCosts twice = kI486At33Mhz;
+  twice.clear_per_kib *= 2;
+  EXPECT_GT(cpu_of(twice), cpu_of(kI486At33Mhz));
+}
+
+TEST(ModelledMachine, AJournalIsReplayedByTheMount) {
+  for (const Repair repair : {Repair::as_needed, Repair::always}) {
+    const auto machine = taken(ModelledMachine::start(small_machine("journal")));
+    work(*machine);
+    machine->cut();
+    const Recovery recovery = taken(machine->recover(repair));
+    EXPECT_EQ(recovery.repair.done, repair == Repair::always);
+    EXPECT_EQ(recovery.repair.requests > 0, repair == Repair::always);
+    EXPECT_TRUE(recovery.mount.done);
+    EXPECT_TRUE(is_there(*machine, "synced"));
+  }
+}
+
+TEST(ModelledMachine, ACutAmongUsersMakesTheirCallsFail) {
+  const auto machine = taken(ModelledMachine::start(small_machine("conventional")));
+  os::Account account{.name = "test"};
+  const os::TimeNs begun_at = machine->now();
+  machine->cut_after(300 * model::kMillisecondNs);
+  int made = 0;
+  machine->system().run_as(account, [&] {
+    while (made < 10'000 && make(machine->vfs(), "f" + std::to_string(made))) ++made;
+  });
+  EXPECT_FALSE(machine->has_power());
+  EXPECT_GT(made, 0);
+  EXPECT_LT(made, 10'000);
+  EXPECT_GE(machine->now() - begun_at, 300 * model::kMillisecondNs);
+  machine->cut();
+  EXPECT_TRUE(machine->recover(Repair::as_needed)->repair.done);
+  machine->system().run_as(account, [&] { EXPECT_TRUE(make(machine->vfs(), "after")); });
+}
+
+TEST(ModelledMachine, AnImageIsPopulatedBeforeTimeBegins) {
+  ModelledMachineOptions options = small_machine("no-order");
+  options.populate = [](Vfs& vfs) {
+    for (int i = 0; i < 300; ++i) {
+      if (auto made = make(vfs, "old" + std::to_string(i)); !made) return made;
+    }
+    return VfsResult<void>{};
+  };
+  const auto machine = taken(ModelledMachine::start(options));
+  EXPECT_LT(machine->now(), model::kSecondNs);  // a mount
+  EXPECT_TRUE(is_there(*machine, "old0"));
+  EXPECT_TRUE(is_there(*machine, "old299"));
+  options.populate = [](Vfs& vfs) { return make(vfs, "no-such-folder/f"); };
+  EXPECT_FALSE(ModelledMachine::start(options));
+}
+
+TEST(ModelledMachine, StandsOnArraysAndNvram) {
+  for (const char* profile : {"raid5-5", "netra-raid5-presto", "hp-c2447-nvram"}) {
+    ModelledMachineOptions options = small_machine("soft-updates", profile);
+    options.populate = [](Vfs& vfs) { return make(vfs, "old"); };
+    const auto machine = taken(ModelledMachine::start(options));
+    EXPECT_TRUE(is_there(*machine, "old")) << profile;
+    EXPECT_EQ(machine->medium() == nullptr, std::string_view(profile) != "hp-c2447-nvram");
+    work(*machine);
+    if (std::string_view(profile) == "raid5-5") EXPECT_GT(machine->device_counters().sectors_written, 0U);
+    machine->cut();
+    const Recovery recovery = taken(machine->recover(Repair::always));
+    EXPECT_GT(recovery.repair.requests, 0U) << profile;
+    EXPECT_TRUE(is_there(*machine, "old")) << profile;
+    EXPECT_TRUE(is_there(*machine, "synced")) << profile;
+  }
+}
+
+/// With the cache on, what is synced has been flushed: it survives, and nothing else needs to.
+TEST(ModelledMachine, FlushesADriveWhoseWriteCacheIsOn) {
+  for (const bool on : {false, true}) {
+    ModelledMachineOptions options = small_machine("soft-updates", "atlas-10k");
+    options.write_cache = on;
+    const auto machine = taken(ModelledMachine::start(options));
+    work(*machine);
+    EXPECT_EQ(machine->system().queue.counters().flushes > 0, on);
+    machine->cut();
+    taken(machine->recover(Repair::as_needed));
+    EXPECT_TRUE(is_there(*machine, "synced")) << on;
+  }
+}
+
+TEST(ModelledMachine, HasMoreDisksThanOne) {
+  ModelledMachineOptions options = small_machine("no-order");
+  options.more_disks = {{.profile = "raid0-2", .size_bytes = kSmall}, {.profile = "hp-c2447"}};
+  const auto machine = taken(ModelledMachine::start(options));
+  EXPECT_GE(machine->disk(1).sectors(), kSmall / model::kSectorBytes);
+  EXPECT_GT(machine->disk(2).sectors(), machine->disk(1).sectors());
+  work(*machine);
+  machine->cut();
+  EXPECT_TRUE(machine->recover(Repair::as_needed));
+}
+
+TEST(ModelledMachine, NamesSystemsThatThereAreNot) {
+  EXPECT_FALSE(machine_with("ufs", "no-such-scheme"));
+  EXPECT_FALSE(machine_with("no-such-type", "no-order"));
+  ModelledMachineOptions options = small_machine("no-order", "no-such-drive");
+  EXPECT_FALSE(ModelledMachine::start(options));
+}
+
+}  // namespace
+}  // namespace headcrash::experiment
