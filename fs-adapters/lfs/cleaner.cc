@@ -31,7 +31,7 @@ std::uint32_t Store::clean_stop() const {
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
   const std::uint64_t inodes = to_write_.size() * (kInodeBytes + kSummaryEntryBytes);
-  return tables * (s_.block_bytes + kSummaryEntryBytes) + inodes + records_.size() + dirty_bytes_ / 32 +
+  return tables * (s_.block_bytes + kSummaryEntryBytes) + inodes + records_.size() + dirty_bytes_ / 24 +
          s_.segment_bytes() / 8;
 }
 
@@ -69,7 +69,8 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   }
   mark_dirty(inode, block);
   ++counters_.blocks_moved;
-  return {};
+  cache_.release(std::move(buffer));
+  return mark_index_dirty(inode, block);
 }
 
 VfsResult<void> Store::move_inodes(SectorAddress address, std::span<const std::byte> bytes) {
@@ -145,11 +146,11 @@ VfsResult<std::int64_t> Store::clean() {
   how.segments_at_once = std::max(kReadAtOnceFactor, clean_stop());
   SegmentSelector selector(how);
   const auto chosen = selector.choose(candidates);
-  std::uint64_t live = 0;
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   for (const Candidate& one : segments) {
-    if (live + one.live > budget) break;
-    live += one.live;
+    // Index blocks and inodes that lie elsewhere move as well: what they take is known by now, but for this
+    // one's.
+    if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     if (auto cleaned = clean_segment(one.segment); !cleaned) {
       // What cannot be read stays where it is.

@@ -38,8 +38,9 @@ std::uint64_t Store::capacity_bytes() const {
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
+  // The last segments are for what makes room: removals, and the cleaner.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
-         dirty_bytes_ + wanted + overhead_bytes() <= log_room_bytes();
+         dirty_bytes_ + wanted + overhead_bytes() + 2 * s_.segment_bytes() <= log_room_bytes();
 }
 
 void Store::mark_dirty(CoreInode& inode, BlockId block) {
@@ -47,6 +48,17 @@ void Store::mark_dirty(CoreInode& inode, BlockId block) {
   if (inode.dirty.insert(block).second) dirty_bytes_ += s_.block_bytes;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
   cache_.mark_dirty(key_of(inode, block));
+}
+
+VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
+  for (PointerPlace place = s_.pointer_place(block); !place.in_inode;
+       place = s_.pointer_place(place.parent)) {
+    if (inode.dirty.contains(place.parent)) continue;
+    const auto buffer = index_block(inode, place.parent, true);
+    if (!buffer) return pass_on_errno(buffer);
+    mark_dirty(inode, place.parent);
+  }
+  return {};
 }
 
 /// Of a block that lies in the log, or an empty buffer for address 0.
@@ -156,6 +168,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, t
                   std::min(wanted.first_contents.size(), buffer->bytes().size()));
   }
   mark_dirty(inode, id);
+  if (auto marked = mark_index_dirty(inode, id); !marked) return pass_on_errno(marked);
   return buffer;
 }
 

@@ -257,7 +257,10 @@ class User {
       }
       if (child->type == FileType::regular) {
         EXPECT_EQ(status->size_bytes, child->text.size()) << at;
-        EXPECT_TRUE(bench::get_file(*fs_, at) == child->text) << at;
+        const std::string text = bench::get_file(*fs_, at);
+        const auto differs = std::mismatch(text.begin(), text.end(), child->text.begin(), child->text.end());
+        EXPECT_TRUE(text == child->text)
+            << at << " of " << text.size() << " bytes, from " << differs.first - text.begin();
       }
     }
   }
@@ -317,11 +320,11 @@ INSTANTIATE_TEST_SUITE_P(Lfs, History,
                          testing::Values(Arrangement{.name = "plain"},
                                          Arrangement{.name = "small_cache", .cache_bytes = 256 << 10},
                                          Arrangement{.name = "greedy_on_a_small_disk",
-                                               .mount = {.selection = Selection::greedy},
-                                               .device_bytes = 5 << 20},
+                                                     .mount = {.selection = Selection::greedy},
+                                                     .device_bytes = 5 << 20},
                                          Arrangement{.name = "busy_cleaner",
-                                               .mount = {.clean_start = 1000, .clean_stop = 1001},
-                                               .cache_bytes = 1 << 20},
+                                                     .mount = {.clean_start = 1000, .clean_stop = 1001},
+                                                     .cache_bytes = 1 << 20},
                                          Arrangement{.name = "sprite92", .checksums = false}),
                          [](const auto& info) { return info.param.name; });
 

@@ -15,8 +15,6 @@ using namespace little_endian;
 
 namespace {
 
-constexpr std::size_t kRecordsItemSectors = 128;  // a summary's entry counts up to 255
-
 std::int64_t nanoseconds(const tree::Timestamp& time) {
   return std::int64_t{time.seconds} * model::kSecondNs + time.nanoseconds;
 }
@@ -69,8 +67,15 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
+/// Of one item of a region: an entry counts up to 255, and the rest of a small segment is for what they tell.
+std::uint32_t Store::record_sectors_max() const {
+  return std::min(128U, s_.segment_sectors / 4);
+}
+
 bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
                      std::uint32_t sectors) const {
+  const auto record_sectors = static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
+  if (record_sectors != 0 && record_sectors <= record_sectors_max()) blocks += 1, sectors += record_sectors;
   const std::size_t inodes = plan.inodes.size() + more_inodes;
   const auto inode_sectors = static_cast<std::uint32_t>((inodes + kInodesPerSector - 1) / kInodesPerSector);
   const std::uint32_t inode_items = (inode_sectors + s_.block_sectors() - 1) / s_.block_sectors();
@@ -213,7 +218,7 @@ VfsResult<void> Store::write_records() {
     std::size_t bytes = 0;
     while (bytes < records_.size()) {
       const std::size_t length = load16(records_, bytes);
-      if (bytes + length > kRecordsItemSectors * kSectorBytes) break;
+      if (bytes + length > std::size_t{record_sectors_max()} * kSectorBytes) break;
       bytes += length;
     }
     auto plan = new_plan();
@@ -247,7 +252,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   // that may be, it has no lock of an inode in the plan.
   const auto record_sectors = static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
-  if (record_sectors != 0 && record_sectors <= kRecordsItemSectors && room_for(*plan, 0, 1, record_sectors)) {
+  if (record_sectors != 0 && record_sectors <= record_sectors_max() && room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {

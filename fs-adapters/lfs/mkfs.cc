@@ -10,8 +10,8 @@
 namespace headcrash::lfs {
 namespace {
 
-constexpr std::uint32_t kSegmentsMin = 8;
-constexpr std::uint32_t kReserveSegmentsMin = 5;
+constexpr std::uint32_t kSegmentsMin = 16;
+constexpr std::uint32_t kReserveSegmentsMin = 7;
 constexpr std::uint32_t kAlignSectors = 128;  // of the first segment: stripes of 64 KiB
 constexpr std::uint32_t kInodesMin = 64;
 

@@ -164,12 +164,12 @@ class Recovery {
     MapEntry& entry = st_.map_[written.inode.number];
     Inode before;
     if (entry.allocated()) {
-      const auto known = st_.get_core(written.inode.number, nullptr);
-      if (!known) return pass_on_errno(known);
-      before = (*known)->disk;
+      // Without a handle, whose end would remove one that has no links.
+      CoreInode known(st_.executor, written.inode.number);
+      if (auto loaded = st_.load(known); !loaded) return loaded;
+      before = known.disk;
       st_.drop_live(entry.address, kInodeBytes);
     }
-    st_.forget_idle(0);
     const std::int64_t modified =
         std::int64_t{written.inode.modified.seconds} * model::kSecondNs + written.inode.modified.nanoseconds;
     modified_ns_ = modified;

@@ -10,7 +10,6 @@ namespace headcrash::lfs {
 namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
-constexpr std::size_t kRecordsBytesMax = 32 << 10;  // flushed before the next operation begins
 constexpr os::TimeNs kTickNs = model::kSecondNs;
 // Inode sectors in the cache, one object a segment: they are forgotten together.
 constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
@@ -324,7 +323,8 @@ void Store::end_operation() {
 
 /// No locks are held, and it is not in an operation yet.
 VfsResult<void> Store::make_room_for_operation() {
-  if (dirty_bytes_ > cache_.size_bytes() / 3 || records_.size() > kRecordsBytesMax)
+  if (dirty_bytes_ > cache_.size_bytes() / 3 ||
+      records_.size() > std::size_t{record_sectors_max()} * kSectorBytes / 2)
     if (auto flushed = flush_unlocked(0, cache_.size_bytes() / 4); !flushed) return flushed;
   if (clean_segments_ < clean_start()) wake_cleaner();
   const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + s_.segment_bytes();

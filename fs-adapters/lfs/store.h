@@ -172,6 +172,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
   void mark_dirty(CoreInode& inode, BlockId block);
+  /// The index blocks that lead to it will be written with it: their room is counted from now on.
+  VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
                              bool& empty);
@@ -211,6 +213,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> send(std::unique_ptr<Plan>& plan);
   VfsResult<void> replan(std::unique_ptr<Plan>& plan);
   VfsResult<void> write_records();
+  std::uint32_t record_sectors_max() const;
   void fill_block(Plan& plan, const PlannedBlock& planned);
   void fill_inodes(Plan& plan, std::size_t first_item);
   VfsResult<void> write_region(Region& region);

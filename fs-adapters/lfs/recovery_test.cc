@@ -1,0 +1,173 @@
+// What a mount makes of a log: where it ends, which checkpoint counts, what becomes of files without names.
+#include "fs-adapters/lfs/mounted_test.h"
+
+namespace headcrash::lfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+/// Runs `body` on a mounted file system, and then the power is gone.
+void until_the_cut(model::SectorStore& store, const std::function<void(Machine&)>& body,
+                   const MountOptions& options = {}) {
+  Machine m(store);
+  m.mount(options);
+  m.as_user([&] { body(m); });
+}
+
+std::string text_of(model::SectorStore& store, const std::string& path, const MountOptions& options = {}) {
+  Machine m(store);
+  m.mount(options);
+  std::string text;
+  m.as_user([&] { text = bench::get_file(*m.file_system, path); });
+  m.unmount();
+  bench::expect_clean(store);
+  return text;
+}
+
+TEST(LfsRecovery, WhatWasSyncedIsRolledForward) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    EXPECT_TRUE(m.file_system->mkdir("a", 0755));
+    EXPECT_TRUE(m.file_system->mkdir("a/b", 0700));
+    bench::put_file(*m.file_system, "a/b/f", "kept", true);
+    bench::put_file(*m.file_system, "a/b/g", "lost");
+  });
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    EXPECT_EQ(bench::get_file(*m.file_system, "a/b/f"), "kept");
+    EXPECT_EQ(m.file_system->stat("a/b")->mode, 0700U) << "a directory that was never written";
+    EXPECT_FALSE(m.file_system->stat("a/b/g"));
+    EXPECT_GT(m.file_system->log().counters().inodes_made_again, 1U);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+TEST(LfsRecovery, WithoutRollForwardTheCheckpointCounts) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    bench::put_file(*m.file_system, "f", "old");
+    EXPECT_TRUE(m.file_system->sync());
+    bench::put_file(*m.file_system, "f", "new", true);
+    bench::put_file(*m.file_system, "g", "new", true);
+  });
+  EXPECT_EQ(text_of(*disk.store, "f", {.roll_forward = false}), "old");
+  EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
+}
+
+/// Regions that a mount has left behind an end of the log that was not theirs.
+TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
+  Disk disk;
+  const auto three = [](const char* text) {
+    return [text](Machine& m) {
+      for (const char* name : {"x", "y", "z"}) bench::put_file(*m.file_system, name, text, true);
+    };
+  };
+  until_the_cut(*disk.store, three("first"));
+  // The mount begins the log anew where the first one did, and one region of the same length is written.
+  until_the_cut(*disk.store, [](Machine& m) { bench::put_file(*m.file_system, "x", "secnd", true); },
+                {.roll_forward = false});
+  EXPECT_EQ(text_of(*disk.store, "x"), "secnd");
+  EXPECT_EQ(text_of(*disk.store, "y"), "(error " + std::to_string(ENOENT) + ")");
+}
+
+TEST(LfsRecovery, ATornCheckpointLeavesTheOtherOne) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    bench::put_file(*m.file_system, "f", "there");
+    EXPECT_TRUE(m.file_system->sync());
+    EXPECT_TRUE(m.file_system->sync());
+  });
+  const auto reader = ImageReader::open(*disk.store);
+  ASSERT_TRUE(reader);
+  const Superblock s = reader->superblock();
+  const SectorAddress newest = s.checkpoints[(reader->checkpoint().sequence + 1) % 2];
+  std::vector<std::byte> sector(kSectorBytes);
+  EXPECT_TRUE(disk.store->write(newest + s.checkpoint_sectors - 1, sector));
+  EXPECT_EQ(text_of(*disk.store, "f"), "there");
+  for (const SectorAddress at : s.checkpoints) EXPECT_TRUE(disk.store->write(at, sector));
+  Machine m(*disk.store);
+  EXPECT_FALSE(m.try_mount()) << "neither is whole";
+}
+
+TEST(LfsRecovery, AFileThatWasOpenWithoutANameGoes) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    Vfs& fs = *m.file_system;
+    const auto file = fs.open("f", {.create = true});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(50'000, 'u'))));
+    EXPECT_TRUE(fs.fsync(*file));
+    EXPECT_TRUE(fs.unlink("f"));
+    EXPECT_TRUE(fs.sync());  // the checkpoint has it, and no name
+    EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("more")));
+    EXPECT_TRUE(fs.fsync(*file));
+    std::string text(4, '?');
+    EXPECT_TRUE(fs.pread(*file, 0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+    EXPECT_EQ(text, "more");
+  });
+  bench::expect_clean(*disk.store, "cut: ");
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user(
+      [&] { EXPECT_EQ(m.file_system->space()->total_inodes - m.file_system->space()->free_inodes, 1U); });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+/// Numbers that are used again: what the log says of the old file is not told of the new one.
+TEST(LfsRecovery, ANumberThatIsUsedAgainIsAnotherFile) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "one", "1111", true);
+    const auto inode = fs.stat("one")->inode;
+    EXPECT_TRUE(fs.unlink("one"));
+    bench::put_file(fs, "two", "2222");
+    EXPECT_EQ(fs.stat("two")->inode, inode);
+    EXPECT_TRUE(fs.link("two", "three"));
+    bench::put_file(fs, "other", "o", true);
+  });
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    EXPECT_FALSE(m.file_system->stat("one"));
+    EXPECT_EQ(bench::get_file(*m.file_system, "two"), "") << "was never written, and is not another's data";
+    EXPECT_EQ(m.file_system->stat("three")->links, 2U);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+TEST(LfsRecovery, ACutInTheMiddleOfARecoveryIsRecoveredFrom) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    Vfs& fs = *m.file_system;
+    for (int i = 0; i < 20; ++i)
+      bench::put_file(fs, "f" + std::to_string(i), std::string(900, 'x'), i % 5 == 4);
+    EXPECT_TRUE(fs.rename("f4", "f5", RenameMode::replace));
+    bench::put_file(fs, "last", "l", true);
+  });
+  // Each write of a recovery is the last one, once.
+  bench::LoggedStore log(*disk.store);
+  std::vector<std::byte> before(disk.store->sectors() * kSectorBytes);
+  EXPECT_TRUE(disk.store->read(0, before));
+  log.keep = true;
+  {
+    Machine m(log);
+    m.mount();
+  }
+  ASSERT_GT(log.log.size(), 2U);
+  for (std::size_t cut = 0; cut < log.log.size(); ++cut) {
+    EXPECT_TRUE(disk.store->write(0, before));
+    for (std::size_t i = 0; i < cut; ++i) EXPECT_TRUE(disk.store->write(log.log[i].lba, log.log[i].bytes));
+    EXPECT_EQ(text_of(*disk.store, "f5"), std::string(900, 'x')) << cut;
+    EXPECT_EQ(text_of(*disk.store, "last"), "l") << cut;
+    EXPECT_EQ(text_of(*disk.store, "f4"), "(error " + std::to_string(ENOENT) + ")") << cut;
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::lfs

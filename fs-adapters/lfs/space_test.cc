@@ -1,0 +1,112 @@
+// A disk that is full, or nearly: ENOSPC before the log is stuck, deleting makes room again, and the cleaner
+// keeps up while most of the disk is live.
+#include <map>
+#include <random>
+
+#include "fs-adapters/lfs/mounted_test.h"
+
+namespace headcrash::lfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+std::string name_of_file(int i) {
+  return "f" + std::to_string(i);
+}
+
+/// Files until there is no more room: how many.
+int fill(Vfs& fs, std::size_t bytes, int first = 0) {
+  const std::string text(bytes, 'f');
+  for (int i = first;; ++i) {
+    const auto file = fs.open(name_of_file(i), {.create = true});
+    if (!file) {
+      EXPECT_EQ(file.error().value, ENOSPC);
+      return i;
+    }
+    const auto written = fs.pwrite(*file, 0, bench::bytes_of(text));
+    EXPECT_TRUE(fs.close(*file));
+    if (written) continue;
+    EXPECT_EQ(written.error().value, ENOSPC);
+    EXPECT_TRUE(fs.unlink(name_of_file(i)));
+    return i;
+  }
+}
+
+TEST(LfsSpace, AFullDiskRefusesAndDeletingMakesRoom) {
+  Disk disk({.device_bytes = 4 << 20});
+  Machine m(*disk.store, 512 << 10);
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    for (int round = 0; round < 4; ++round) {
+      const int files = fill(fs, 20'000);
+      EXPECT_GT(files, 100) << "round " << round;
+      EXPECT_FALSE(m.file_system->log().stopped());
+      for (int i = 0; i < files; ++i) {
+        EXPECT_EQ(fs.stat(name_of_file(i))->size_bytes, 20'000U);
+      }
+      for (int i = round % 2; i < files; i += 2) EXPECT_TRUE(fs.unlink(name_of_file(i)));
+      EXPECT_TRUE(fs.sync());
+      EXPECT_GT(fs.space()->free_bytes, 1'000'000U);
+      // Into the holes that the others have left.
+      EXPECT_GT(fill(fs, 15'000, 1000), 1050) << "round " << round;
+      for (int i = 1000; fs.unlink(name_of_file(i)); ++i) {
+      }
+      for (int i = 0; i < files; ++i) (void)fs.unlink(name_of_file(i));
+      EXPECT_TRUE(fs.sync());
+    }
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+/// Nine tenths of what users may have is live, and is written over at random for many times its size.
+class NearlyFull : public testing::TestWithParam<Selection> {};
+INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
+                         testing::Values(Selection::greedy, Selection::cost_benefit,
+                                         Selection::min_declining_cost));
+
+TEST_P(NearlyFull, TheCleanerKeepsUp) {
+  Disk disk({.device_bytes = 6 << 20, .mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 2}});
+  Machine m(*disk.store, 1 << 20);
+  m.mount({.selection = GetParam()});
+  std::map<int, std::string> reference;
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const std::uint64_t target = fs.space()->total_bytes * 9 / 10;
+    int files = 0;
+    while (fs.space()->total_bytes - fs.space()->free_bytes < target) {
+      reference[files] = std::string(12'000, static_cast<char>('a' + files % 26));
+      bench::put_file(fs, name_of_file(files), reference[files]);
+      ++files;
+    }
+    std::mt19937 random(4);
+    for (int i = 0; i < 1500 && !testing::Test::HasFailure(); ++i) {
+      const int file = static_cast<int>(random() % static_cast<std::uint32_t>(files));
+      const std::size_t at = random() % 2 == 0 ? 0 : 4096;
+      reference[file].replace(at, 4096, 4096, static_cast<char>('A' + i % 26));
+      const auto handle = fs.open(name_of_file(file), {});
+      ASSERT_TRUE(handle);
+      const auto written =
+          fs.pwrite(*handle, at, bench::bytes_of(std::string_view(reference[file]).substr(at, 4096)));
+      EXPECT_TRUE(written) << "write " << i << ": " << written.error().value;
+      EXPECT_TRUE(fs.close(*handle));
+      if (i % 50 == 0) m.executor().sleep_until(m.executor().now() + 10 * model::kSecondNs);
+    }
+    for (const auto& [file, text] : reference)
+      EXPECT_TRUE(bench::get_file(fs, name_of_file(file)) == text) << file;
+    EXPECT_GT(m.file_system->log().counters().segments_cleaned, 20U);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    for (const auto& [file, text] : reference)
+      EXPECT_TRUE(bench::get_file(*m.file_system, name_of_file(file)) == text) << file;
+  });
+  m.unmount();
+}
+
+}  // namespace
+}  // namespace headcrash::lfs
