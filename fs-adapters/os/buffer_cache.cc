@@ -1,6 +1,7 @@
 // Finding, holding and dropping buffers (buffer_cache.h); writing: buffer_writes.cc.
 #include "fs-adapters/os/buffer_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fs-adapters/os/buffer_state.h"
@@ -75,7 +76,7 @@ Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::u
   buffer.lba = lba;
   buffer.bytes.resize(bytes);
   buffer.lock = Buffer::Lock::fiber;
-  used_bytes += bytes;
+  take(bytes);
   index.emplace(key, &buffer);
   objects[key.object].append(buffer);
   return buffer;
@@ -105,14 +106,14 @@ void BufferCache::State::settle(Buffer& buffer) {
   const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
   if (buffer.forgotten) {
     if (unused) destroy(buffer);
-    if (unused) room.wake_all();
+    if (unused) wake_for_room();
     return;
   }
   const bool droppable = unused && !buffer.dirty;
   if (droppable == CleanList::contains(buffer)) return;
   if (droppable) {
     clean.append(buffer);
-    room.wake_all();
+    wake_for_room();
   } else {
     clean.remove(buffer);
   }
@@ -154,18 +155,41 @@ Buffer* BufferCache::State::find_and_lock(const BufferKey& key) {
   return nullptr;
 }
 
+void BufferCache::State::set_home(Buffer& buffer, std::uint64_t lba) {
+  if (buffer.dirty && buffer.lba == kUnassigned) unassigned_bytes -= buffer.bytes.size();
+  buffer.lba = lba;
+  if (buffer.dirty && buffer.lba == kUnassigned) unassigned_bytes += buffer.bytes.size();
+}
+
 void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_t lba, std::size_t bytes) {
   if (bytes > buffer.bytes.size()) make_room(bytes - buffer.bytes.size());
-  used_bytes += bytes;
+  const bool stays_unassigned = buffer.dirty && buffer.lba == kUnassigned;
+  if (stays_unassigned) unassigned_bytes -= buffer.bytes.size();
   used_bytes -= buffer.bytes.size();
+  take(bytes);
   buffer.bytes.resize(bytes);
-  buffer.lba = lba;
+  if (stays_unassigned)
+    unassigned_bytes += bytes;
+  else
+    set_home(buffer, lba);
   buffer.content = content;
+}
+
+void BufferCache::State::take(std::size_t bytes) {
+  used_bytes += bytes;
+  if (used_bytes > options.bytes)
+    counters.over_bytes_most = std::max(counters.over_bytes_most, used_bytes - options.bytes);
+}
+
+bool BufferCache::State::has_reserve() const {
+  return !with_reserve.empty() &&
+         std::find(with_reserve.begin(), with_reserve.end(), executor.current()) != with_reserve.end();
 }
 
 /// Without waiting.
 bool BufferCache::State::try_room(std::size_t bytes) {
-  while (used_bytes + bytes > options.bytes) {
+  const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
+  while (used_bytes + bytes + kept > options.bytes) {
     if (clean.empty()) return false;
     Buffer& oldest = *clean.first();
     forget(oldest);
@@ -177,19 +201,33 @@ bool BufferCache::State::try_room(std::size_t bytes) {
 /// The calling fiber pays. Where nothing can be written and nothing is on its way there is no use in waiting.
 void BufferCache::State::make_room(std::size_t bytes) {
   while (!executor.halted() && !try_room(bytes)) {
-    const bool comes = forced_on_their_way > 0 || force_some() || !transfers.empty();
-    if (try_room(bytes) || !comes) return;
-    if (transfers.empty()) continue;
+    const std::uint64_t made_before = room_made;
+    bool owner_makes_room = false;
+    if (has_reserve()) {
+      if (transfers.empty()) return;
+    } else {
+      owner_makes_room = forced_on_their_way == 0 && ask_owner(bytes);
+      const bool comes = forced_on_their_way > 0 || owner_makes_room || force_some() || !transfers.empty();
+      if (try_room(bytes) || !comes) return;
+    }
+    if (room_made != made_before || (transfers.empty() && !owner_makes_room)) continue;
     const TimeNs before = executor.now();
     room.wait();
     executor.account().disk_wait_ns += executor.now() - before;
   }
 }
 
+bool BufferCache::State::ask_owner(std::size_t bytes) {
+  if (owner == nullptr || (unassigned_bytes == 0 && charged_bytes == 0)) return false;
+  ++counters.room_asked;
+  return owner->need_room(bytes);
+}
+
 bool BufferCache::State::force_some() {
   std::vector<BufferKey> keys;
   for (const Buffer* b = dirty.first(); b != nullptr; b = DirtyList::after(*b))
-    if (b->lock == Buffer::Lock::free && !failed_writes.contains(b->key)) keys.push_back(b->key);
+    if (b->lock == Buffer::Lock::free && !failed_writes.contains(b->key) && b->lba != kUnassigned)
+      keys.push_back(b->key);
   std::size_t forced = 0;
   for (const BufferKey& key : keys) {
     if (write_unheld(key, Cause::forced) == 0) continue;
@@ -226,27 +264,58 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
   }
 }
 
+/// The one that is in the cache, held; null: there is room for it, and it is not.
+Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
+  cpu.use(cpu.costs().buffer_found);
+  for (;;) {
+    if (Buffer* buffer = find_and_lock(key)) {
+      ++counters.hits;
+      return buffer;
+    }
+    make_room(bytes);
+    if (find(key) == nullptr) return nullptr;  // else somebody has made it meanwhile
+  }
+}
+
+/// Not in the cache, but there is room: reads it from the disk. Null: it could not be read.
+Buffer* BufferCache::State::read_missing(const BufferKey& key, Content content, std::uint64_t lba,
+                                         std::size_t bytes, model::Status& status) {
+  ++counters.misses;
+  Buffer& buffer = create(key, content, lba, bytes);
+  BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
+  request.into = buffer.bytes;
+  status = disk.transfer(request);
+  read_arrived(buffer, status);
+  if (buffer.known) return &buffer;
+  unlock(buffer);
+  return nullptr;
+}
+
 tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, Content content,
                                                           std::uint64_t lba, std::size_t bytes) {
   State& s = *state_;
-  s.cpu.use(s.cpu.costs().buffer_found);
-  for (;;) {
-    if (Buffer* buffer = s.find_and_lock(key)) {
-      ++s.counters.hits;
-      s.move_home(*buffer, content, lba, bytes);
-      return HeldBuffer(*this, *buffer);
-    }
-    s.make_room(bytes);
-    if (s.find(key) == nullptr) break;
+  if (Buffer* buffer = s.held_or_room(key, bytes)) {
+    s.move_home(*buffer, content, lba, bytes);
+    return HeldBuffer(*this, *buffer);
   }
-  ++s.counters.misses;
-  Buffer& buffer = s.create(key, content, lba, bytes);
-  BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
-  request.into = buffer.bytes;
-  const model::Status status = s.disk.transfer(request);
-  s.read_arrived(buffer, status);
-  if (buffer.known) return HeldBuffer(*this, buffer);
-  s.unlock(buffer);
+  invariant(lba != kUnassigned, "a block without a home is read from the disk");
+  model::Status status = model::Status::ok;
+  if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status)) return HeldBuffer(*this, *buffer);
+  return tl::unexpected(status);
+}
+
+tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, Content content,
+                                                          const std::function<std::uint64_t()>& home,
+                                                          std::size_t bytes) {
+  State& s = *state_;
+  if (Buffer* buffer = s.held_or_room(key, bytes)) {
+    s.move_home(*buffer, content, buffer->lba, bytes);
+    return HeldBuffer(*this, *buffer);
+  }
+  const std::uint64_t lba = home();
+  if (lba == kUnassigned) return tl::unexpected(model::Status::device_failed);
+  model::Status status = model::Status::ok;
+  if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status)) return HeldBuffer(*this, *buffer);
   return tl::unexpected(status);
 }
 
@@ -332,7 +401,7 @@ bool BufferCache::any_unwritten() const {
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {
   std::vector<Dirty> all;
   for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
-    all.push_back({b->key, b->dirtied_at, b->modified_at, b->content});
+    all.push_back({b->key, b->dirtied_at, b->modified_at, b->content, b->lba});
   return all;
 }
 

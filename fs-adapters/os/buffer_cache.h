@@ -21,6 +21,17 @@
 //
 // Two writes of the same home reach the disk in the order they were issued (disk_queue.h).
 //
+// A file system that writes each block to a new place (a log) has buffers without a home: their address is
+// kUnassigned until it writes them. The cache never writes those by itself. It asks their BufferOwner when it
+// needs room or is to flush, and the owner writes many at once with write_gathered(), one request for a whole
+// segment. Buffers with a home are written as ever, also in such a cache.
+//
+// Bounds: buffers, counted copies and charges together take `bytes`, what exceeds that is counted; charges
+// take `charged_bytes_max`, copies `copies_bytes`. A write on its way has its buffer locked or pinned or a
+// counted copy, but for blocks of zeroes with -CB, which cost nothing: of all writes together no more than
+// `writes_max` are on their way, and who would issue one more waits. A block whose write failed is in the
+// cache, so that what is known of errors is bounded by its size.
+//
 // A buffer is clean from the moment its write is issued. If the write fails it is dirty again, with what it
 // holds by then, and is written again by the next sweep or flush: nothing is lost to an error, and a flush is
 // a statement about the disk, not about events. It returns an error as long as a block that it covers has not
@@ -50,6 +61,9 @@ struct BufferKey {
   }
 };
 
+/// The address of a buffer that has no place on the disk yet.
+inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
+
 /// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data wait for
 /// it.
 enum class Content : std::uint8_t { metadata, data };
@@ -66,7 +80,7 @@ class HeldBuffer {
 
   explicit operator bool() const { return buffer_ != nullptr; }
   const BufferKey& key() const;
-  std::uint64_t lba() const;  ///< its home
+  std::uint64_t lba() const;  ///< its home; kUnassigned: none yet
   Content content() const;
   std::span<std::byte> bytes() const;
   bool dirty() const;
@@ -107,6 +121,30 @@ class WriteHooks {
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
+/// Who writes the buffers without a home.
+class BufferOwner {
+ public:
+  virtual ~BufferOwner() = default;
+  /// A fiber needs room for so many bytes, nothing clean is left, and there are dirty buffers without a home.
+  /// Called on that fiber, which may hold other buffers and locks of the file system: the owner must not wait
+  /// for a lock, nor call get(), read(), charge() or a flush here. It issues gathered writes of what
+  /// try_hold() gives it, or wakes a fiber of its own that will, or gives up memory that it has charged.
+  /// True: something has been issued, given up, or is going to be: the caller waits until a request arrives,
+  /// memory is uncharged or wake_who_need_room() is called, and asks again if there is still no room. False:
+  /// nothing can be written now; the caller goes on beyond the size of the cache (over_bytes_most).
+  virtual bool need_room(std::size_t bytes) = 0;
+  /// Writes all dirty buffers without a home of the object (null: of all objects), and returns when they are
+  /// on the disk, or how it failed. Called on the fiber that flushes, which holds no buffer; may wait.
+  virtual model::Status flush(const std::uint64_t* object) = 0;
+};
+
+/// One piece of a gathered write: a buffer that the calling fiber holds, or bytes of the owner's own (a
+/// summary), which are copied during the call. A multiple of 512 bytes each.
+struct GatheredPart {
+  HeldBuffer buffer = {};
+  std::span<const std::byte> bytes = {};  ///< only without a buffer
+};
+
 struct BufferCacheOptions {
   std::uint64_t bytes = 36 << 20;  ///< all buffers together
   bool block_copy = false;         ///< -CB
@@ -114,6 +152,11 @@ struct BufferCacheOptions {
   /// others have arrived. 0: as much as there is.
   std::uint64_t copies_bytes = 0;
   bool lock_data = false;  ///< data blocks, too, are locked while they are written
+  /// Of `bytes`: kept for fibers with a RoomReserve, so that who makes room finds some.
+  std::uint64_t reserve_bytes = 0;
+  std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< of `bytes`: all charges together
+  std::uint32_t gathered_bytes_max = 4 << 20;           ///< one gathered write
+  std::size_t writes_max = 1 << 20;  ///< on their way; each buffer of a gathered one counts
 };
 
 struct BufferCacheCounters {
@@ -121,6 +164,9 @@ struct BufferCacheCounters {
   std::uint64_t sync_writes = 0, async_writes = 0, delayed_writes = 0;
   std::uint64_t forced_writes = 0;  ///< by who needed a buffer
   std::uint64_t lock_waits = 0;     ///< for a buffer that was being written
+  std::uint64_t gathered_writes = 0, gathered_buffers = 0;
+  std::uint64_t room_asked = 0;       ///< calls of BufferOwner::need_room()
+  std::uint64_t over_bytes_most = 0;  ///< by which the size was exceeded
 };
 
 class BufferCache {
@@ -130,6 +176,8 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
+  /// Null: none. It outlives the cache, or is taken away when no dirty buffer without a home is left.
+  void owner(BufferOwner* owner);
 
   // From within a fiber. A length is a multiple of 512 bytes.
   /// What is in the cache, or zeroes: for who overwrites it all. A buffer that is there with another home or
@@ -138,6 +186,11 @@ class BufferCache {
   /// What is in the cache, or on the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content, std::uint64_t lba,
                                                std::size_t bytes);
+  /// For blocks that somebody else may move (a cleaner, a retry elsewhere after an error): `home` is asked
+  /// when there is room for the block, and nobody moves it from then on. It must not wait. kUnassigned: it
+  /// cannot say without waiting; device_failed is returned and nothing has been read.
+  tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
+                                               const std::function<std::uint64_t()>& home, std::size_t bytes);
   /// Only what is in the cache already.
   HeldBuffer cached(const BufferKey& key);
   /// Reads it soon, if there is room; nobody waits.
@@ -149,6 +202,47 @@ class BufferCache {
   RequestId write_async(HeldBuffer buffer, const Ordering& ordering = {});
   /// ok: it is on the disk. device_failed: the disk said so, or a hook said not now and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
+
+  /// Its owner has taken what it holds and writes it to `lba`, from now on its home: it is clean.
+  void moved(HeldBuffer buffer, std::uint64_t lba);
+
+  // Buffers without a home. They are made so by get() with kUnassigned, or by write_unassigned(); while such
+  // a buffer is dirty, the home that get() or read() names is ignored. write() and write_async() do not send
+  // it, sweeps and write_behind() pass over it.
+
+  /// Dirty; the home that it had, if any, is its home no more.
+  void write_unassigned(HeldBuffer buffer);
+  /// Only what is in the cache and nobody holds or reads; never waits. Empty: none such.
+  HeldBuffer try_hold(const BufferKey& key);
+  /// One request: the parts one after another from `lba` on. Each buffer's home becomes its place there when
+  /// the request is issued, also if it had another, and it is clean from then on (unwritten() until it
+  /// arrives). If the write fails its buffers are dirty again, those that had no home without one. A second
+  /// write of a buffer whose first has not arrived goes after it, to wherever either goes; if the first
+  /// fails so does the second. Without -CB the buffers of metadata stay locked until the request is
+  /// complete; with it, where there is room for it, a copy travels and takes its room in the cache.
+  /// Hooks are asked for each buffer before anything is sent. If one says not now, nothing is, all buffers are
+  /// dirty as they were, those that had been let go hear of an error, and 0 is returned.
+  /// Waits for the processor, and for others' copies where copies_bytes limits them; not for the disk. `done`
+  /// may be null; it hears when the buffers have been told, and must outlive the request.
+  RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts, const Ordering& ordering = {},
+                           DiskDone* done = nullptr);
+  /// What an owner has to write, in the order of becoming dirty; without waiting.
+  std::vector<BufferKey> unassigned() const;
+  std::size_t unassigned_bytes() const;  ///< dirty ones
+  /// Those whom need_room() has told to wait look again.
+  void wake_who_need_room();
+
+  // Memory of the file system's own (inodes in core, maps, dependencies) in the same total. Bounded by
+  // charged_bytes_max.
+
+  /// The calling fiber waits for room as get() does. False: more than may be charged, nothing has been: give
+  /// something up first.
+  bool charge(std::size_t bytes);
+  /// Without waiting; false also when there is no room. For handlers.
+  bool try_charge(std::size_t bytes);
+  void uncharge(std::size_t bytes);  ///< from anywhere; no more than is charged
+  std::size_t charged_bytes() const;
+  std::size_t used_bytes() const;  ///< buffers, counted copies and charges
 
   // Without its lock, and without waiting.
   /// The last write of the block that has not arrived, be it a copy of what the cache has dropped since; 0:
@@ -167,8 +261,8 @@ class BufferCache {
   void discard_object(std::uint64_t object);
   void discard_all();
 
-  /// Issues what is dirty, waits for it and for what was on its way. An error: some of it is not on the disk
-  /// (see above). Hooks may keep it dirty: the caller looks again. It knows what was there when it began.
+  /// Issues what is dirty, waits for it and for what was on its way; what has no home is flushed by its owner
+  /// (device_failed when there is none). An error: some of it is not on the disk (see above). Hooks may keep it dirty: the caller looks again. It knows what was there when it began.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
@@ -179,6 +273,7 @@ class BufferCache {
     BufferKey key;
     TimeNs dirtied_at = 0, modified_at = 0;
     Content content = Content::metadata;
+    std::uint64_t lba = 0;  ///< kUnassigned: its owner writes it
   };
   std::vector<Dirty> dirty() const;
   /// Issues it if it is still dirty and nobody holds it; waits for nobody.
@@ -194,8 +289,23 @@ class BufferCache {
 
  private:
   friend class HeldBuffer;
+  friend class RoomReserve;
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// While it lives its fiber may use the cache's reserve, and never waits for room: it is the one that makes
+/// it (an owner's writer, a cleaner). Beyond the size when the reserve is used up and nothing is clean.
+class RoomReserve {
+ public:
+  explicit RoomReserve(BufferCache& cache);
+  ~RoomReserve();
+  RoomReserve(const RoomReserve&) = delete;
+  RoomReserve& operator=(const RoomReserve&) = delete;
+
+ private:
+  BufferCache& cache_;
+  const Fiber* fiber_ = nullptr;
 };
 
 }  // namespace headcrash::os

@@ -172,6 +172,16 @@ TEST(BufferCache, ZeroesNeedNoCopy) {
   EXPECT_EQ(w.medium.word(10), 0U);
 }
 
+TEST(BufferCache, WritesThatCostNoMemoryAreBoundedToo) {
+  CachedWorld w({.block_copy = true, .writes_max = 3});
+  w.run_as_user([&] {
+    for (std::uint64_t block = 0; block < 20; ++block)
+      w.cache.write_async(w.fill({0, static_cast<std::int64_t>(block)}, block * 10, 0));
+    EXPECT_EQ(w.queue.counters().queued_most, 3U);
+    w.queue.drain();
+  });
+}
+
 TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
   CachedWorld w({.block_copy = true, .copies_bytes = 8192});
   w.run_as_user([&] {
@@ -395,6 +405,21 @@ TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
     EXPECT_TRUE(w.cache.unwritten({0, 1}));
     w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+  });
+  EXPECT_EQ(w.medium.word(10), 8U);
+}
+
+TEST(BufferCache, ACopyThatFailsDoesNotComeBackOverANewerOne) {
+  CachedWorld w({.block_copy = true});
+  w.disk.bad_sectors = {10};
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.write_async(w.fill({0, 1}, 10, 8));
+    w.cache.drop_clean();
+    w.disk.bad_sectors = {};  // the first is at the disk already
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
   });
   EXPECT_EQ(w.medium.word(10), 8U);

@@ -77,12 +77,27 @@ struct BufferCache::State {
     bool locks = false;      ///< the buffer is locked until it is complete
     bool pins = false;
     bool forced = false;
+    bool moves = false;        ///< to another home than the buffer had: a failure leaves it without one
     Buffer* buffer = nullptr;  ///< when it locks or pins
     std::vector<std::byte> copy;
     std::size_t counted_bytes = 0;  ///< of the copy
     struct WriteWaiter* waiter = nullptr;
     RequestId id = 0;
     Links<Transfer> in_transfers;
+  };
+  /// A gathered write on its way: its transfers hear of it one after another.
+  struct Gathered final : DiskDone {
+    explicit Gathered(State& owner) : state(owner) {}
+    void done(RequestId id, model::Status status) override { state.gathered_arrived(*this, id, status); }
+
+    struct Part {
+      Transfer* transfer = nullptr;
+      std::size_t offset = 0;  ///< in `bytes`
+    };
+    State& state;
+    std::vector<std::byte> bytes;
+    std::vector<Part> parts;
+    DiskDone* listener = nullptr;
   };
   enum class Cause : std::uint8_t { asked, forced };
   static constexpr std::size_t kForcedAtOnce = 16;
@@ -103,9 +118,20 @@ struct BufferCache::State {
   void forget(Buffer& buffer);
   void destroy(Buffer& buffer);
   void move_home(Buffer& buffer, Content content, std::uint64_t lba, std::size_t bytes);
+  Buffer* held_or_room(const BufferKey& key, std::size_t bytes);
+  Buffer* read_missing(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes,
+                       model::Status& status);
+  void set_home(Buffer& buffer, std::uint64_t lba);
+  bool has_reserve() const;
   void make_room(std::size_t bytes);
   bool try_room(std::size_t bytes);
   bool force_some();
+  bool ask_owner(std::size_t bytes);
+  void take(std::size_t bytes);
+  void wake_for_room() {
+    ++room_made;
+    room.wake_all();
+  }
 
   // buffer_writes.cc
   void set_dirty(Buffer& buffer);
@@ -114,6 +140,10 @@ struct BufferCache::State {
     return buffer.content == Content::metadata || options.lock_data;
   }
   void wait_for_copies(std::size_t bytes);
+  void wait_for_writes();
+  bool travels_as_copy(const Buffer& buffer) const {
+    return options.block_copy && locks_while_written(buffer);
+  }
   void pay_for_write(const Buffer& buffer);
   RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
   std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
@@ -121,11 +151,23 @@ struct BufferCache::State {
   void read_arrived(Buffer& buffer, model::Status status);
   void write_arrived(Transfer& transfer, model::Status status);
   void keep_unwritten(Transfer& transfer);
+  bool later_write_of(const Transfer& transfer) const;
   void set_dirty_again(Buffer& buffer);
   RequestId write_unheld(const BufferKey& key, Cause cause);
+  bool issue_dirty(const std::vector<BufferKey>& keys);
   model::Status flush(const std::vector<BufferKey>& keys, const std::uint64_t* object);
   model::Status failure_of(const std::uint64_t* object) const;
   void discard_writes(const BufferKey& first, const BufferKey& last);
+
+  RequestId being_written(const BufferKey& key) const;
+
+  // buffer_gather.cc
+  void pay_for_gathered(const std::vector<GatheredPart>& parts, std::size_t bytes);
+  bool let_go(Gathered& gathered, std::vector<GatheredPart>& parts, std::uint64_t lba, Ordering& ordering,
+              std::vector<RequestId>& after);
+  void take_back(const std::vector<GatheredPart>& parts, std::size_t refused);
+  void choose_copies(Gathered& gathered);
+  void gathered_arrived(Gathered& gathered, RequestId id, model::Status status);
 
   Executor& executor;
   Cpu& cpu;
@@ -143,12 +185,19 @@ struct BufferCache::State {
   CleanList clean;
   DirtyList dirty;
   TransferList transfers;
+  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< on their way
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
-  std::size_t used_bytes = 0;    ///< buffers and counted copies
+  std::size_t used_bytes = 0;    ///< buffers, counted copies and charges
   std::size_t copied_pages = 0;  ///< of the counted copies
   std::size_t forced_on_their_way = 0;
+  std::size_t writes_on_their_way = 0;
+  BufferOwner* owner = nullptr;
+  std::size_t unassigned_bytes = 0;  ///< dirty buffers without a home
+  std::size_t charged_bytes = 0;
+  std::vector<const Fiber*> with_reserve;
   WaitQueue room;
+  std::uint64_t room_made = 0;                       ///< how often somebody has been woken for it
   std::map<BufferKey, model::Status> failed_writes;  ///< blocks of which none has succeeded since
 };
 

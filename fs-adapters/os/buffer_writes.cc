@@ -53,10 +53,12 @@ void BufferCache::State::set_dirty(Buffer& buffer) {
   buffer.dirty = true;
   buffer.dirtied_at = executor.now();
   dirty.append(buffer);
+  if (buffer.lba == kUnassigned) unassigned_bytes += buffer.bytes.size();
 }
 
 void BufferCache::State::set_clean(Buffer& buffer) {
   if (!buffer.dirty) return;
+  if (buffer.lba == kUnassigned) unassigned_bytes -= buffer.bytes.size();
   buffer.dirty = false;
   buffer.marked = false;
   dirty.remove(buffer);
@@ -71,13 +73,21 @@ void BufferCache::State::wait_for_copies(std::size_t bytes) {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
+/// Until another write may be issued.
+void BufferCache::State::wait_for_writes() {
+  if (writes_on_their_way < options.writes_max) return;
+  const TimeNs before = executor.now();
+  while (writes_on_their_way >= options.writes_max) room.wait();
+  executor.account().disk_wait_ns += executor.now() - before;
+}
+
 /// The calling fiber has the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
+  wait_for_writes();
   const CpuCosts& costs = cpu.costs();
-  if (options.block_copy && locks_while_written(buffer) && !all_zero(buffer.bytes))
-    wait_for_copies(buffer.bytes.size());
+  if (travels_as_copy(buffer) && !all_zero(buffer.bytes)) wait_for_copies(buffer.bytes.size());
   TimeNs work = costs.request_issued;
-  if (options.block_copy && locks_while_written(buffer) && costs.copy_per_kib > 0 && !all_zero(buffer.bytes))
+  if (travels_as_copy(buffer) && costs.copy_per_kib > 0 && !all_zero(buffer.bytes))
     work += per_kib(costs.copy_per_kib, buffer.bytes.size());
   cpu.use(work);
 }
@@ -99,7 +109,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
     if (all_zero(source)) return zero_block().first(source.size());
     if (try_room(source.size())) {
       transfer.counted_bytes = source.size();
-      used_bytes += source.size();
+      take(source.size());
       copied_pages += pages_of(source.size());
       return copied();
     }
@@ -113,7 +123,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
 RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Cause cause,
                                     WriteWaiter* waiter) {
   Outgoing out{buffer.key, buffer.lba, buffer.content, buffer.bytes, buffer.bytes, ordering};
-  if (hooks != nullptr && !hooks->before_write(out)) {
+  if (buffer.lba == kUnassigned || (hooks != nullptr && !hooks->before_write(out))) {
     set_dirty(buffer);
     unlock(buffer);
     return 0;
@@ -139,6 +149,7 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   set_clean(buffer);
   buffer.fresh = false;
   transfers.append(*transfer);
+  ++writes_on_their_way;
   const RequestId id = disk.issue(request, out.ordering, *transfer);
   transfer->id = id;
   buffer.last_write = id;
@@ -152,6 +163,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   used_bytes -= transfer.counted_bytes;
   copied_pages -= pages_of(transfer.counted_bytes);
   if (transfer.forced) --forced_on_their_way;
+  if (!transfer.is_read) --writes_on_their_way;
   if (!transfer.is_read) write_arrived(transfer, status);
   if (Buffer* buffer = transfer.buffer) {
     if (transfer.is_read) read_arrived(*buffer, status);
@@ -161,7 +173,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
     else
       settle(*buffer);
   }
-  room.wake_all();
+  wake_for_room();
   if (transfer.waiter != nullptr) {
     transfer.waiter->complete = true;
     transfer.waiter->status = status;
@@ -196,22 +208,34 @@ void BufferCache::State::write_arrived(Transfer& transfer, model::Status status)
   if (wanted && failed) hooks->write_failed(transfer.key, transfer.content);
 }
 
+/// Another write of its block, issued after it, is on its way. It is in no list itself any more.
+bool BufferCache::State::later_write_of(const Transfer& transfer) const {
+  for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
+    if (!t->is_read && !t->discarded && t->id > transfer.id && t->key == transfer.key) return true;
+  return false;
+}
+
 /// A write has failed: its block is dirty again. A copy may have travelled whose buffer has been dropped
 /// since, and somebody may be reading the block already, behind the failed write: what he gets is too old.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
+  // Where it should have gone it is not, and nobody but its owner knows where it is to go now.
+  if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba) set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
     // Who has just made it will write all of it.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
+  // What a later write carries is newer, and comes back here if that one fails, too.
+  if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes travel without a copy
   if (buffer != nullptr) {
     buffer->newer = std::move(sent);
     return;
   }
-  Buffer& revived = create(transfer.key, transfer.content, transfer.lba, transfer.bytes);
+  Buffer& revived =
+      create(transfer.key, transfer.content, transfer.moves ? kUnassigned : transfer.lba, transfer.bytes);
   revived.bytes = std::move(sent);
   revived.known = true;
   revived.lock = Buffer::Lock::free;
@@ -239,6 +263,7 @@ void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey&
 RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   Buffer* buffer = find(key);
   if (buffer == nullptr || !buffer->dirty || buffer->lock != Buffer::Lock::free) return 0;
+  if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
   return issue(*buffer, {}, cause, nullptr);
@@ -250,6 +275,14 @@ void BufferCache::write_delayed(HeldBuffer buffer) {
   ++s.counters.delayed_writes;
   s.set_dirty(written);
   s.unlock(written);
+}
+
+void BufferCache::moved(HeldBuffer buffer, std::uint64_t lba) {
+  Buffer& taken = *std::exchange(buffer.buffer_, nullptr);
+  taken.lba = lba;
+  taken.fresh = false;
+  state_->set_clean(taken);
+  state_->unlock(taken);
 }
 
 RequestId BufferCache::write_async(HeldBuffer buffer, const Ordering& ordering) {
@@ -270,16 +303,19 @@ model::Status BufferCache::write(HeldBuffer buffer, const Ordering& ordering) {
   return waiter.status;
 }
 
-RequestId BufferCache::being_written(const BufferKey& key) const {
-  const State& s = *state_;
-  const Buffer* buffer = state_->find(key);
-  if (buffer != nullptr && buffer->last_write != 0)
-    return s.disk.pending(buffer->last_write) ? buffer->last_write : 0;
+RequestId BufferCache::State::being_written(const BufferKey& key) const {
+  const auto it = index.find(key);
+  if (it != index.end() && it->second->last_write != 0)
+    return disk.pending(it->second->last_write) ? it->second->last_write : 0;
   // It may have been dropped, and read or made again, while a copy travels.
   RequestId newest = 0;
-  for (const State::Transfer* t = s.transfers.first(); t != nullptr; t = State::TransferList::after(*t))
+  for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
     if (!t->is_read && t->key == key) newest = t->id;
   return newest;
+}
+
+RequestId BufferCache::being_written(const BufferKey& key) const {
+  return state_->being_written(key);
 }
 
 bool BufferCache::unwritten(const BufferKey& key) const {
@@ -335,21 +371,37 @@ model::Status BufferCache::State::failure_of(const std::uint64_t* object) const 
   return any ? first->second : model::Status::ok;
 }
 
-model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys, const std::uint64_t* object) {
+/// Issues those that are dirty and have a home. True: there are some without one.
+bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
+  const auto is_unassigned = [](const Buffer& buffer) { return buffer.dirty && buffer.lba == kUnassigned; };
+  bool unassigned = false;
   for (const BufferKey& key : keys) {
-    Buffer* buffer = find_and_lock(key);
+    Buffer* buffer = find(key);
+    if (buffer != nullptr && is_unassigned(*buffer)) {
+      unassigned = true;
+      continue;
+    }
+    buffer = find_and_lock(key);
     if (buffer == nullptr) continue;
-    if (buffer->dirty) pay_for_write(*buffer);
-    if (buffer->dirty)
+    const bool sends = buffer->dirty && !is_unassigned(*buffer);
+    unassigned = unassigned || is_unassigned(*buffer);
+    if (sends) pay_for_write(*buffer);
+    if (sends && buffer->dirty)
       issue(*buffer, {}, Cause::asked, nullptr);
     else
       unlock(*buffer);
   }
+  return unassigned;
+}
+
+model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys, const std::uint64_t* object) {
+  model::Status owners = model::Status::ok;
+  if (issue_dirty(keys)) owners = owner == nullptr ? model::Status::device_failed : owner->flush(object);
   std::vector<RequestId> on_their_way;
   for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
     if (!t->is_read && (object == nullptr || t->key.object == *object)) on_their_way.push_back(t->id);
   for (const RequestId id : on_their_way) disk.wait_for(id);
-  return failure_of(object);
+  return owners == model::Status::ok ? failure_of(object) : owners;
 }
 
 model::Status BufferCache::flush_object(std::uint64_t object) {

@@ -49,7 +49,8 @@ class WallClock : public Clock {
   TimeNs now() const override;
   bool pass_until(TimeNs until) override;
 
-  /// From any thread: `happened` is called inside the next pass_until(), on the executor's thread.
+  /// From any thread: `happened` is called inside the next pass_until(), on the executor's thread. Who posts
+  /// bounds how many wait: one for each request outstanding at a disk, or at a server's front.
   void post(std::function<void()> happened);
 
  private:

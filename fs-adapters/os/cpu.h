@@ -14,22 +14,62 @@
 
 namespace headcrash::os {
 
-/// What things cost on a machine, nanoseconds each. All zero: nothing does.
-struct CpuCosts {
+/// What a machine and its kernel below file systems cost, nanoseconds each. All zero: nothing does.
+struct MachineCosts {
   TimeNs system_call = 0;       ///< entry, exit, argument checks
-  TimeNs path_component = 0;    ///< of a lookup, without looking through the directory
-  TimeNs directory_entry = 0;   ///< looked at while a name is searched linearly
-  TimeNs buffer_found = 0;      ///< a block asked of the cache
   TimeNs copy_per_kib = 0;      ///< block to block (-CB)
   TimeNs transfer_per_kib = 0;  ///< between a process and the cache: copy, and the pages' mapping and faults
   TimeNs clear_per_kib = 0;     ///< zeroes
+  TimeNs buffer_found = 0;      ///< a block asked of the cache
   TimeNs request_issued = 0;    ///< through the driver
   TimeNs interrupt = 0;         ///< a request's completion
-  TimeNs inode_changed = 0;     ///< in-core inode copied to its block
-  TimeNs allocation = 0;        ///< of a block or an inode: search of a bitmap
-  TimeNs dependency = 0;        ///< a structure of soft updates made, satisfied or undone
   TimeNs process_created = 0;   ///< fork and exec: for workloads of commands
 };
+
+/// What the steps of a file system cost on that machine: a table for each kind of file system that is
+/// compared, over the same MachineCosts.
+struct FileSystemCosts {
+  TimeNs path_component = 0;   ///< of a lookup, without looking through the directory
+  TimeNs directory_entry = 0;  ///< looked at while a name is searched linearly
+  TimeNs inode_changed = 0;    ///< in-core inode copied to its block
+  TimeNs allocation = 0;       ///< of a block or an inode: search of a bitmap
+  TimeNs dependency = 0;       ///< a structure of soft updates made, satisfied or undone
+};
+
+/// Both, as a processor charges them.
+struct CpuCosts {
+  TimeNs system_call = 0;
+  TimeNs path_component = 0;
+  TimeNs directory_entry = 0;
+  TimeNs buffer_found = 0;
+  TimeNs copy_per_kib = 0;
+  TimeNs transfer_per_kib = 0;
+  TimeNs clear_per_kib = 0;
+  TimeNs request_issued = 0;
+  TimeNs interrupt = 0;
+  TimeNs inode_changed = 0;
+  TimeNs allocation = 0;
+  TimeNs dependency = 0;
+  TimeNs process_created = 0;
+
+  bool operator==(const CpuCosts&) const = default;
+};
+
+constexpr CpuCosts costs_of(const MachineCosts& machine, const FileSystemCosts& file_system) {
+  return {.system_call = machine.system_call,
+          .path_component = file_system.path_component,
+          .directory_entry = file_system.directory_entry,
+          .buffer_found = machine.buffer_found,
+          .copy_per_kib = machine.copy_per_kib,
+          .transfer_per_kib = machine.transfer_per_kib,
+          .clear_per_kib = machine.clear_per_kib,
+          .request_issued = machine.request_issued,
+          .interrupt = machine.interrupt,
+          .inode_changed = file_system.inode_changed,
+          .allocation = file_system.allocation,
+          .dependency = file_system.dependency,
+          .process_created = machine.process_created};
+}
 
 class Cpu : private Executor::StopListener {
  public:

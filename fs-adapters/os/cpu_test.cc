@@ -25,6 +25,33 @@ struct CpuWorld {
   void say(const Account& who) { log.push_back(std::to_string(executor.now()) + " " + who.name); }
 };
 
+/// Each cost comes from one of the two tables, and no other takes its place.
+TEST(Cpu, CostsAreThoseOfTheMachineAndOfTheFileSystem) {
+  const CpuCosts costs = costs_of(
+      {.system_call = 1,
+       .copy_per_kib = 2,
+       .transfer_per_kib = 3,
+       .clear_per_kib = 4,
+       .buffer_found = 5,
+       .request_issued = 6,
+       .interrupt = 7,
+       .process_created = 8},
+      {.path_component = 9, .directory_entry = 10, .inode_changed = 11, .allocation = 12, .dependency = 13});
+  EXPECT_EQ(costs, (CpuCosts{.system_call = 1,
+                             .path_component = 9,
+                             .directory_entry = 10,
+                             .buffer_found = 5,
+                             .copy_per_kib = 2,
+                             .transfer_per_kib = 3,
+                             .clear_per_kib = 4,
+                             .request_issued = 6,
+                             .interrupt = 7,
+                             .inode_changed = 11,
+                             .allocation = 12,
+                             .dependency = 13,
+                             .process_created = 8}));
+}
+
 TEST(Cpu, TimePassesForOneAndIsAccounted) {
   CpuWorld w;
   w.executor.spawn(Kind::user, w.ann, [&] {

@@ -1,11 +1,13 @@
 // The driver (disk_queue.h): numbering, dispatch, concatenation, completion.
 //
-//   issue() -> DiskOrder -> ready -> DiskSchedule -> [one run at the device] -> DiskOrder -> done()
-//                                                        |
-//                                                        +-> with flush_for_order: unflushed, until a flush
+//   issue() -> DiskOrder -> ready -> a device's schedules -> [runs at the device] -> DiskOrder -> done()
+//                                                                |
+//                                                                +-> with flush_for_order: unflushed, until a
+//                                                                    flush that was sent after them
 //
 // Requests that go as one are gathered into the driver's own memory and scattered from it. While completions
-// are told nothing is dispatched: what they issue is chosen among, with everything else.
+// are told nothing is dispatched: what they issue is chosen among, with everything else. A request that may
+// go waits for nobody that is still there, so that any number of those may be outstanding at a time.
 #include "fs-adapters/os/disk_queue.h"
 
 #include <algorithm>
@@ -17,57 +19,94 @@
 
 namespace headcrash::os {
 
-struct DiskQueue::State final : BlockDone {
+struct DiskQueue::State {
   struct Pending {
     BlockRequest request;
     DiskDone* done = nullptr;
     DiskTrace trace;
     bool alone = false;  ///< it failed together with others
+    bool queued = false;
     bool complete = false;
+  };
+  struct Spindle;
+  /// Requests that are at a device as one, in order of their sectors.
+  struct Run final : BlockDone {
+    Run(State& queue, Spindle& device) : state(queue), spindle(device) {}
+    void done(model::Status status) override { state.run_done(*this, status); }
+    State& state;
+    Spindle& spindle;
+    std::vector<RequestId> ids;
+    TimeNs dispatched_at = 0;
+    std::vector<std::byte> gathered;
+  };
+  /// One device.
+  struct Spindle final : BlockDone {
+    Spindle(State& queue, BlockDevice& disk)
+        : state(queue),
+          device(disk),
+          schedule(queue.options.schedule, queue.options.seed),
+          reads(queue.options.schedule, queue.options.seed) {}
+    /// A flush of the queue's own is complete.
+    void done(model::Status status) override { state.flush_done(*this, status); }
+    bool idle() const { return runs.size() == spare.size(); }
+    std::size_t running() const { return runs.size() - spare.size(); }
+
+    State& state;
+    BlockDevice& device;
+    DiskSchedule schedule;
+    DiskSchedule reads;  ///< with reads_first; else they are in `schedule`
+    std::uint32_t reads_in_row = 0;
+    std::vector<std::unique_ptr<Run>> runs;  ///< as many as have been needed at a time
+    std::vector<Run*> spare;
+    std::vector<RequestId> unflushed;
+    std::vector<RequestId> in_flush;  ///< complete when the flush that is under way is
+    bool flushing = false;
+    int dispatches_unflushed = 0;
   };
   static constexpr int kDispatchesPerFlush = 32;
 
-  State(Executor& fibers, Cpu& processor, BlockDevice& disk, const DiskQueueOptions& how)
-      : executor(fibers),
-        cpu(processor),
-        device(disk),
-        options(how),
-        order(how.flag, how.reads_bypass),
-        schedule(how.schedule, how.seed) {}
+  State(Executor& fibers, Cpu& processor, std::span<BlockDevice* const> disks, const DiskQueueOptions& how)
+      : executor(fibers), cpu(processor), options(how), order(how.flag, how.reads_bypass), room(fibers) {
+    invariant(!disks.empty() && options.outstanding > 0 && options.requests_max > 0,
+              "a driver has no device, or may send it nothing");
+    for (BlockDevice* disk : disks) spindles.push_back(std::make_unique<Spindle>(*this, *disk));
+  }
 
   RequestId issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done);
+  Spindle& spindle_of(const BlockRequest& request) { return *spindles[device_of(request.lba)]; }
+  DiskSchedule& schedule_of(Spindle& spindle, model::Op op) const {
+    return options.reads_first && op == model::Op::read ? spindle.reads : spindle.schedule;
+  }
+  void enqueue(RequestId id);
   void take_ready();
   void dispatch();
-  bool flush_is_due() const;
-  void gather(RequestId leader);
-  void start();
-  void done(model::Status status) override;
-  void went(model::Status status);
+  void dispatch(Spindle& spindle);
+  bool flush_is_due(const Spindle& spindle) const;
+  RequestId choose(Spindle& spindle);
+  void gather(Run& run, RequestId leader);
+  void start(Run& run);
+  void run_done(Run& run, model::Status status);
+  void flush_done(Spindle& spindle, model::Status status);
+  void went(Run& run, model::Status status);
   void complete(const std::vector<RequestId>& ids, model::Status status);
   void tell(RequestId id, model::Status status);
-  bool try_again_alone(model::Status status);
-  void scatter();
+  bool try_again_alone(Run& run, model::Status status);
+  void scatter(const Run& run);
 
   Executor& executor;
   Cpu& cpu;
-  BlockDevice& device;
   DiskQueueOptions options;
   DiskQueueCounters counters;
   DiskTracer* tracer = nullptr;
   DiskOrder order;
-  DiskSchedule schedule;
   DiskOrder::Changes changes;
   IdWindow<Pending> requests;
   std::size_t pending_count = 0;
   std::unordered_map<RequestId, std::unique_ptr<WaitQueue>> waiters;
-  std::vector<RequestId> at_device;  ///< in order of their sectors; empty: idle, or a flush of our own
-  bool busy = false;
-  bool flushing = false;
+  WaitQueue room;
+  std::vector<std::unique_ptr<Spindle>> spindles;
+  std::size_t outstanding = 0;
   bool telling = false;
-  TimeNs dispatched_at = 0;
-  std::vector<std::byte> gathered;
-  std::vector<RequestId> unflushed;
-  int dispatches_unflushed = 0;
 };
 
 RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done) {
@@ -76,6 +115,8 @@ RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& o
   invariant(!reads || request.into.size() == bytes, "a read is not as long as its buffer");
   invariant(request.op != model::Op::write || request.data.size() == bytes,
             "a write is not as long as its data");
+  invariant(device_of(request.lba) < spindles.size(), "a request is for a device that the driver has not");
+  invariant(pending_count < options.requests_max, "more requests are pending than the driver may have");
   DiskOrder::Kind kind = DiskOrder::Kind::write;
   if (reads) kind = DiskOrder::Kind::read;
   if (request.op == model::Op::flush) kind = DiskOrder::Kind::flush;
@@ -91,41 +132,78 @@ RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& o
   requests.push(pending);
   if (tracer != nullptr) tracer->issued(id, request, ordering);
   ++(reads ? counters.issued_reads : counters.issued_writes);
+  if (kind == DiskOrder::Kind::flush) ++counters.issued_flushes;
   counters.queued_most = std::max<std::uint64_t>(counters.queued_most, ++pending_count);
   take_ready();
-  dispatch();
+  dispatch(spindle_of(request));
   return id;
 }
 
+void DiskQueue::State::enqueue(RequestId id) {
+  Pending& pending = requests[id];
+  pending.queued = true;
+  schedule_of(spindle_of(pending.request), pending.request.op).insert(id, pending.request.lba);
+}
+
 void DiskQueue::State::take_ready() {
-  for (const RequestId id : changes.ready) schedule.insert(id, requests[id].request.lba);
+  for (const RequestId id : changes.ready) enqueue(id);
   changes.ready.clear();
 }
 
-bool DiskQueue::State::flush_is_due() const {
-  return !unflushed.empty() && (schedule.empty() || dispatches_unflushed >= kDispatchesPerFlush);
+/// With others outstanding it waits for those, while it may.
+bool DiskQueue::State::flush_is_due(const Spindle& spindle) const {
+  if (spindle.unflushed.empty() || spindle.flushing) return false;
+  const bool nothing_else = spindle.schedule.empty() && spindle.reads.empty() && spindle.idle();
+  return nothing_else || spindle.dispatches_unflushed >= kDispatchesPerFlush;
 }
 
 void DiskQueue::State::dispatch() {
-  if (busy || telling) return;
-  if (flush_is_due()) {
-    busy = true;
-    flushing = true;
-    ++counters.flushes;
-    device.start(BlockRequest{model::Op::flush}, *this);
-    return;
+  for (const auto& spindle : spindles) dispatch(*spindle);
+}
+
+void DiskQueue::State::dispatch(Spindle& spindle) {
+  if (telling) return;
+  while (spindle.running() + (spindle.flushing ? 1 : 0) < options.outstanding) {
+    if (flush_is_due(spindle)) {
+      spindle.flushing = true;
+      spindle.in_flush = std::exchange(spindle.unflushed, {});
+      spindle.dispatches_unflushed = 0;
+      ++counters.flushes;
+      spindle.device.start(BlockRequest{model::Op::flush}, spindle);
+      continue;
+    }
+    if (spindle.schedule.empty() && spindle.reads.empty()) return;
+    if (spindle.spare.empty()) {
+      spindle.runs.push_back(std::make_unique<Run>(*this, spindle));
+      spindle.spare.push_back(spindle.runs.back().get());
+    }
+    Run& run = *spindle.spare.back();
+    spindle.spare.pop_back();
+    gather(run, choose(spindle));
+    start(run);
   }
-  if (schedule.empty()) return;
-  gather(schedule.choose());
-  start();
+}
+
+RequestId DiskQueue::State::choose(Spindle& spindle) {
+  // The oldest of all waits for nobody; only the schedule can have passed it over so often.
+  const RequestId oldest = requests.oldest();
+  if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
+      &spindle_of(requests.front().request) == &spindle)
+    return oldest;
+  const bool others = !spindle.schedule.empty();
+  const bool reads = !spindle.reads.empty() && (!others || spindle.reads_in_row < options.reads_in_row_max);
+  spindle.reads_in_row = reads && others ? spindle.reads_in_row + 1 : 0;
+  return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
 /// The leader, and those that follow it on the disk and may go now.
-void DiskQueue::State::gather(RequestId leader) {
+void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
+  DiskSchedule& schedule = schedule_of(run.spindle, first.op);
   std::uint64_t end = first.lba + first.sectors;
   const auto take = [&](RequestId id) {
-    at_device.push_back(id);
+    run.ids.push_back(id);
+    requests[id].queued = false;
     schedule.erase(id, requests[id].request.lba);
   };
   take(leader);
@@ -140,89 +218,98 @@ void DiskQueue::State::gather(RequestId leader) {
     end += requests[*next].request.sectors;
     take(*next);
   }
-  if (first.op != model::Op::flush) schedule.moved_to(end);
+  if (first.op == model::Op::flush) return;
+  run.spindle.schedule.moved_to(end);
+  run.spindle.reads.moved_to(end);
 }
 
-void DiskQueue::State::start() {
-  busy = true;
-  dispatched_at = executor.now();
-  const RequestId leader = at_device.front();
+void DiskQueue::State::start(Run& run) {
+  counters.outstanding_most = std::max<std::uint64_t>(counters.outstanding_most, ++outstanding);
+  run.dispatched_at = executor.now();
+  const RequestId leader = run.ids.front();
   BlockRequest whole = requests[leader].request;
   std::size_t bytes = 0;
-  for (const RequestId id : at_device) {
-    requests[id].trace.dispatched_at = dispatched_at;
+  for (const RequestId id : run.ids) {
+    requests[id].trace.dispatched_at = run.dispatched_at;
     requests[id].trace.went_with = leader;
     bytes += std::size_t{requests[id].request.sectors} * model::kSectorBytes;
   }
-  if (at_device.size() > 1) {
-    gathered.resize(bytes);
+  if (run.ids.size() > 1) {
+    run.gathered.resize(bytes);
     whole.sectors = static_cast<std::uint32_t>(bytes / model::kSectorBytes);
     std::size_t at = 0;
     if (whole.op == model::Op::write) {
-      for (const RequestId id : at_device) {
+      for (const RequestId id : run.ids) {
         const auto data = requests[id].request.data;
-        std::memcpy(gathered.data() + at, data.data(), data.size());
+        std::memcpy(run.gathered.data() + at, data.data(), data.size());
         at += data.size();
       }
-      whole.data = gathered;
+      whole.data = run.gathered;
     } else {
-      whole.into = gathered;
+      whole.into = run.gathered;
     }
   }
-  device.start(whole, *this);
+  whole.lba &= kSectorMask;
+  run.spindle.device.start(whole, run);
 }
 
-void DiskQueue::State::scatter() {
-  if (at_device.size() < 2 || requests[at_device.front()].request.op != model::Op::read) return;
+void DiskQueue::State::scatter(const Run& run) {
+  if (run.ids.size() < 2 || requests[run.ids.front()].request.op != model::Op::read) return;
   std::size_t at = 0;
-  for (const RequestId id : at_device) {
+  for (const RequestId id : run.ids) {
     const auto into = requests[id].request.into;
-    std::memcpy(into.data(), gathered.data() + at, into.size());
+    std::memcpy(into.data(), run.gathered.data() + at, into.size());
     at += into.size();
   }
 }
 
-void DiskQueue::State::done(model::Status status) {
+void DiskQueue::State::flush_done(Spindle& spindle, model::Status status) {
   cpu.interrupt(cpu.costs().interrupt);
-  busy = false;
   telling = true;
-  if (std::exchange(flushing, false)) {
-    dispatches_unflushed = 0;
-    complete(std::exchange(unflushed, {}), status);
-  } else {
-    went(status);
-  }
+  spindle.flushing = false;
+  complete(std::exchange(spindle.in_flush, {}), status);
+  telling = false;
+  dispatch();
+}
+
+void DiskQueue::State::run_done(Run& run, model::Status status) {
+  cpu.interrupt(cpu.costs().interrupt);
+  telling = true;
+  --outstanding;
+  went(run, status);
   telling = false;
   dispatch();
 }
 
 /// What was at the device has been there.
-void DiskQueue::State::went(model::Status status) {
+void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
-  const Pending& leader = requests[at_device.front()];
+  Spindle& spindle = run.spindle;
+  const Pending& leader = requests[run.ids.front()];
   const bool writes = leader.request.op != model::Op::read && leader.request.op != model::Op::flush;
   ++counters.requests;
   counters.response_ns += now - leader.trace.issued_at;
-  counters.access_ns += now - dispatched_at;
-  for (const RequestId id : at_device) counters.sectors += requests[id].request.sectors;
-  if (try_again_alone(status)) return;
-  if (status == model::Status::ok) scatter();
-  const std::vector<RequestId> ids = std::exchange(at_device, {});
-  ++dispatches_unflushed;
+  counters.access_ns += now - run.dispatched_at;
+  for (const RequestId id : run.ids) counters.sectors += requests[id].request.sectors;
+  spindle.spare.push_back(&run);
+  if (try_again_alone(run, status)) return;
+  if (status == model::Status::ok) scatter(run);
+  const std::vector<RequestId> ids = std::exchange(run.ids, {});
+  ++spindle.dispatches_unflushed;
   if (writes && options.flush_for_order && status == model::Status::ok) {
-    if (unflushed.empty()) dispatches_unflushed = 0;
-    unflushed.insert(unflushed.end(), ids.begin(), ids.end());
+    if (spindle.unflushed.empty()) spindle.dispatches_unflushed = 0;
+    spindle.unflushed.insert(spindle.unflushed.end(), ids.begin(), ids.end());
   } else {
     complete(ids, status);
   }
 }
 
 /// A bad sector fails the one request that it belongs to.
-bool DiskQueue::State::try_again_alone(model::Status status) {
-  if (status != model::Status::medium_error || at_device.size() < 2) return false;
-  for (const RequestId id : std::exchange(at_device, {})) {
+bool DiskQueue::State::try_again_alone(Run& run, model::Status status) {
+  if (status != model::Status::medium_error || run.ids.size() < 2) return false;
+  for (const RequestId id : std::exchange(run.ids, {})) {
     requests[id].alone = true;
-    schedule.insert(id, requests[id].request.lba);
+    enqueue(id);
   }
   return true;
 }
@@ -248,10 +335,15 @@ void DiskQueue::State::tell(RequestId id, model::Status status) {
   if (tracer != nullptr) tracer->completed(trace);
   listener.done(id, status);
   if (const auto it = waiters.find(id); it != waiters.end()) it->second->wake_all();
+  room.wake_one();
 }
 
 DiskQueue::DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options)
-    : state_(std::make_unique<State>(executor, cpu, device, options)) {}
+    : DiskQueue(executor, cpu, std::vector{&device}, options) {}
+
+DiskQueue::DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,
+                     const DiskQueueOptions& options)
+    : state_(std::make_unique<State>(executor, cpu, devices, options)) {}
 
 DiskQueue::~DiskQueue() = default;
 
@@ -271,12 +363,21 @@ model::Status DiskQueue::transfer(const BlockRequest& request, const Ordering& o
     model::Status status = model::Status::ok;
     bool complete = false;
   } waiter(state_->executor);
-  state_->cpu.use(state_->cpu.costs().request_issued);
-  state_->issue(request, ordering, waiter);
-  const TimeNs before = state_->executor.now();
+  State& s = *state_;
+  s.cpu.use(s.cpu.costs().request_issued);
+  const TimeNs before = s.executor.now();
+  while (s.pending_count >= s.options.requests_max) s.room.wait();
+  s.issue(request, ordering, waiter);
   while (!waiter.complete) waiter.queue.wait();
-  state_->executor.account().disk_wait_ns += state_->executor.now() - before;
+  s.executor.account().disk_wait_ns += s.executor.now() - before;
   return waiter.status;
+}
+
+model::Status DiskQueue::flush(std::size_t device) {
+  if (state_->spindles.at(device)->device.volatile_cache() && !state_->options.flush_for_order)
+    return transfer({model::Op::flush, device_address(device, 0)});
+  drain();
+  return model::Status::ok;
 }
 
 bool DiskQueue::pending(RequestId id) const {
@@ -299,8 +400,12 @@ void DiskQueue::drain() {
   while (state_->requests.oldest() <= last) wait_for(state_->requests.oldest());
 }
 
-std::uint64_t DiskQueue::sectors() const {
-  return state_->device.sectors();
+std::uint64_t DiskQueue::sectors(std::size_t device) const {
+  return state_->spindles.at(device)->device.sectors();
+}
+
+std::size_t DiskQueue::devices() const {
+  return state_->spindles.size();
 }
 
 const DiskQueueCounters& DiskQueue::counters() const {

@@ -17,6 +17,10 @@
 // that follow each other on the disk, and that may go now, go as one: as the driver of the paper, which
 // concatenates. Among those that may go the schedule chooses.
 //
+// A driver may have several devices, a log apart from a file system, say. Numbers, flags and chains go over
+// all of them; each has its own schedule and its own requests outstanding. Addresses say which device is
+// meant (device_address()); the first one's are plain sectors.
+//
 // When a flagged write fails, the writes that it held back fail with it, and so do those that name it, and
 // later writes of the same sectors as these, which hold what they held: what must not be seen without it is
 // not written. Those issued when it has failed are not touched: who issues them knows. A run of concatenated
@@ -35,6 +39,16 @@
 
 namespace headcrash::os {
 
+/// A sector of one of a driver's devices, counted from 0. The first one's are the sectors themselves.
+inline constexpr int kDeviceShift = 48;
+inline constexpr std::uint64_t kSectorMask = (std::uint64_t{1} << kDeviceShift) - 1;
+constexpr std::uint64_t device_address(std::size_t device, std::uint64_t sector) {
+  return (std::uint64_t{device} << kDeviceShift) | sector;
+}
+constexpr std::size_t device_of(std::uint64_t address) {
+  return static_cast<std::size_t>(address >> kDeviceShift);
+}
+
 struct DiskQueueOptions {
   Schedule schedule = Schedule::c_look;
   std::uint64_t seed = 0;  ///< of Schedule::shuffled
@@ -45,6 +59,14 @@ struct DiskQueueOptions {
   /// own, sent when nothing else may go, or when 32 requests have gone since the first write that needs one.
   /// Off: completion means durable, or nobody cares.
   bool flush_for_order = false;
+  std::uint32_t outstanding = 1;  ///< requests at each device at a time, after concatenation
+  /// Of what may go, reads go before all else; after `reads_in_row_max` that did so, one other goes.
+  bool reads_first = false;
+  std::uint32_t reads_in_row_max = 16;
+  /// The bound on memory: so many may be pending, in transfer() others wait, and issue() takes it as an
+  /// invariant (what the cache issues is bounded by the cache's size). A request that so many later ones have
+  /// passed goes next, whatever the schedule says.
+  std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 
 class DiskDone {
@@ -79,34 +101,46 @@ class DiskTracer {
 
 /// Sums since the queue was made, or last cleared; times in nanoseconds.
 struct DiskQueueCounters {
-  std::uint64_t issued_reads = 0, issued_writes = 0;
-  std::uint64_t requests = 0;  ///< as the disk saw them: after concatenation
+  std::uint64_t issued_reads = 0;
+  std::uint64_t issued_writes = 0;   ///< all that is no read, flushes too
+  std::uint64_t issued_flushes = 0;  ///< by the file system
+  std::uint64_t requests = 0;        ///< as the disk saw them: after concatenation
   std::uint64_t sectors = 0;
   TimeNs response_ns =
       0;                 ///< issue of the first to completion, sum over what the disk saw: "driver response"
   TimeNs access_ns = 0;  ///< dispatch to completion, likewise
   std::uint64_t queued_most = 0;
-  std::uint64_t flushes = 0;  ///< sent by the queue itself; not among `requests`
+  std::uint64_t flushes = 0;           ///< sent by the queue itself; not among `requests`
+  std::uint64_t outstanding_most = 0;  ///< requests at all devices at a time
 };
 
 class DiskQueue {
  public:
   /// drain() before it goes, unless the simulation never runs again.
   DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options);
+  /// Several devices, at least one; the options are each one's.
+  DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,
+            const DiskQueueOptions& options);
   ~DiskQueue();
 
   /// May be called by a fiber or by a handler; does not wait. `done` is called once, later. Buffers stay
-  /// valid until then; they are as long as the request. A fiber pays CpuCosts::request_issued itself.
+  /// valid until then; they are as long as the request, which lies on one device. A fiber pays CpuCosts::request_issued itself.
   RequestId issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done);
 
   /// The calling fiber waits for its request.
   model::Status transfer(const BlockRequest& request, const Ordering& ordering = {});
 
+  /// The calling fiber waits until all that has been issued is complete, and what the device's volatile cache
+  /// holds is on the medium. Only a device with such a cache gets a flush, and none where `flush_for_order`
+  /// has sent it. An error is the flush's own; those of requests before it have been told to who issued them.
+  model::Status flush(std::size_t device = 0);
+
   bool pending(RequestId id) const;  ///< issued and not yet complete
   void wait_for(RequestId id);       ///< the calling fiber waits until it is complete
   void drain();                      ///< ... until nothing is pending, that was when it began to wait
 
-  std::uint64_t sectors() const;
+  std::uint64_t sectors(std::size_t device = 0) const;
+  std::size_t devices() const;
   const DiskQueueCounters& counters() const;
   void clear_counters();
   void trace(DiskTracer* tracer);

@@ -311,6 +311,8 @@ TEST(DiskQueue, WhatWasIssuedLastIsThereAndReadsSeeWhatWasIssuedBefore) {
       DiskQueueOptions options{.schedule = schedule, .seed = seed, .flag = flag};
       options.reads_bypass = seed % 2 == 0;
       options.flush_for_order = seed % 3 == 0;
+      options.outstanding = 1 + seed % 4;
+      options.reads_first = seed % 5 < 2;
       SCOPED_TRACE(fmt::format("seed {}", ++seed));
       const QueueRun run = random_requests(seed, options);
       EXPECT_EQ(run.log, random_requests(seed, options).log);

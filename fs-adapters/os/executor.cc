@@ -34,7 +34,8 @@ class Fiber {
 };
 
 struct Executor::State {
-  State(Clock& time, std::size_t stack_bytes) : clock(time), stacks(stack_bytes) {}
+  State(Clock& time, const ExecutorOptions& options)
+      : clock(time), stacks(options.stack_bytes), fibers_max(options.fibers_max) {}
 
   struct Sleeper {
     TimeNs at = 0;
@@ -62,6 +63,7 @@ struct Executor::State {
 
   Clock& clock;
   FiberStacks stacks;
+  std::size_t fibers_max;
   FiberContext main;
   std::vector<std::unique_ptr<Fiber>> fibers;
   Fiber* first = nullptr;  ///< runnable
@@ -189,7 +191,7 @@ void Executor::State::sleep(TimeNs at) {
 }
 
 Executor::Executor(Clock& clock, const ExecutorOptions& options)
-    : state_(std::make_unique<State>(clock, options.stack_bytes)) {}
+    : state_(std::make_unique<State>(clock, options)) {}
 
 Executor::~Executor() {
   if (!state_->fibers.empty()) state_->complain("an executor ends before its fibers: halt() it first");
@@ -197,6 +199,7 @@ Executor::~Executor() {
 
 void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
   State& s = *state_;
+  invariant(s.fibers.size() < s.fibers_max, "there are more fibers than the executor may have");
   auto fiber = std::make_unique<Fiber>(s, s.stacks.take(), &State::begin);
   fiber->body = std::move(body);
   fiber->account = &account;

@@ -35,6 +35,7 @@ class Fiber;  ///< opaque: executor.cc
 
 struct ExecutorOptions {
   std::size_t stack_bytes = 256 << 10;  ///< of each fiber; a page that faults lies below
+  std::size_t fibers_max = 1 << 16;     ///< at a time: spawn() of one more stops the program
 };
 
 class Executor {

@@ -249,6 +249,18 @@ TEST(ExecutorDeathTest, UsersThatWaitWhileADaemonTicksAreNoticed) {
       "no user .* three days; there wait ann \\(user\\), syncer \\(daemon\\)");
 }
 
+TEST(ExecutorDeathTest, NoMoreFibersThanThereMayBe) {
+  EXPECT_DEATH(
+      {
+        model::Simulation simulation;
+        VirtualClock clock(simulation);
+        Executor executor(clock, {.fibers_max = 2});
+        Account account{.name = "ann"};
+        for (int i = 0; i < 3; ++i) executor.spawn(Kind::user, account, [] {});
+      },
+      "more fibers than the executor may have");
+}
+
 TEST(ExecutorDeathTest, AHandlerMustNotWait) {
   EXPECT_DEATH(
       {

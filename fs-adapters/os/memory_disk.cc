@@ -1,6 +1,10 @@
 // The disk without a mechanism (memory_disk.h).
 #include "fs-adapters/os/memory_disk.h"
 
+#include <algorithm>
+
+#include "plugin/base/invariant.h"
+
 namespace headcrash::os {
 
 void MemoryDisk::start(const BlockRequest& request, BlockDone& done) {
@@ -10,6 +14,7 @@ void MemoryDisk::start(const BlockRequest& request, BlockDone& done) {
 
 void MemoryDisk::power_cut() {
   on_ = false;
+  cached_.clear();
   for (Command& command : commands_) command.lost = true;
 }
 
@@ -24,14 +29,49 @@ model::Status MemoryDisk::serve(const BlockRequest& request) {
   if (request.lba > sectors() || request.sectors > sectors() - request.lba)
     return model::Status::out_of_range;
   Result<void> result;
-  if (request.op == Op::read && !request.into.empty()) {
-    result = store_.read(request.lba, request.into);
-  } else if (request.op == Op::write && !request.data.empty()) {
-    result = store_.write(request.lba, request.data);
-  } else if (request.op == Op::trim || request.op == Op::write_zeroes) {
-    result = store_.write_zeroes(request.lba, request.sectors);
-  }
+  if (request.op == Op::read) result = read(request);
+  if (request.op == Op::flush) result = flush();
+  if (request.op == Op::write || request.op == Op::trim || request.op == Op::write_zeroes)
+    result = write_through(request);
   return result ? model::Status::ok : model::Status::store_error;
+}
+
+void MemoryDisk::write_cache(bool on) {
+  invariant(on || cached_.empty(), "a write cache is switched off that holds something");
+  has_cache_ = on;
+}
+
+/// With a cache a write stops there; a trim goes through it.
+Result<void> MemoryDisk::write_through(const BlockRequest& request) {
+  if (request.op != model::Op::write) {
+    cached_.erase(cached_.lower_bound(request.lba), cached_.lower_bound(request.lba + request.sectors));
+    return store_.write_zeroes(request.lba, request.sectors);
+  }
+  if (request.data.empty()) return {};
+  if (!has_cache_) return store_.write(request.lba, request.data);
+  for (std::uint32_t s = 0; s < request.sectors; ++s) {
+    const auto from = request.data.subspan(std::size_t{s} * model::kSectorBytes, model::kSectorBytes);
+    std::copy(from.begin(), from.end(), cached_[request.lba + s].begin());
+  }
+  return {};
+}
+
+Result<void> MemoryDisk::read(const BlockRequest& request) const {
+  if (request.into.empty()) return {};
+  if (const auto result = store_.read(request.lba, request.into); !result) return result;
+  for (auto it = cached_.lower_bound(request.lba);
+       it != cached_.end() && it->first < request.lba + request.sectors; ++it) {
+    const auto offset = static_cast<std::size_t>(it->first - request.lba) * model::kSectorBytes;
+    std::copy(it->second.begin(), it->second.end(), request.into.subspan(offset).begin());
+  }
+  return {};
+}
+
+Result<void> MemoryDisk::flush() {
+  for (const auto& [lba, bytes] : cached_)
+    if (const auto result = store_.write(lba, bytes); !result) return result;
+  cached_.clear();
+  return {};
 }
 
 }  // namespace headcrash::os

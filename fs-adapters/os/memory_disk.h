@@ -2,7 +2,9 @@
 // A disk that is only bytes: each request takes the same time, and is done, store included, at its end. For
 // tests and for crash labs that want many disks a second and no mechanism.
 
+#include <array>
 #include <deque>
+#include <map>
 
 #include "fs-adapters/os/block_device.h"
 #include "plugin/model/store.h"
@@ -15,8 +17,13 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   MemoryDisk(model::Simulation& simulation, model::SectorStore& store, model::TimeNs latency_ns)
       : simulation_(simulation), store_(store), latency_ns_(latency_ns) {}
 
+  /// A volatile write cache: what is written is in the store when a flush after it is complete, and lost with
+  /// the power before. Off at first; it may not be switched off while it holds anything.
+  void write_cache(bool on);
+  std::size_t cached_sectors() const { return cached_.size(); }
+
   std::uint64_t sectors() const override { return store_.sectors(); }
-  bool volatile_cache() const override { return false; }
+  bool volatile_cache() const override { return has_cache_; }
   void start(const BlockRequest& request, BlockDone& done) override;
 
   /// What is under way is not done, and fails with power_lost in its own event, as does all that comes until
@@ -32,11 +39,16 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   };
   void on_event(std::uint64_t tag) override;
   model::Status serve(const BlockRequest& request);
+  Result<void> write_through(const BlockRequest& request);
+  Result<void> read(const BlockRequest& request) const;
+  Result<void> flush();
 
   model::Simulation& simulation_;
   model::SectorStore& store_;
   model::TimeNs latency_ns_;
   bool on_ = true;
+  bool has_cache_ = false;
+  std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> cached_;  ///< at most the whole disk
   std::deque<Command> commands_;  ///< equal latencies: completed in order
 };
 

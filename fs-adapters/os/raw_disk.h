@@ -2,7 +2,8 @@
 // A real block device, or a file: in a guest, what a file system behind FUSE lives on.
 //
 // Threads do the system calls, through buffers of their own that direct I/O accepts; the bytes of a write are
-// taken over at start(), those of a read are handed over on the executor's thread. A flush is fdatasync().
+// taken over at start(), those of a read are handed over on the executor's thread. A flush is fdatasync(). What waits for a thread, and what has been
+// posted to the clock, is bounded by the requests that the driver has outstanding (DiskQueueOptions).
 
 #include <memory>
 #include <string>

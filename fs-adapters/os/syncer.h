@@ -23,6 +23,9 @@ struct SyncerOptions {
   std::size_t parts = 30;
   TimeNs interval_ns = 30 * model::kSecondNs;
   TimeNs tick_ns = model::kSecondNs;
+  /// Items that may wait, those under way included: one more stops the program. File systems keep below it by
+  /// doing work themselves (do_work()) when work_waiting() grows.
+  std::size_t work_max = std::size_t{1} << 22;
 };
 
 class Syncer {

@@ -106,6 +106,13 @@ TEST(Syncer, WorkIsDoneInOrderAtTheTickAndBeforeTheSweep) {
   EXPECT_EQ(w.syncer.work_waiting(), 0U);
 }
 
+TEST(SyncerDeathTest, NoMoreIsPutOffThanMayBe) {
+  SyncedWorld w({.policy = Policy::none, .work_max = 2});
+  w.syncer.add_work([] {});
+  w.syncer.add_work([] {}, 60 * kSecondNs);
+  EXPECT_DEATH(w.syncer.add_work([] {}), "more work has been put off");
+}
+
 TEST(Syncer, AnybodyCanDoTheWork) {
   SyncedWorld w({.policy = Policy::none});
   Log log;

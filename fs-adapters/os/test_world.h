@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <functional>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <set>
 #include <string>
@@ -52,17 +54,12 @@ class WatchedDisk final : public BlockDevice {
   void start(const BlockRequest& request, BlockDone& done) override {
     const char* op = request.op == model::Op::read ? "r" : request.op == model::Op::write ? "w" : "f";
     log.push_back(op + std::to_string(request.lba) + "+" + std::to_string(request.sectors));
-    done_ = &done;
-    bad_ = false;
+    Inner& inner = under_way_.emplace_back(*this);
+    inner.listener = &done;
+    inner.self = std::prev(under_way_.end());
     for (std::uint64_t lba = request.lba; lba < request.lba + request.sectors; ++lba)
-      bad_ = bad_ || bad_sectors.contains(lba);
-    if (bad_) {
-      BlockRequest nothing;
-      nothing.op = model::Op::flush;
-      disk_.start(nothing, inner_);
-    } else {
-      disk_.start(request, inner_);
-    }
+      inner.bad = inner.bad || bad_sectors.contains(lba);
+    disk_.start(inner.bad ? BlockRequest{model::Op::flush} : request, inner);
   }
 
   std::vector<std::string> log;
@@ -72,14 +69,18 @@ class WatchedDisk final : public BlockDevice {
   struct Inner final : BlockDone {
     explicit Inner(WatchedDisk& outer) : disk(outer) {}
     void done(model::Status status) override {
-      disk.done_->done(disk.bad_ && status == model::Status::ok ? model::Status::medium_error : status);
+      BlockDone& told = *listener;
+      const bool fails = bad && status == model::Status::ok;
+      disk.under_way_.erase(self);
+      told.done(fails ? model::Status::medium_error : status);
     }
     WatchedDisk& disk;
+    BlockDone* listener = nullptr;
+    bool bad = false;
+    std::list<Inner>::iterator self;
   };
   BlockDevice& disk_;
-  Inner inner_{*this};
-  BlockDone* done_ = nullptr;
-  bool bad_ = false;
+  std::list<Inner> under_way_;
 };
 
 /// An event that calls something.

@@ -8,6 +8,7 @@
 
 #include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -58,6 +59,8 @@ void Journal::begin(Operation& operation) {
 
 VfsResult<void> Journal::end(Operation& operation) {
   if (operation.transaction == 0) return {};
+  invariant(active_ > 0 && operation.transaction == running_,
+            "journal: an operation ends in the transaction in which it began");
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
   if (volume_.stopped()) return operation.blocks > 0 || operation.commits ? refuse(EIO) : VfsResult<void>();
@@ -243,6 +246,7 @@ bool Journal::before_write(os::Outgoing& write) {
 void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = sent_.find(key);
   if (found == sent_.end()) return;
+  invariant(!found->second.empty(), "journal: a write has come back that never went");
   const Sent sent = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) sent_.erase(found);

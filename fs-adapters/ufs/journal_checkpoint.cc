@@ -124,6 +124,8 @@ bool Journal::move_tail() {
   super_.tail = log_.empty() ? head_ : log_.front().start;
   super_.tail_sequence = log_.empty() ? sequence_ : log_.front().sequence;
   if (super_.tail_sequence == before) return true;
+  invariant(super_.tail_sequence > before && gained <= used_,
+            "journal: the tail moves forward, over what is in the ring");
   volume_.disk.drain();
   if (volume_.stopped() || !flush()) return false;
   std::array<std::byte, kSectorBytes> sector = {};

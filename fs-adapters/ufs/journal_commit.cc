@@ -9,6 +9,7 @@
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/journal_write.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -20,6 +21,7 @@ constexpr std::uint32_t kShareOfOrphans = 16;  // ... the list of inodes without
 }  // namespace
 
 void Journal::commit() {
+  invariant(!committing_, "journal: one transaction is committed at a time");
   committing_ = true;
   const std::uint64_t number = running_;
   Transaction transaction;
@@ -50,6 +52,7 @@ bool Journal::close_and_copy(Transaction& transaction) {
     revoke(transaction);
     list_orphans(transaction);
   }
+  invariant(active_ == 0, "journal: nobody is inside a transaction that is copied");
   copied_at_ = now;
   ++running_;
   blocks_ = indirect_ = 0;
@@ -238,6 +241,9 @@ bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<
   if (options_.journal.record == JournalOptions::CommitRecord::last) {
     const bool in_place = arrived(data);
     if (!all_written(writes) || !in_place || !flush()) return false;
+    for (const OrderedWrite& write : data)
+      invariant(!volume_.disk.pending(write.request),
+                "journal: a commit record goes when all data that it waits for have arrived");
   }
   send(writes, commit_at, all.subspan(body));
   if (!all_written(writes) || !flush()) return false;
@@ -261,6 +267,9 @@ bool Journal::write(Transaction& transaction) {
 /// It is in the ring: its images are the newest.
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
+  invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,
+            "journal: transactions follow each other in the ring");
+  invariant(fragments <= free_fragments(), "journal: a transaction has room in the ring");
   orphans_ = record.orphans;
   too_many_orphans_ = record.too_many_orphans;
   log_.push_back({.sequence = record.sequence,

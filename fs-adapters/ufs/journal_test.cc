@@ -3,6 +3,7 @@
 #include "fs-adapters/ufs/journal.h"
 
 #include <cerrno>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -352,16 +353,21 @@ TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
   bench::expect_clean(*m.store);
 }
 
-/// What the driver is asked for, in order: w a write into the ring, c its commit record, f a flush, d data.
+/// What the driver is asked for: w a write into the ring, c its commit record, f a flush, d data, or a blank.
+char letter_of(const Superblock& super, const os::BlockRequest& request) {
+  if (request.op == model::Op::flush) return 'f';
+  if (request.op != model::Op::write) return ' ';
+  const auto at = static_cast<FragmentAddress>(request.lba * kSectorBytes / super.fragment_bytes);
+  const bool ring = at > super.journal.at && at < super.journal.at + super.journal.fragments;
+  return !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
+}
+
+/// All of it, in order.
 class Letters final : public os::DiskTracer {
  public:
   explicit Letters(const Superblock& super) : super_(super) {}
   void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {
-    const auto at = static_cast<FragmentAddress>(request.lba * kSectorBytes / super_.fragment_bytes);
-    if (request.op == model::Op::flush) letters += 'f';
-    if (request.op != model::Op::write) return;
-    const bool ring = at > super_.journal.at && at < super_.journal.at + super_.journal.fragments;
-    letters += !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
+    if (const char letter = letter_of(super_, request); letter != ' ') letters += letter;
   }
   void completed(const os::DiskTrace&) override {}
   std::string letters;
@@ -385,6 +391,62 @@ TEST(JournalFlushes, AreBeforeAndAfterACommitRecord) {
     });
     EXPECT_EQ(letters.letters, flushes ? "dfwfcf" : "dwc");
     m.unmount();
+  }
+}
+
+/// Which data were still on their way when the first commit record went: of those issued before its
+/// transaction.
+class DataBehindTheRecord final : public os::DiskTracer {
+ public:
+  explicit DataBehindTheRecord(const Superblock& super) : super_(super) {}
+  void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering&) override {
+    const char letter = letter_of(super_, request);
+    transaction_ = transaction_ || letter == 'w';
+    if (letter == 'd' && !transaction_) ordered_.insert(id);
+    if (letter == 'c' && !at_record) at_record = ordered_.size();
+  }
+  void completed(const os::DiskTrace& request) override { ordered_.erase(request.id); }
+  std::optional<std::size_t> at_record;
+
+ private:
+  const Superblock& super_;
+  std::set<os::RequestId> ordered_;
+  bool transaction_ = false;
+};
+
+/// The next transaction frees blocks whose data the commit is still waiting for, and writes new ones under the
+/// same keys: the cache knows the newest write of a block only.
+TEST(JournalCommits, WaitForDataOfBlocksThatAreFreedMeanwhile) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    auto setup = journalled({.interval_ns = 1000 * model::kSecondNs});
+    setup.queue = {.schedule = os::Schedule::shuffled, .seed = seed, .concatenated_sectors = 8};
+    Mounted m(setup, {.syncer = {.policy = os::SyncerOptions::Policy::none}});
+    m.mount();
+    DataBehindTheRecord data(m.file_system->volume().super);
+    os::Account others;
+    bool written = false;
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      bench::put_file(fs, "file", std::string(100'000, 'o'));
+      const auto file = fs.open("file", {});
+      const auto other = fs.open("other", {.create = true});
+      ASSERT_TRUE(file && other);
+      m.queue.trace(&data);
+      m.executor.spawn(os::Executor::Kind::user, others, [&] {
+        while (counters(m).ordered_writes == 0) m.executor.sleep_until(m.executor.now() + 1'000);
+        EXPECT_TRUE(fs.truncate(*file, 0));
+        EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(100'000, 'n'))));
+        EXPECT_FALSE(data.at_record);
+        EXPECT_TRUE(fs.fsync(*file));
+        written = true;
+      });
+      EXPECT_TRUE(fs.fsync(*other));
+      EXPECT_EQ(data.at_record, 0U) << "seed " << seed;
+      while (!written) m.executor.sleep_until(m.executor.now() + model::kMillisecondNs);
+      m.queue.trace(nullptr);
+    });
+    m.unmount();
+    bench::expect_clean(*m.store);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "fs-adapters/ufs/file_blocks.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
 
@@ -27,10 +28,20 @@ void SchedulerChains::After::add(const os::DiskQueue& disk, const After& others)
 SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
     : DriverOrder(volume, options), zeroes_(volume) {}
 
+/// Of a write that others will name.
+os::RequestId SchedulerChains::sent(os::RequestId id) const {
+  invariant(id != 0 || volume_.stopped(), "chains: a write that others come after has been issued");
+  return id;
+}
+
 VfsResult<os::RequestId> SchedulerChains::send_inode(CoreInode& inode, bool barrier) {
   auto buffer = volume_.inodes.copy_to_block(inode);
   if (!buffer) return pass_on_errno(buffer);
-  return volume_.cache.write_async(std::move(*buffer), {.barrier = barrier});
+  const os::BufferKey key = buffer->key();
+  const os::RequestId id = sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
+  invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
+            "chains: what an inode comes after goes with its write");
+  return id;
 }
 
 bool SchedulerChains::before_write(os::Outgoing& write) {
@@ -63,7 +74,11 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
   forget_complete();
   if (!tracked()) return;
   for (const Extent& extent : extents)
-    for (std::uint32_t i = 0; i < extent.fragments; ++i) freed_fragments_[extent.at + i] = by;
+    for (std::uint32_t i = 0; i < extent.fragments; ++i) {
+      os::RequestId& newest = freed_fragments_[extent.at + i];
+      invariant(newest < by || by == 0, "chains: what is freed again is freed by a later write");
+      newest = by;
+    }
 }
 
 SchedulerChains::After SchedulerChains::freed_before(const Extent& extent) const {
@@ -136,7 +151,7 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
                                                 os::HeldBuffer holder) {
   VfsResult<os::RequestId> id = os::RequestId{0};
   if (holder)
-    id = volume_.cache.write_async(std::move(holder), {.barrier = !tracked()});
+    id = sent(volume_.cache.write_async(std::move(holder), {.barrier = !tracked()}));
   else
     id = send_inode(removal.inode, !tracked());
   if (!id) return pass_on_errno(id);
@@ -185,7 +200,7 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
   if (const auto made = made_.find(addition.directory.number); made != made_.end())
     blocks_[key].add(volume_.disk, made->second);
   if (replaces) name_goes(addition.replaced, key);
-  const os::RequestId name = volume_.cache.write_async(std::move(directory_block));
+  const os::RequestId name = sent(volume_.cache.write_async(std::move(directory_block)));
   names_[addition.target.number] = name;
   if (addition.target.disk.is_directory()) paths_.add(volume_.disk, name);
   if (!replaces) return {};
@@ -196,7 +211,7 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
 VfsResult<void> SchedulerChains::link_removed(Operation& operation, const LinkRemoval& removal,
                                               os::HeldBuffer directory_block) {
   name_goes(removal.dropped, directory_block.key());
-  const os::RequestId gone = volume_.cache.write_async(std::move(directory_block));
+  const os::RequestId gone = sent(volume_.cache.write_async(std::move(directory_block)));
   name_gone(removal.directory, removal.dropped, gone);
   return volume_.drop_link(operation, removal.dropped);
 }
@@ -206,7 +221,10 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   const auto id = send_inode(removal.inode, !tracked());
   if (!id) return pass_on_errno(id);
   freed(removal.extents, *id);
-  if (tracked()) freed_inodes_[number] = *id;
+  if (tracked()) {
+    const bool taken_over = freed_inodes_.emplace(number, *id).second;
+    invariant(taken_over, "chains: who got an inode has taken over what it comes after");
+  }
   names_.erase(number);
   made_.erase(number);
   moved_out_.erase(number);

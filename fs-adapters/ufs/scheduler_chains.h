@@ -66,6 +66,7 @@ class SchedulerChains : public DriverOrder {
     std::size_t prune_at_ = 32;
   };
 
+  os::RequestId sent(os::RequestId id) const;
   VfsResult<os::RequestId> send_inode(CoreInode& inode, bool barrier = false);
   void name_goes(const DroppedLink& dropped, const os::BufferKey& block);
   void name_gone(const CoreInode& directory, const DroppedLink& dropped, os::RequestId by);

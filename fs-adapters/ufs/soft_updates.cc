@@ -221,6 +221,7 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dr
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
+  invariant(owed_ > 0 && removal->inode, "soft updates: a link that was put off is dropped once");
   --owed_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
@@ -248,8 +249,12 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
   invariant(found != adds_.end(), "soft updates: an entry is forgotten twice");
-  if (--adds_of_[found->second.inode] == 0) adds_of_.erase(found->second.inode);
-  std::erase(blocks_[found->second.block].adds, id);
+  const auto leading = adds_of_.find(found->second.inode);
+  invariant(leading != adds_of_.end() && leading->second > 0,
+            "soft updates: an entry is counted with its inode");
+  if (--leading->second == 0) adds_of_.erase(leading);
+  const std::size_t noted = std::erase(blocks_[found->second.block].adds, id);
+  invariant(noted == 1, "soft updates: an entry is noted with its block");
   adds_.erase(found);
 }
 

@@ -55,6 +55,9 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
   for (AllocDirect& one : notes.allocations) {
+    invariant(
+        !one.staged || load32(write.bytes, offset + kInodeDirectOffset + std::size_t{one.slot} * 4) == one.at,
+        "soft updates: an inode that was copied shows the pointer that may be undone");
     // Behind the size that can be shown there must be no pointers, good ones neither.
     const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
     if (good(one) && !behind) {
@@ -119,6 +122,8 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber 
       add.sent = true;
       continue;
     }
+    invariant(load32(write.bytes, add.offset + kEntryInodeOffset) == add.inode,
+              "soft updates: an entry that is undone is where it was put");
     undone = true;
     ++counters_.undone_entries;
     const auto bytes = undoing(write);
@@ -133,6 +138,10 @@ bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockNotes& notes) {
     notes.indirect.reset();
     return false;
   }
+  for (const AllocIndirect& one : notes.indirect->allocations)
+    invariant(load32(write.bytes, std::size_t{one.slot} * 4) == one.at &&
+                  load32(notes.indirect->safe, std::size_t{one.slot} * 4) == 0,
+              "soft updates: an indirect block shows the pointer that is undone, its safe copy does not");
   ++counters_.undone_indirects;
   const auto bytes = undoing(write);
   std::copy(notes.indirect->safe.begin(), notes.indirect->safe.end(), bytes.begin());

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <cmath>
 #include <fstream>
+#include <map>
 #include <memory>
 
 #include "harness/cli/command.h"
@@ -15,15 +18,33 @@ namespace {
 struct ExperimentArguments {
   std::string name, database, csv;
   std::uint64_t seed = 1;
+  std::vector<std::string> set;  ///< NAME=VALUE
   bool as_json = false;
 };
 
+Result<std::map<std::string, double>> parameters_of(const std::vector<std::string>& set) {
+  std::map<std::string, double> parameters;
+  for (const std::string& each : set) {
+    const std::size_t equals = each.find('=');
+    const std::string text = equals == std::string::npos ? std::string() : each.substr(equals + 1);
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || rest != text.data() + text.size() || !std::isfinite(value))
+      return fail(each, "is not NAME=NUMBER", "for example --set memory-mb=85");
+    parameters[each.substr(0, equals)] = value;
+  }
+  return parameters;
+}
+
 int run(const ExperimentArguments& arguments) {
+  const auto parameters = parameters_of(arguments.set);
+  if (!parameters) return tell(parameters.error(), arguments.as_json);
   catch_interrupts();
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   std::size_t done = 0;
   auto outcome = experiment::run_experiment({.name = arguments.name,
                                              .seed = arguments.seed,
+                                             .parameters = *parameters,
                                              .on_cell =
                                                  [&](const experiment::Cell& cell) {
                                                    if (terminal)
@@ -69,6 +90,7 @@ void add_experiment(CLI::App& app, int& exit_code) {
   command->add_option("--db", arguments->database, "Results database; made if missing");
   command->add_option("--csv", arguments->csv, "File for the claims' numbers and rules, a line each");
   command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
+  command->add_option("--set", arguments->set, "A parameter of a part, NAME=NUMBER; may be repeated");
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash experiment ganger94/table2\n  headcrash experiment ganger94 --db papers.db\n"

@@ -153,8 +153,12 @@ json benches() {
 
 json experiments() {
   json rows = json::array();
-  for (const experiment::ExperimentSummary& summary : experiment::known_experiments())
-    rows.push_back({{"name", summary.name}, {"title", summary.title}});
+  for (const experiment::ExperimentSummary& summary : experiment::known_experiments()) {
+    std::string parameters;
+    for (const experiment::Parameter& parameter : summary.parameters)
+      parameters += fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
+    rows.push_back({{"name", summary.name}, {"title", summary.title}, {"parameters", parameters}});
+  }
   return rows;
 }
 

@@ -19,14 +19,9 @@ double elapsed_of(const WorkloadOutcome& outcome) {
   return elapsed_s;
 }
 
-/// The throughputs are sums over thousands of files: one execution is enough.
-bool is_throughput(std::string_view workload) {
-  return workload.ends_with("-1k") || workload == "sdet";
-}
-
-void run_cell(Cell& cell, std::uint32_t executions) {
+void run_cell(Cell& cell) {
   std::vector<WorkloadOutcome> outcomes;
-  for (std::uint32_t i = 0; i < executions; ++i) {
+  for (std::uint32_t i = 0; i < cell.executions; ++i) {
     const auto machine = ModelledMachine::start(cell.setup.machine);
     if (!machine) {
       cell.remark = is_missing_scheme(machine.error()) ? Cell::kNotBuilt : machine.error().message();
@@ -66,14 +61,22 @@ Figure Cell::of(std::string_view phase, const std::function<double(const PhaseOu
   return quantity(*found);
 }
 
-const Cell& Cells::get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments) {
+const Cell& Cells::get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments,
+                       std::uint32_t executions) {
+  if (executions == 0) executions = usual_executions_;
+  if (options_.scaled) executions = 1;
   std::string key = workload;
   for (const auto& [name, value] : arguments) key += fmt::format(" {}={}", name, value);
   key += " / " + setup.name;
-  if (const auto known = by_key_.find(key); known != by_key_.end()) return *known->second;
+  if (const auto known = by_key_.find(key); known != by_key_.end()) {
+    if (known->second->executions == executions) return *known->second;
+    key += fmt::format(" x{}", executions);  // the same cell, otherwise repeated
+    if (const auto again = by_key_.find(key); again != by_key_.end()) return *again->second;
+  }
   auto cell = std::make_unique<Cell>();
   cell->key = key;
   cell->setup = setup;
+  cell->executions = executions;
   cell->run = {.workload = workload,
                .replaced = arguments,
                .scaled = options_.scaled,
@@ -83,7 +86,7 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload, const ti
     cell->remark = "interrupted";
   } else {
     const double before = cpu_seconds_here();
-    run_cell(*cell, is_throughput(workload) ? 1 : options_.executions);
+    run_cell(*cell);
     cell->host_s = cpu_seconds_here() - before;
     if (options_.on_cell) options_.on_cell(*cell);
   }

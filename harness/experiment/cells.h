@@ -24,6 +24,7 @@ struct Cell {
   std::string key;  ///< "n-user-copy users=4 / no-order"
   Setup setup;
   WorkloadRun run;
+  std::uint32_t executions = 1;
   std::optional<WorkloadOutcome> outcome;  ///< the mean of the executions
   double spread = 0;                       ///< of their elapsed times: (longest - shortest) / mean
   std::string remark;                      ///< without an outcome: "not built", or the failure
@@ -40,9 +41,6 @@ struct CellOptions {
   std::uint64_t seed = 1;
   bool scaled = false;  ///< for tests: the workloads' small variants
   bool verify = true;
-  /// "Each datum is an average of several independent executions": so many, which begin at different instants
-  /// between two ticks of the syncer. Of the throughputs of figures 5 and 6 one.
-  std::uint32_t executions = 1;
   std::function<void(const Cell&)> on_cell = {};  ///< progress
   std::function<bool()> interrupted = {};
 };
@@ -51,7 +49,12 @@ class Cells {
  public:
   explicit Cells(CellOptions options) : options_(std::move(options)) {}
 
-  const Cell& get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments = {});
+  /// The cell, run if it was not yet. Its executions begin at different instants between two ticks of the
+  /// syncer; `executions` of them, 0: as many as executions() said last; always one when scaled. The reference
+  /// is good as long as this object. A cell that failed has a remark and no outcome.
+  const Cell& get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments = {},
+                  std::uint32_t executions = 0);
+  void executions(std::uint32_t usual) { usual_executions_ = usual; }
   /// In the order in which they were run.
   const std::vector<std::unique_ptr<Cell>>& all() const { return all_; }
   const CellOptions& options() const { return options_; }
@@ -59,6 +62,7 @@ class Cells {
 
  private:
   CellOptions options_;
+  std::uint32_t usual_executions_ = 1;
   std::map<std::string, const Cell*> by_key_;
   std::vector<std::unique_ptr<Cell>> all_;
 };

@@ -5,6 +5,7 @@
 // reproduction on other hardware must keep. What needs a scheme that does not exist is "not built", what
 // needs a cell that failed says why: neither is ever a number, and a rule about it is undecided.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +48,29 @@ struct ClaimRule {
   std::string detail;  ///< the numbers that decided
 };
 
+/// A table that is no comparison with the paper, such as a calculator's. A column whose cells are all numbers
+/// is set right.
+struct Table {
+  std::string name;   ///< "delays", unique in its claim
+  std::string title;  ///< one line
+  std::vector<std::string> columns;            ///< headings, with units
+  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
+};
+
+/// One line of a plot.
+struct Series {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  ///< x, y, in drawing order
+  bool from_paper = false;                        ///< points of the paper: drawn as points alone
+};
+struct Plot {
+  std::string name;   ///< "figure3", unique in its claim
+  std::string title;  ///< one line
+  std::string x, y;   ///< what is at the axes, with units
+  bool logarithmic_x = false;
+  std::vector<Series> series;
+};
+
 struct ClaimAnswer {
   std::string id;     ///< "GP-15"
   std::string part;   ///< "table1": what a user asks for by name
@@ -54,6 +78,8 @@ struct ClaimAnswer {
   std::vector<ClaimNumber> numbers;
   std::vector<ClaimRule> rules;
   std::vector<std::string> remarks;  ///< inputs that are ours, counterfactuals
+  std::vector<Table> tables = {};
+  std::vector<Plot> plots = {};  ///< the report draws them
 };
 
 }  // namespace headcrash::experiment

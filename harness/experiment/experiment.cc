@@ -7,14 +7,11 @@
 #include <chrono>
 #include <ctime>
 
-#include "harness/experiment/ganger94.h"
 #include "plugin/base/nearest.h"
 
 namespace headcrash::experiment {
 namespace {
 
-constexpr const char* kPaper = "ganger94";
-constexpr std::uint32_t kExecutions = 3;
 constexpr double kMsPerS = 1000;
 constexpr std::int64_t kBytesPerSector = 512;
 
@@ -82,6 +79,28 @@ db::TrialRecord record_of(const Cell& cell, const std::string& at) {
   return trial;
 }
 
+void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
+  for (const ClaimNumber& n : answer.numbers)
+    records.numbers.push_back(
+        {answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours, n.remark});
+  for (const ClaimRule& r : answer.rules)
+    records.rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail});
+  for (const Table& t : answer.tables) {
+    for (std::size_t line = 0; line < t.rows.size(); ++line) {
+      for (std::size_t i = 0; i < t.columns.size(); ++i)
+        records.tables.push_back({answer.id, t.name, t.title, static_cast<std::int64_t>(line), t.columns[i],
+                                  t.rows[line].at(i)});
+    }
+  }
+  for (const Plot& p : answer.plots) {
+    for (const Series& s : p.series) {
+      for (const auto& [x, y] : s.points)
+        records.points.push_back(
+            {answer.id, p.name, p.title, p.x, p.y, p.logarithmic_x, s.name, s.from_paper, x, y});
+    }
+  }
+}
+
 std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
   std::vector<std::string> names;
   names.reserve(all.size());
@@ -95,13 +114,52 @@ tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::st
               near.empty() ? "headcrash list experiments shows them" : fmt::format("did you mean {}?", near));
 }
 
+/// The parts that the name means; empty if it means none.
+std::vector<const Part*> parts_of(const std::string& name) {
+  std::vector<const Part*> parts;
+  for (const Paper& paper : papers()) {
+    for (const Part& part : paper.parts) {
+      if (name == paper.name || name == fmt::format("{}/{}", paper.name, part.name)) parts.push_back(&part);
+    }
+  }
+  return parts;
+}
+
+Result<void> check_parameters(const ExperimentOptions& options, const std::vector<const Part*>& parts) {
+  std::vector<std::string> known;
+  for (const Part* part : parts) {
+    for (const Parameter& parameter : part->parameters) known.push_back(parameter.name);
+  }
+  for (const auto& [name, value] : options.parameters) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (known.empty()) return fail(name, fmt::format("{} has no parameters", options.name));
+    const std::string near = base::nearest(name, known);
+    return fail(name, fmt::format("{} has no such parameter", options.name),
+                near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+                             : fmt::format("did you mean {}?", near));
+  }
+  return {};
+}
+
+std::vector<ClaimAnswer> answer(const Part& part, Context& context, const ExperimentOptions& options) {
+  context.parameters.clear();
+  for (const Parameter& parameter : part.parameters) {
+    const auto set = options.parameters.find(parameter.name);
+    context.parameters[parameter.name] = set == options.parameters.end() ? parameter.usual : set->second;
+  }
+  context.cells.executions(part.executions);
+  return part.answer(context);
+}
+
 }  // namespace
 
 std::vector<ExperimentSummary> known_experiments() {
-  std::vector<ExperimentSummary> all{
-      {kPaper, "Ganger and Patt 1994, Metadata Update Performance in File Systems: all of it"}};
-  for (const ganger94::Part& part : ganger94::parts())
-    all.push_back({fmt::format("{}/{}", kPaper, part.name), part.title});
+  std::vector<ExperimentSummary> all;
+  for (const Paper& paper : papers()) {
+    all.push_back({paper.name, paper.title});
+    for (const Part& part : paper.parts)
+      all.push_back({fmt::format("{}/{}", paper.name, part.name), part.title, part.parameters});
+  }
   return all;
 }
 
@@ -120,20 +178,22 @@ std::size_t ExperimentOutcome::failed() const {
 }
 
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
-  const auto known = names_of(known_experiments());
-  if (std::find(known.begin(), known.end(), options.name) == known.end()) return unknown(options.name, known);
+  const auto parts = parts_of(options.name);
+  if (parts.empty()) return unknown(options.name, names_of(known_experiments()));
+  if (auto good = check_parameters(options, parts); !good) return pass_on(good);
   const double begun_at_s = cpu_seconds_here();
-  const std::uint32_t executions = options.scaled ? 1 : kExecutions;
   Cells cells({.seed = options.seed,
                .scaled = options.scaled,
-               .executions = executions,
                .on_cell = options.on_cell,
                .interrupted = options.interrupted});
-  ExperimentOutcome outcome{.name = options.name, .seed = options.seed, .executions = executions};
-  for (const ganger94::Part& part : ganger94::parts()) {
-    if (options.name != kPaper && options.name != fmt::format("{}/{}", kPaper, part.name)) continue;
+  Context context{.cells = cells,
+                  .seed = options.seed,
+                  .scaled = options.scaled,
+                  .interrupt_requested = options.interrupted};
+  ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
+  for (const Part* part : parts) {
     if (cells.interrupted()) break;
-    for (ClaimAnswer& answer : part.answer(cells)) outcome.answers.push_back(std::move(answer));
+    for (ClaimAnswer& each : answer(*part, context, options)) outcome.answers.push_back(std::move(each));
   }
   outcome.interrupted = cells.interrupted();
   outcome.host_s = cpu_seconds_here() - begun_at_s;
@@ -159,16 +219,9 @@ Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outco
   for (const Cell& cell : outcome.cells) {
     if (auto kept = database.record_trial(*run, record_of(cell, at)); !kept) return kept;
   }
-  std::vector<db::ClaimNumberRecord> numbers;
-  std::vector<db::ClaimRuleRecord> rules;
-  for (const ClaimAnswer& answer : outcome.answers) {
-    for (const ClaimNumber& n : answer.numbers)
-      numbers.push_back(
-          {answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours, n.remark});
-    for (const ClaimRule& r : answer.rules)
-      rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail});
-  }
-  if (auto kept = database.record_claims(*run, numbers, rules); !kept) return pass_on(kept);
+  db::ClaimRecords records;
+  for (const ClaimAnswer& answer : outcome.answers) add(records, answer);
+  if (auto kept = database.record_claims(*run, records); !kept) return pass_on(kept);
   if (auto finished = database.finish_run(*run); !finished) return pass_on(finished);
   return run;
 }

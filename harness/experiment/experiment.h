@@ -5,12 +5,12 @@
 // a trial for each cell, with its phases, and the claims' numbers and rules.
 
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/experiment/cells.h"
-#include "harness/experiment/claim.h"
+#include "harness/experiment/paper.h"
 #include "results/db/database.h"
 
 namespace headcrash::experiment {
@@ -18,6 +18,7 @@ namespace headcrash::experiment {
 struct ExperimentSummary {
   std::string name;  ///< "ganger94", or "ganger94/table1"
   std::string title;
+  std::vector<Parameter> parameters = {};  ///< that can be set
 };
 std::vector<ExperimentSummary> known_experiments();
 
@@ -25,6 +26,7 @@ struct ExperimentOptions {
   std::string name;
   std::uint64_t seed = 1;
   bool scaled = false;  ///< for tests: small trees, so that no number means anything beside the paper's
+  std::map<std::string, double> parameters = {};  ///< of the parts that are run, where they differ from usual
   std::function<void(const Cell&)> on_cell = {};
   std::function<bool()> interrupted = {};
 };
@@ -34,7 +36,6 @@ struct ExperimentOutcome {
   std::uint64_t seed = 1;
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
-  std::uint32_t executions = 1;  ///< of each cell
   double host_s = 0;             ///< CPU time that all of it took here
   double modelled_s = 0;         ///< model time of all cells
   bool interrupted = false;
@@ -44,7 +45,7 @@ struct ExperimentOutcome {
   std::size_t failed() const;
 };
 
-/// Errors: no such experiment (the nearest name). A cell that fails is told in its rows.
+/// Errors: no such experiment or parameter (the nearest name). A cell that fails is told in its rows.
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 
 /// A finished run of kind "experiment". Returns its number.

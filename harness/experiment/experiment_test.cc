@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "plugin/base/testing/temporary_folder.h"
 #include "results/db/statement.h"
 
@@ -42,6 +44,48 @@ TEST(Experiment, RefusesAnUnknownName) {
   ASSERT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("ganger94/table1"), std::string::npos)
       << outcome.error().message();
+}
+
+TEST(Experiment, EveryPaperAndPartHasItsOwnName) {
+  std::set<std::string> names;
+  std::size_t parts = 0;
+  for (const Paper& paper : papers()) {
+    EXPECT_FALSE(paper.parts.empty()) << paper.name;
+    EXPECT_EQ(paper.name.find('/'), std::string::npos);
+    for (const Part& part : paper.parts) {
+      EXPECT_TRUE(names.insert(paper.name + "/" + part.name).second) << part.name;
+      EXPECT_GE(part.executions, 1U) << part.name;
+      EXPECT_TRUE(part.answer) << part.name;
+      ++parts;
+    }
+  }
+  EXPECT_EQ(known_experiments().size(), papers().size() + parts);
+}
+
+TEST(Experiment, RefusesAParameterThatNoPartHas) {
+  const auto outcome = run_experiment({.name = "ganger94/lines", .parameters = {{"memory-mb", 3}}});
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_NE(outcome.error().message().find("memory-mb"), std::string::npos);
+}
+
+TEST(Cells, ACellIsRunOnceForEachNumberOfExecutions) {
+  std::size_t run = 0;
+  Cells cells({.verify = false, .on_cell = [&run](const Cell&) { ++run; }});
+  cells.executions(2);
+  const experiment::Setup setup{.name = "no-order"};
+  const timed::Arguments few{{"files", 20}};
+  const Cell& twice = cells.get(setup, "create-1k", few);
+  ASSERT_TRUE(twice.outcome) << twice.remark;
+  EXPECT_EQ(&twice, &cells.get(setup, "create-1k", few));
+  EXPECT_EQ(&twice, &cells.get(setup, "create-1k", few, 2));
+  EXPECT_EQ(run, 1U);
+  const Cell& once = cells.get(setup, "create-1k", few, 1);
+  EXPECT_EQ(run, 2U);
+  EXPECT_NE(once.key, twice.key);
+  EXPECT_EQ(&once, &cells.get(setup, "create-1k", few, 1));
+  EXPECT_EQ(run, 2U);
+  EXPECT_EQ(twice.executions, 2U);
+  EXPECT_GT(twice.outcome->modelled_s, 1.5 * once.outcome->modelled_s);
 }
 
 TEST(Experiment, IsKeptWithItsCellsAndClaims) {

@@ -22,6 +22,23 @@ json figure_json(const Figure& value) {
   return value ? json(*value) : json();
 }
 
+/// Columns as wide as their widest cell, set right but for the first.
+std::string text_of(const Table& table) {
+  std::string text = fmt::format("  {}\n", table.title);
+  std::vector<std::vector<std::string>> rows{table.columns};
+  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  for (const auto& row : rows) {
+    std::string line = "   ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::size_t width = 0;
+      for (const auto& each : rows) width = std::max(width, each[i].size());
+      line += i == 0 ? fmt::format(" {:<{}}", row[i], width) : fmt::format("  {:>{}}", row[i], width);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
 std::string text_of(const ClaimAnswer& answer) {
   std::string text = fmt::format("{}  {}\n", answer.id, answer.title);
   std::size_t width = 0;
@@ -34,8 +51,21 @@ std::string text_of(const ClaimAnswer& answer) {
   }
   for (const ClaimRule& rule : answer.rules)
     text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.text, rule.detail);
+  for (const Table& table : answer.tables) text += text_of(table);
   for (const std::string& remark : answer.remarks) text += fmt::format("  {}\n", remark);
   return text + "\n";
+}
+
+json json_of(const Table& table) {
+  return {{"table", table.name}, {"title", table.title}, {"columns", table.columns}, {"rows", table.rows}};
+}
+
+json json_of(const Plot& plot) {
+  json all = json::array();
+  for (const Series& series : plot.series)
+    all.push_back(
+        {{"series", series.name}, {"from", series.from_paper ? "paper" : "here"}, {"points", series.points}});
+  return {{"plot", plot.name}, {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"series", all}};
 }
 
 json json_of(const ClaimAnswer& answer) {
@@ -50,8 +80,12 @@ json json_of(const ClaimAnswer& answer) {
                        {"remark", n.ours ? "" : n.remark}});
   for (const ClaimRule& r : answer.rules)
     rules.push_back({{"rule", r.text}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
+  json tables = json::array(), plots = json::array();
+  for (const Table& table : answer.tables) tables.push_back(json_of(table));
+  for (const Plot& plot : answer.plots) plots.push_back(json_of(plot));
   return {{"claim", answer.id}, {"part", answer.part}, {"title", answer.title},
-          {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks}};
+          {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks},
+          {"tables", tables},   {"plots", plots}};
 }
 
 }  // namespace
@@ -59,11 +93,12 @@ json json_of(const ClaimAnswer& answer) {
 std::string as_text(const ExperimentOutcome& outcome) {
   std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
-  text += fmt::format(
-      "{} cells, {} of them failed, {} executions of each (figures 5 and 6: one); {:.0f} s of model time\n",
-      outcome.cells.size(), outcome.failed(), outcome.executions, outcome.modelled_s);
+  std::uint64_t executions = 0;
+  for (const Cell& cell : outcome.cells) executions += cell.executions;
+  text += fmt::format("{} cells, {} of them failed, {} executions; {:.0f} s of model time\n",
+                      outcome.cells.size(), outcome.failed(), executions, outcome.modelled_s);
   const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
-  if (outcome.executions > 1 && widest != outcome.cells.end())
+  if (executions > outcome.cells.size())
     text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread,
                         widest->key);
   text += fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",

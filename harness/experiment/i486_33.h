@@ -27,33 +27,40 @@
 
 namespace headcrash::experiment {
 
-inline constexpr os::CpuCosts kI486At33Mhz{
+/// The machine and its kernel.
+inline constexpr os::MachineCosts kI486At33MhzMachine{
     // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
     .system_call = 100 * model::kMicrosecondNs,
-    // Calibrated (remove): name copied, inode found and locked, and the program's own work with it.
-    .path_component = 560 * model::kMicrosecondNs,
-    // Estimate: 30 cycles to look at a name's length and first bytes.
-    .directory_entry = 900,
-    // Calibrated (remove): hash chain, lock, list; 1 300 cycles.
-    .buffer_found = 40 * model::kMicrosecondNs,
     // Estimate: memory of 1993, 15 MB a second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
     // Calibrated (transfer): a page of 4 KiB in 1.05 ms, its mapping and fault far more than its copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
     // Estimate: half of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,
+    // Calibrated (remove): hash chain, lock, list; 1 300 cycles.
+    .buffer_found = 40 * model::kMicrosecondNs,
     // Calibrated (request).
     .request_issued = 1000 * model::kMicrosecondNs,
     // Estimate: what is not charged to anybody; 6 600 cycles.
     .interrupt = 200 * model::kMicrosecondNs,
+    // Estimate; no workload of the experiment forks.
+    .process_created = 20 * model::kMillisecondNs,
+};
+
+/// Its file system, the UFS of SVR4 with what the paper added.
+inline constexpr os::FileSystemCosts kI486At33MhzUfs{
+    // Calibrated (remove): name copied, inode found and locked, and the program's own work with it.
+    .path_component = 560 * model::kMicrosecondNs,
+    // Estimate: 30 cycles to look at a name's length and first bytes.
+    .directory_entry = 900,
     // Estimate: 128 bytes, and the block's lock.
     .inode_changed = 100 * model::kMicrosecondNs,
     // Calibrated (remove).
     .allocation = 40 * model::kMicrosecondNs,
     // Calibrated (dependency).
     .dependency = 110 * model::kMicrosecondNs,
-    // Estimate; no workload of the experiment forks.
-    .process_created = 20 * model::kMillisecondNs,
 };
+
+inline constexpr os::CpuCosts kI486At33Mhz = os::costs_of(kI486At33MhzMachine, kI486At33MhzUfs);
 
 }  // namespace headcrash::experiment

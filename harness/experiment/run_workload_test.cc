@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/experiment/coarse_dependencies.h"
+#include "harness/experiment/ganger94/coarse_dependencies.h"
 
 namespace headcrash::experiment {
 namespace {

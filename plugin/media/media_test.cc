@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -71,6 +72,59 @@ TEST(MemoryStore, IsSparseAndChecksRanges) {
   EXPECT_FALSE((*store)->read(0, std::span(sector).first(100)));
   EXPECT_FALSE(MemoryStore::create(0));
   EXPECT_FALSE(MemoryStore::create(~std::uint64_t{0}));
+}
+
+/// Of this process, private pages only: the kernel's page of zeroes does not count.
+std::uint64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t size = 0, resident = 0, shared = 0;
+  statm >> size >> resident >> shared;
+  return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// As a file system is populated outside of model time: straight into the store.
+TEST(MemoryStore, PagesOfZeroesAreNotKept) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;
+  auto store = MemoryStore::create(kImage / kSectorBytes);
+  ASSERT_TRUE(store);
+  const std::vector<std::byte> zeroes(kMiB);
+  const std::vector<std::byte> data = noise(kMiB / kSectorBytes, 5);
+  const std::uint64_t before = resident_bytes();
+  for (std::uint64_t at = 0; at < kImage; at += kMiB)
+    ASSERT_TRUE((*store)->write(at / kSectorBytes, at % (32 * kMiB) == 0 ? data : zeroes));
+  EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only what is not zero";
+  EXPECT_GE(resident_bytes() - before, kData - kMiB);
+  // Overwritten with zeroes they are given back, in pieces smaller than a page they are at least zero.
+  for (std::uint64_t at = 0; at < kImage; at += 32 * kMiB)
+    ASSERT_TRUE((*store)->write(at / kSectorBytes, zeroes));
+  EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), 2 * kMiB);
+  std::vector<std::byte> read(kMiB, std::byte{1});
+  ASSERT_TRUE((*store)->read(0, read));
+  EXPECT_EQ(read, zeroes);
+}
+
+/// Sectors of zeroes among others, at all places in a page.
+TEST(MemoryStore, ZeroesAreWrittenLikeEverythingElse) {
+  auto store = MemoryStore::create(64);
+  ASSERT_TRUE(store);
+  std::vector<std::byte> expected(64 * kSectorBytes);
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t lba = random() % 64;
+    const std::uint64_t count = 1 + random() % std::min<std::uint64_t>(64 - lba, 20);
+    std::vector<std::byte> bytes = noise(count, random());
+    for (std::uint64_t s = 0; s < count; ++s)
+      if (random() % 2 == 0)
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(s * kSectorBytes), kSectorBytes,
+                    std::byte{0});
+    if (random() % 4 == 0) std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    ASSERT_TRUE((*store)->write(lba, bytes));
+    std::copy(bytes.begin(), bytes.end(), expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+    std::vector<std::byte> all(expected.size());
+    ASSERT_TRUE((*store)->read(0, all));
+    ASSERT_EQ(all, expected) << "step " << i;
+  }
 }
 
 const std::vector<StoredDevice> kDisk = {{"hd0", "hp-c2447", 333}};

@@ -1,11 +1,13 @@
-// A medium in memory (memory_store.h). Whole pages that are zeroed go back to the kernel, which gives them
-// out again as zeroes; the edges are cleared by hand.
+// A medium in memory (memory_store.h). Whole pages that are zeroed, or written full of zeroes, go back to the
+// kernel, which gives them out again as zeroes; the edges are cleared by hand. Zeroes over zeroes are not
+// written at all: reading a page that has none costs no memory.
 #include "plugin/media/memory_store.h"
 
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -14,6 +16,17 @@
 namespace headcrash::media {
 
 using model::kSectorBytes;
+
+namespace {
+
+constexpr std::size_t kZeroBytes = 4096;  ///< looked at at a time; no page is smaller
+
+bool all_zero(const std::byte* bytes, std::size_t count) {
+  static const std::byte zeroes[kZeroBytes] = {};
+  return std::memcmp(bytes, zeroes, count) == 0;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) {
   const std::string subject = fmt::format("memory for {} sectors", sectors);
@@ -40,7 +53,17 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
 
 Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> data) {
   if (auto inside = check_range("memory", sectors_, lba, data.size()); !inside) return inside;
-  std::memcpy(bytes_ + lba * kSectorBytes, data.data(), data.size());
+  std::uint64_t at = lba * kSectorBytes;
+  while (!data.empty()) {
+    const auto piece = data.first(std::min<std::size_t>(data.size(), kZeroBytes - at % kZeroBytes));
+    if (!all_zero(piece.data(), piece.size())) {
+      std::memcpy(bytes_ + at, piece.data(), piece.size());
+    } else if (!all_zero(bytes_ + at, piece.size())) {
+      if (auto zeroed = write_zeroes(at / kSectorBytes, piece.size() / kSectorBytes); !zeroed) return zeroed;
+    }
+    at += piece.size();
+    data = data.subspan(piece.size());
+  }
   return {};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // A medium in memory. One private anonymous mapping as large as the drive: the kernel hands out a page at the
-// first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a read or write is one
-// memcpy.
+// first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a read is one memcpy.
+// Pages of zeroes are not kept: an image that is put here costs what it holds other than zeroes.
 
 #include <memory>
 

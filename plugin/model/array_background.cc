@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/array_controller.h"
 #include "plugin/model/parity.h"
 
@@ -101,6 +102,8 @@ Task ArrayController::note_progress(std::uint32_t member) {
 }
 
 Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t from) {
+  invariant(background_ == Background::none && states_[member] == MemberState::rebuilding,
+            "array: one thing at a time runs in the background");
   background_ = Background::rebuild;
   background_done_ = from * layout.unit;
   background_total_ = layout.stripes * layout.unit;
@@ -132,6 +135,8 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
     background_ended(fmt::format("rebuild of member {} given up", member));
     co_return;
   }
+  invariant(rebuilt_stripes_ == layout.stripes && lost_members_ > 0,
+            "array: a member is in use again when all its stripes have been rebuilt");
   states_[member] = MemberState::active;
   --lost_members_;
   cache_.clear();
@@ -199,6 +204,8 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
     members_failed(batch.dead);
     if (batch.failed()) status = batch.store_error ? Status::store_error : Status::device_failed;
   }
+  invariant(rebuilt_stripes_ == stripe || status != Status::ok,
+            "array: stripes are rebuilt one after the other");
   if (status == Status::ok) rebuilt_stripes_ = stripe + stripes;
   unlock(stripe);
   co_return status;
@@ -207,6 +214,7 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
 // ---- scrub and resync
 
 Detached ArrayController::check_stripes(Background kind, bool repair_it) {
+  invariant(background_ == Background::none, "array: one thing at a time runs in the background");
   background_ = kind;
   background_done_ = 0;
   background_total_ = layout.stripes * layout.unit;

@@ -123,6 +123,33 @@ TEST(ArrayRebuild, OfAMirrorIsCoveredByFlushes) {
   }
 }
 
+/// The superblock that it gets at power-on must not say how far its predecessor had come.
+TEST(ArrayRebuild, OfADriveThatIsReplacedDuringACutBeginsAnew) {
+  for (int events = 0; events < 60; ++events) {
+    SCOPED_TRACE(events);
+    ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+    p.rebuild_bytes_per_second = 100 * kSectorBytes;
+    Rebuilding r(p, 1, {});
+    while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
+    r.b.run_for(kSecondNs / 2);
+    const auto cut = [&] {
+      r.b.array->power_cut();
+      r.b.run_for(0);
+    };
+    cut();
+    *r.b.stores[r.member] = bench::MemoryStore(kMemberLength);
+    r.b.array->power_on();
+    for (int i = 0; i < events; ++i) r.b.simulation->run_next();
+    cut();
+    r.b.array->set_rebuild_rate(0);
+    r.b.array->power_on();
+    r.b.drain();
+    EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
+    EXPECT_EQ(r.b.read(0, r.all), r.expected);
+    EXPECT_EQ(r.b.wrong_stripes(), 0U);
+  }
+}
+
 TEST(ArrayRebuild, OfAMirrorLeavesReadsToTheOthers) {
   ArrayProfile p = array_profile(RaidLevel::raid1, 3);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;

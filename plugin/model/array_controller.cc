@@ -160,6 +160,7 @@ Task ArrayController::flush(HostRequest& host) {
 }
 
 void ArrayController::finish(HostRequest& host, Status status) {
+  invariant(host.inside, "array: a request of the host is finished once");
   host.status = status;
   finished_.push_back(&host);
 }
@@ -225,6 +226,7 @@ void ArrayController::unlock(std::uint64_t first) {
 }
 
 void ArrayController::Join::arrive(Status s, const Breakdown& b) {
+  invariant(running > 0, "array: nobody arrives whom nobody waits for");
   if (s != Status::ok) status = s;
   breakdown = b;
   if (--running > 0 || !waiter) return;

@@ -223,6 +223,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   Task write_striped(HostRequest& host);
   Task write_mirrors(HostRequest& host);
   Task write_stripes(HostRequest& host);
+  void expect_marked(const Request& request) const;
   bool next_segment(const Request& request, std::uint64_t& done, Segment& segment) const;
   Detached write_full(Join& join, Request request, Segment segment);
   Detached write_partial(Join& join, Request request, Segment segment);

@@ -69,6 +69,7 @@ void ArrayController::Batch::other(Op op, std::uint32_t member, std::uint64_t lb
 void ArrayController::member_completed(MemberCommand& command, const Completion& completion) {
   Batch* const batch = command.batch;
   command.batch = nullptr;
+  invariant(in_flight_[command.member] > 0, "array: a member completes what it was sent, once");
   --in_flight_[command.member];
   free_commands_.push_back(&command);
   if (batch == nullptr) return;  // from before a power cut
@@ -89,6 +90,7 @@ void ArrayController::member_completed(MemberCommand& command, const Completion&
       break;
   }
   batch->breakdown = completion.breakdown;
+  invariant(batch->pending > 0, "array: a batch has no more completions than commands");
   if (--batch->pending > 0 || !batch->waiter) return;
   make_ready(batch->waiter);
   batch->waiter = nullptr;

@@ -91,6 +91,8 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::failed) s.failed |= 1ULL << m;
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
+  invariant(s.rebuilding == 0 || noted_stripes_ <= rebuilt_stripes_,
+            "array: superblocks say no more than what has been rebuilt");
   if (s.rebuilding != 0) s.rebuilt = noted_stripes_;
   s.dirty = want_dirty_ || unclean_;
   s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
@@ -146,6 +148,7 @@ void ArrayController::begin_update() {
 }
 
 void ArrayController::end_update() {
+  invariant(updates_inside_ > 0, "array: an update ends as often as it began");
   --updates_inside_;
   last_update_at_ = simulation_.now();
   if (!idle_scheduled_ && updates_inside_ == 0) consider_idle();
@@ -328,7 +331,8 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
                  : rebuilding                                   ? MemberState::failed
                                                                 : MemberState::active;
     if (states_[m] != MemberState::active) ++lost_members_;
-    if (states_[m] == MemberState::rebuilding) rebuilt_stripes_ = progress_of(found[m], newest, m);
+    if (states_[m] == MemberState::rebuilding)
+      rebuilt_stripes_ = noted_stripes_ = progress_of(found[m], newest, m);
     if (gone && (newest.failed >> m & 1) == 0) {
       incident(fmt::format("member {} does not answer", m));
       news = true;
@@ -345,7 +349,8 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  rebuilt_stripes_ = bytes_ ? 0 : noted_stripes_;
+  if (bytes_) noted_stripes_ = 0;  // what superblocks say: adopt()
+  rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {
     unclean_ = (unclean_ || want_dirty_ || dirty_durable_) && layout.parity > 0;
@@ -382,7 +387,7 @@ Task ArrayController::recover() {
     unclean_ = false;
   } else if (any_lost() && !layout.mirrored()) {
     // Parity that is wrong in the stripes already rebuilt would stay so: nothing checks a degraded array.
-    rebuilt_stripes_ = 0;
+    rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse("dirty and degraded: data of the lost member may be wrong where writes were under way");
       co_return Status::ok;

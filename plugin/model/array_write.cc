@@ -42,6 +42,13 @@ Task ArrayController::write(HostRequest& host) {
   co_return status;
 }
 
+/// Before anything of the stripes changes on the members.
+void ArrayController::expect_marked(const Request& request) const {
+  invariant(is_marked_dirty(), "array: a stripe is written when its members are marked dirty");
+  invariant(layout.bitmap_sectors == 0 || regions_.written(request.lba, request.lba + request.sectors - 1),
+            "array: a stripe is written when its regions are marked");
+}
+
 /// What a write's member commands mean for the host, after lost members have been recorded.
 Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) {
   if (batch.store_error) return Status::store_error;
@@ -86,6 +93,7 @@ Task ArrayController::write_mirrors(HostRequest& host) {
   const std::uint64_t first = r.lba / layout.unit;
   const std::uint64_t last = (r.lba + r.sectors - 1) / layout.unit;
   co_await Lock{*this, first, last};
+  expect_marked(r);
   Batch batch(*this);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] == MemberState::failed) continue;
@@ -196,6 +204,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   std::uint64_t sequence = 0;
   bool arrived = false;
   if (static_cast<std::uint32_t>(std::popcount(lost_roles(last))) <= layout.parity) {
+    expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
     // Of a run that a rebuild has half passed, the rest is written again by the rebuild.
@@ -343,6 +352,7 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
   std::uint64_t sequence = 0;
   bool arrived = false;
   if (status == Status::ok) {
+    expect_marked(request);
     count_method(plan);
     if (lost != 0) ++array_counters.degraded_writes;
     if (bytes_) apply_plan(request, segment, plan, lost, buffer.data());

@@ -83,6 +83,14 @@ class DirtyRegions {
       if (marked(r)) uses_.try_emplace(r, Use{0, now});
     }
   }
+  /// A write is inside all regions of these data sectors, and they are marked.
+  bool written(std::uint64_t first, std::uint64_t last) const {
+    for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      const auto use = uses_.find(r);
+      if (use == uses_.end() || use->second.inside == 0 || !marked(r)) return false;
+    }
+    return true;
+  }
   bool in_use() const { return !uses_.empty(); }
   bool any_marked(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
@@ -92,6 +100,8 @@ class DirtyRegions {
   }
   /// Nobody writes.
   void clear() {
+    for (const auto& [region, use] : uses_)
+      invariant(use.inside == 0, "regions are cleared when nobody writes in them");
     uses_.clear();
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       if (bits_[i] != std::byte{0}) changed_.insert(i / kPageBytes);

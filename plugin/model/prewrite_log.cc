@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plugin/base/crc32c.h"
+#include "plugin/base/invariant.h"
 #include "plugin/model/superblock.h"
 
 namespace headcrash::model {
@@ -95,11 +96,18 @@ std::optional<PrewriteLog::Place> PrewriteLog::reserve(std::uint64_t parts,
   return place;
 }
 
+void PrewriteLog::home(std::uint64_t sequence) {
+  const std::size_t logged = live_.erase(sequence);
+  invariant(logged == 1, "prewrite log: an update that comes home was logged");
+}
+
 void PrewriteLog::tail_durable(std::uint64_t tail) {
+  invariant(tail <= this->tail(), "prewrite log: a tail says that all before it is home");
   if (tail <= durable_tail_) return;
   durable_tail_ = tail;
   for (Ring& ring : rings_) {
     while (!ring.records.empty() && ring.records.front().sequence < durable_tail_) {
+      invariant(ring.records.front().used <= ring.used, "prewrite log: room is given back once");
       ring.used -= ring.records.front().used;
       ring.records.pop_front();
     }

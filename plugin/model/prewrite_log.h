@@ -60,7 +60,7 @@ class PrewriteLog {
   /// Room on every member of `parts`, or nothing: wait until something is retired.
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
-  void home(std::uint64_t sequence) { live_.erase(sequence); }
+  void home(std::uint64_t sequence);
   /// A header or superblock with this tail is on the medium.
   void tail_durable(std::uint64_t tail);
   bool needs_durable_tail() const { return tail() > durable_tail_; }

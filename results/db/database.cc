@@ -444,8 +444,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   return *id;
 }
 
-Result<void> Database::record_claims(std::int64_t run, const std::vector<ClaimNumberRecord>& numbers,
-                                     const std::vector<ClaimRuleRecord>& rules) {
+Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& records) {
   auto transaction = Transaction::begin(handle());
   if (!transaction) return pass_on(transaction);
   std::int64_t ordinal = 0;
@@ -453,7 +452,7 @@ Result<void> Database::record_claims(std::int64_t run, const std::vector<ClaimNu
       handle(),
       "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, ours, "
       "remark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
+      records.numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
         insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper, n.ours,
                     n.remark);
       });
@@ -462,8 +461,27 @@ Result<void> Database::record_claims(std::int64_t run, const std::vector<ClaimNu
     done = insert_each(
         handle(),
         "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail) VALUES (?, ?, ?, ?, ?, ?)",
-        rules, [&](Statement& insert, const ClaimRuleRecord& r) {
+        records.rules, [&](Statement& insert, const ClaimRuleRecord& r) {
           insert.bind(run, ordinal++, r.claim, r.rule, r.verdict, r.detail);
+        });
+  ordinal = 0;
+  if (done)
+    done = insert_each(
+        handle(),
+        "INSERT INTO claim_table (run_id, ordinal, claim, name, title, line, heading, value) VALUES "
+        "(?, ?, ?, ?, ?, ?, ?, ?)",
+        records.tables, [&](Statement& insert, const ClaimTableRecord& t) {
+          insert.bind(run, ordinal++, t.claim, t.name, t.title, t.line, t.heading, t.value);
+        });
+  ordinal = 0;
+  if (done)
+    done = insert_each(
+        handle(),
+        "INSERT INTO claim_point (run_id, ordinal, claim, plot, title, x_axis, y_axis, logarithmic_x, series, "
+        "from_paper, x, y) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        records.points, [&](Statement& insert, const ClaimPointRecord& p) {
+          insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis, p.logarithmic_x, p.series,
+                      p.from_paper, p.x, p.y);
         });
   if (done) done = transaction->commit();
   return done;

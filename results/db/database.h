@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -198,6 +198,26 @@ struct ClaimNumberRecord {
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
 };
+/// A cell of a table that an experiment tells, row by row.
+struct ClaimTableRecord {
+  std::string claim, name, title;
+  std::int64_t line = 0;
+  std::string heading, value;
+};
+struct ClaimPointRecord {
+  std::string claim, plot, title, x_axis, y_axis;
+  bool logarithmic_x = false;
+  std::string series;
+  bool from_paper = false;
+  double x = 0, y = 0;
+};
+/// All that an experiment answers, each in order.
+struct ClaimRecords {
+  std::vector<ClaimNumberRecord> numbers;
+  std::vector<ClaimRuleRecord> rules;
+  std::vector<ClaimTableRecord> tables = {};
+  std::vector<ClaimPointRecord> points = {};
+};
 
 class Database {
  public:
@@ -218,9 +238,8 @@ class Database {
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// All of a trial in one transaction: either everything is there or nothing.
   Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);
-  /// What an experiment answers, in order, in one transaction.
-  Result<void> record_claims(std::int64_t run, const std::vector<ClaimNumberRecord>& numbers,
-                             const std::vector<ClaimRuleRecord>& rules);
+  /// What an experiment answers, in one transaction.
+  Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
   /// A run that is gone on with plans as many trials: a merged one knows only of the shards it was made of.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);

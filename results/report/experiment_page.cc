@@ -1,9 +1,10 @@
-// Claims, their tables, rules and bars (experiment_page.h).
+// Claims: their numbers, rules, tables, bars and plots (experiment_page.h).
 #include "results/report/experiment_page.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <vector>
 
@@ -27,8 +28,25 @@ struct Number {
 struct Rule {
   std::string text, verdict, detail;
 };
+struct OwnTable {
+  std::string name, title;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+struct OwnSeries {
+  std::string name;
+  bool from_paper = false;
+  std::string points;  // as gnuplot reads them
+};
+struct OwnPlot {
+  std::string name, title, x, y;
+  bool logarithmic_x = false;
+  std::vector<OwnSeries> series;
+};
 struct Claim {
   std::string id, title;
+  std::vector<OwnTable> tables = {};
+  std::vector<OwnPlot> plots = {};
   std::vector<Number> numbers;
   std::vector<Rule> rules;
 };
@@ -38,25 +56,102 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
+/// The claim that a row belongs to, made if this is its first row. Its numbers tell its title.
+Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
+  const std::string id = row.text("claim");
+  const auto at = std::ranges::find(claims, id, &Claim::id);
+  if (at != claims.end()) return *at;
+  claims.push_back({.id = id});
+  return claims.back();
+}
+
+/// Of one row after the other, from left to right.
+void add_cell(Claim& claim, const Row& row) {
+  const std::string name = row.text("name");
+  if (claim.tables.empty() || claim.tables.back().name != name)
+    claim.tables.push_back({.name = name, .title = row.text("title")});
+  OwnTable& table = claim.tables.back();
+  const auto line = static_cast<std::size_t>(row.integer("line"));
+  if (line == 0) table.columns.push_back(row.text("heading"));
+  if (line == table.rows.size()) table.rows.emplace_back();
+  if (line < table.rows.size()) table.rows[line].push_back(row.text("value"));
+}
+
+void add_point(Claim& claim, const Row& row) {
+  const std::string name = row.text("plot"), line = row.text("series");
+  if (claim.plots.empty() || claim.plots.back().name != name)
+    claim.plots.push_back({.name = name,
+                           .title = row.text("title"),
+                           .x = row.text("x_axis"),
+                           .y = row.text("y_axis"),
+                           .logarithmic_x = row.integer("logarithmic_x") != 0});
+  OwnPlot& plot = claim.plots.back();
+  if (plot.series.empty() || plot.series.back().name != line)
+    plot.series.push_back({.name = line, .from_paper = row.integer("from_paper") != 0});
+  plot.series.back().points += fmt::format("{}\t{}\n", row.real("x"), row.real("y"));
+}
+
 Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
   const auto numbers = run_query(database, "claim_numbers", run);
   if (!numbers) return pass_on(numbers);
   const auto rules = run_query(database, "claim_rules", run);
   if (!rules) return pass_on(rules);
+  const auto tables = run_query(database, "claim_tables", run);
+  if (!tables) return pass_on(tables);
+  const auto points = run_query(database, "claim_points", run);
+  if (!points) return pass_on(points);
   std::vector<Claim> claims;
   for (std::size_t i = 0; i < numbers->size(); ++i) {
     const Row row = numbers->row(i);
-    if (claims.empty() || claims.back().id != row.text("claim"))
-      claims.push_back({.id = row.text("claim"), .title = row.text("title")});
-    claims.back().numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"),
-                                     row.text("remark"), row.maybe_real("paper"), row.maybe_real("ours")});
+    Claim& claim = claim_of(claims, row);
+    claim.title = row.text("title");
+    claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"), row.text("remark"),
+                             row.maybe_real("paper"), row.maybe_real("ours")});
   }
   for (std::size_t i = 0; i < rules->size(); ++i) {
     const Row row = rules->row(i);
-    const auto at = std::ranges::find(claims, row.text("claim"), [](const Claim& claim) { return claim.id; });
-    if (at != claims.end()) at->rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
+    claim_of(claims, row).rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
   }
+  for (std::size_t i = 0; i < tables->size(); ++i) add_cell(claim_of(claims, tables->row(i)), tables->row(i));
+  for (std::size_t i = 0; i < points->size(); ++i) add_point(claim_of(claims, points->row(i)), points->row(i));
   return claims;
+}
+
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && rest == text.data() + text.size();
+}
+
+std::string own_table(const OwnTable& table) {
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool numbers = std::ranges::all_of(table.rows, [i](const auto& row) { return is_number(row[i]); });
+    columns.push_back({table.columns[i], numbers ? Column::Kind::number : Column::Kind::text});
+  }
+  std::vector<std::vector<std::string>> rows = table.rows;
+  for (auto& row : rows) {
+    row.resize(columns.size());
+    for (std::string& value : row) value = escape(value);
+  }
+  return fmt::format("<h3>{}</h3>\n", escape(table.title)) + html_table(columns, rows);
+}
+
+Drawing curves_of(const OwnPlot& plot) {
+  std::string data, colours, lines;
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const OwnSeries& series = plot.series[i];
+    data += fmt::format("\"{}\"\n{}\n\n", plot_label(series.name), series.points);
+    colours += fmt::format("{} ", kFilesystemColours.at(i % kFilesystemColours.size()).light);
+    lines += series.from_paper ? "0 " : "1 ";
+  }
+  constexpr int kPlotHeight = 270, kKeyLine = 16;
+  return {kPlotHeight + kKeyLine * static_cast<int>(plot.series.size()),
+          fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
+                      "{}\n{}",
+                      plot.series.size(), colours, lines, plot_label(plot.x), plot_label(plot.y),
+                      plot.logarithmic_x ? 1 : 0, data_block("data", data)),
+          "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
 }
 
 std::string numbers_table(const Claim& claim) {
@@ -119,6 +214,8 @@ std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
     if (drawn.size() < 2 || out.size() == kPlotsPerClaim) continue;
     out.emplace_back(bars_of(claim, drawn), escape(quantity) + " <small>bars: here; dots: the paper</small>");
   }
+  for (const OwnPlot& plot : claim.plots)
+    out.emplace_back(curves_of(plot), escape(plot.title) + " <small>lines: here; rings: the paper</small>");
   return out;
 }
 
@@ -139,10 +236,13 @@ Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_
   for (std::size_t i = 0; i < claims.size(); ++i) {
     std::vector<Plot> plots;
     for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
-    out += fmt::format("<section>\n<h2>{}: {}</h2>\n", escape(claims[i].id), escape(claims[i].title));
+    out += fmt::format("<section>\n<h2>{}{}{}</h2>\n", escape(claims[i].id), claims[i].title.empty() ? "" : ": ",
+                       escape(claims[i].title));
     if (!plots.empty()) out += plot_grid(plots);
-    out +=
-        numbers_table(claims[i]) + rules_table(claims[i]) + query_note("claim_numbers", run) + "</section>\n";
+    if (!claims[i].numbers.empty()) out += numbers_table(claims[i]);
+    out += rules_table(claims[i]);
+    for (const OwnTable& table : claims[i].tables) out += own_table(table);
+    out += query_note("claim_numbers", run) + "</section>\n";
   }
   return out;
 }

@@ -29,7 +29,7 @@ class ExperimentPageTest : public db::ScratchFolder {
         numbers.push_back(
             {claim, "part", "unit " + units[i], cell, "elapsed", units[i], 12.5, 80.0, std::string()});
     }
-    EXPECT_TRUE(database.record_claims(run, numbers, {}));
+    EXPECT_TRUE(database.record_claims(run, {.numbers = numbers, .rules = {}}));
     return experiment_page(database, run);
   }
 };
@@ -50,6 +50,36 @@ TEST_F(ExperimentPageTest, AUnitStandsAtTheAxisWhateverItIsMadeOf) {
   EXPECT_EQ(plots_in(page->html), units.size());
   for (const char* at_axis : {">20 s<", ">20 %<", ">20 100 %%<", ">20 %.0s<"})
     EXPECT_NE(page->html.find(at_axis), std::string::npos) << at_axis;
+}
+
+TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = must(database.begin_run({.kind = "experiment",
+                                            .name = "a paper",
+                                            .configuration = "a paper",
+                                            .digest = "d",
+                                            .host_json = "{}",
+                                            .versions_json = "{}",
+                                            .accelerator = "none"}));
+  db::ClaimRecords records;
+  records.rules = {{"C-1", "a rule without a number", "holds", ""}};
+  for (std::int64_t line = 0; line < 2; ++line) {
+    records.tables.push_back({"C-1", "sizes", "Sizes & delays", line, "who <b>", line == 0 ? "\"x\"" : "y"});
+    records.tables.push_back({"C-1", "sizes", "Sizes & delays", line, "s", line == 0 ? "1.5" : "12"});
+  }
+  records.tables.push_back({"C-1", "again", "Another", 0, "n", "7"});
+  for (const double x : {1.0, 2.0, 4.0}) {
+    records.points.push_back({"C-1", "curve", "By \"delay\"", "delay (s)", "% of it", true, "ours", false, x, x});
+    records.points.push_back({"C-2", "curve", "Another", "x", "y", false, "one's \\", true, -x, x * x});
+  }
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(page->hold, 1);
+  EXPECT_EQ(plots_in(page->html), 2U);
+  for (const char* text : {"<h2>C-1</h2>", "a rule without a number", "<h3>Sizes &amp; delays</h3>",
+                           "who &lt;b&gt;", "&quot;x&quot;", ">12<", "<h3>Another</h3>", "delay (s)", ">ours<"})
+    EXPECT_NE(page->html.find(text), std::string::npos) << text;
 }
 
 }  // namespace

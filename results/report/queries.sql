@@ -319,3 +319,10 @@ FROM claim_number WHERE run_id = :run ORDER BY ordinal;
 
 -- name: claim_rules
 SELECT claim, rule, verdict, detail FROM claim_rule WHERE run_id = :run ORDER BY ordinal;
+
+-- name: claim_tables
+SELECT claim, name, title, line, heading, value FROM claim_table WHERE run_id = :run ORDER BY ordinal;
+
+-- name: claim_points
+SELECT claim, plot, title, x_axis, y_axis, logarithmic_x, series, from_paper, x, y
+FROM claim_point WHERE run_id = :run ORDER BY ordinal;

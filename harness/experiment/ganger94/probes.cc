@@ -1,7 +1,7 @@
 // Section 6: what has been promised when a call returns, what fsync costs after a burst, how long the code
 // is.
 #include "fs-adapters/ufs/image_reader.h"
-#include "harness/experiment/ganger94.h"
+#include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
 #include "headcrash_experiment_schemes_embedded.h"
 
@@ -111,7 +111,7 @@ Figure lines_of(std::string_view prefix) {
 
 }  // namespace
 
-std::vector<ClaimAnswer> semantics(Cells&) {
+std::vector<ClaimAnswer> semantics(Context&) {
   ClaimAnswer answer{.id = "GP-29",
                      .part = "semantics",
                      .title = "At a call's return: on the medium? free for others? (1 yes)"};
@@ -141,8 +141,8 @@ std::vector<ClaimAnswer> semantics(Cells&) {
   return {answer};
 }
 
-std::vector<ClaimAnswer> fsync_after_burst(Cells& cells) {
-  const int files = cells.options().scaled ? 50 : 1000;
+std::vector<ClaimAnswer> fsync_after_burst(Context& context) {
+  const int files = context.scaled ? 50 : 1000;
   ClaimAnswer answer{.id = "GP-30",
                      .part = "fsync",
                      .title = fmt::format("fsync of one more file after {} creations", files)};
@@ -165,7 +165,7 @@ std::vector<ClaimAnswer> fsync_after_burst(Cells& cells) {
   return {answer};
 }
 
-std::vector<ClaimAnswer> lines_of_code(Cells&) {
+std::vector<ClaimAnswer> lines_of_code(Context&) {
   ClaimAnswer answer{
       .id = "GP-31", .part = "lines", .title = "Lines of code, neither blank nor comment alone"};
   const struct {
@@ -195,7 +195,8 @@ std::vector<ClaimAnswer> lines_of_code(Cells&) {
   return {answer};
 }
 
-std::vector<ClaimAnswer> counterfactuals(Cells& cells) {
+std::vector<ClaimAnswer> counterfactuals(Context& context) {
+  Cells& cells = context.cells;
   const timed::Arguments four{{"users", 4}};
   const auto elapsed = [](const PhaseOutcome& phase) { return phase.elapsed_s; };
   const auto requests = [](const PhaseOutcome& phase) { return static_cast<double>(phase.requests); };
@@ -223,8 +224,8 @@ std::vector<ClaimAnswer> counterfactuals(Cells& cells) {
       Setup setup = usual(scheme);
       change.change(setup.machine);
       if (&change != kChanges) setup.name += fmt::format(" ({})", change.name);
-      const Cell& copy = cells.get(setup, "n-user-copy", four);
-      const Cell& remove = cells.get(setup, "n-user-remove", four);
+      const Cell& copy = cell_of(cells, setup, "n-user-copy", four);
+      const Cell& remove = cell_of(cells, setup, "n-user-remove", four);
       const std::string name = fmt::format("{}: {}", scheme_name(scheme), change.name);
       add_number(answer, copy, name, "copy elapsed", "s", {}, copy.of("copy", elapsed));
       add_number(answer, copy, name, "copy requests", "", {}, copy.of("copy", requests));

@@ -4,7 +4,7 @@
 #include <map>
 #include <span>
 
-#include "harness/experiment/ganger94.h"
+#include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::ganger94 {
@@ -57,7 +57,7 @@ class Table {
   Table(Cells& cells, std::span<const PaperRow> paper, const char* workload, const char* phase)
       : paper_(paper), phase_(phase) {
     for (const PaperRow& row : paper)
-      cells_.push_back(&cells.get(setup_of(row.scheme, row.initialization), workload, {{"users", 4}}));
+      cells_.push_back(&cell_of(cells, setup_of(row.scheme, row.initialization), workload, {{"users", 4}}));
   }
 
   Named value(std::string_view name, double (*quantity)(const PhaseOutcome&)) const {
@@ -167,7 +167,7 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
     const auto on_it = [&](Setup setup) {
       machine.change(setup.machine);
       setup.name += fmt::format(" ({})", machine.name);
-      return &cells.get(setup, "n-user-copy", four);
+      return &cell_of(cells, setup, "n-user-copy", four);
     };
     const Figure free = on_it(setup_of(Compared::no_order, off))->of("copy", elapsed_seconds);
     for (const PaperRow& row : kTable1) {
@@ -188,7 +188,8 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
 
 }  // namespace
 
-std::vector<ClaimAnswer> table_1(Cells& cells) {
+std::vector<ClaimAnswer> table_1(Context& context) {
+  Cells& cells = context.cells;
   const Table table(cells, kTable1, "n-user-copy", "copy");
   ClaimAnswer plain{
       .id = "GP-15", .part = "table1", .title = "4-user copy without allocation initialization"};
@@ -253,7 +254,8 @@ std::vector<ClaimAnswer> table_1(Cells& cells) {
   return {plain, init, cost, disk, cpu, response};
 }
 
-std::vector<ClaimAnswer> table_2(Cells& cells) {
+std::vector<ClaimAnswer> table_2(Context& context) {
+  Cells& cells = context.cells;
   const Table table(cells, kTable2, "n-user-remove", "remove");
   ClaimAnswer times{.id = "GP-21", .part = "table2", .title = "4-user remove: elapsed time"};
   table.add(times, "elapsed", "s", &PaperRow::elapsed_s, elapsed_seconds, true);
@@ -273,7 +275,7 @@ std::vector<ClaimAnswer> table_2(Cells& cells) {
     Setup setup = setup_of(Compared::flag, off);
     setup.name += fmt::format(" (copies in {} MiB)", megabytes);
     setup.machine.copies_bytes = megabytes << 20;
-    const Cell& cell = cells.get(setup, "n-user-remove", {{"users", 4}});
+    const Cell& cell = cell_of(cells, setup, "n-user-remove", {{"users", 4}});
     add_number(times, cell, fmt::format("Flag; copies in {} MiB", megabytes), "elapsed", "s", 24.97,
                cell.of("remove", elapsed_seconds));
   }
@@ -329,8 +331,8 @@ timed::Arguments andrew_arguments(const Cells& cells, std::int64_t passes) {
 void add_passes(ClaimAnswer& gain, Cells& cells) {
   for (const std::int64_t passes : {std::int64_t{1}, std::int64_t{12}}) {
     const timed::Arguments arguments = andrew_arguments(cells, passes);
-    const Cell& bound = cells.get(usual(Compared::conventional), "andrew", arguments);
-    const Cell& free = cells.get(usual(Compared::no_order), "andrew", arguments);
+    const Cell& bound = cell_of(cells, usual(Compared::conventional), "andrew", arguments);
+    const Cell& free = cell_of(cells, usual(Compared::no_order), "andrew", arguments);
     const Figure share =
         part_of(free.of("compile", elapsed_seconds), bound.of("compile", elapsed_seconds), 100);
     add_number(gain, free, fmt::format("No Order, {} files between programs", passes), "compile phase saved",
@@ -360,7 +362,7 @@ void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells, kCompilePasses);
   arguments["cold"] = 1;
   for (const auto& row : kAndrewPrinted) {
-    const Cell& cell = cells.get(usual(row.scheme), "andrew", arguments);
+    const Cell& cell = cell_of(cells, usual(row.scheme), "andrew", arguments);
     add_number(times, cell, fmt::format("{}; source read from the disk", row.name), "copy", "s",
                row.seconds[kCopyPhase], cell.of("copy", elapsed_seconds));
   }
@@ -373,13 +375,14 @@ void add_cold_copy(ClaimAnswer& times, Cells& cells) {
 
 }  // namespace
 
-std::vector<ClaimAnswer> table_3(Cells& cells) {
+std::vector<ClaimAnswer> table_3(Context& context) {
+  Cells& cells = context.cells;
   constexpr const char* kPhases[] = {"make-folders", "copy", "stat", "scan", "compile"};
   ClaimAnswer times{.id = "GP-25", .part = "table3", .title = "Andrew benchmark, by phase"};
   std::map<std::string, std::array<Figure, 6>> ours;
   std::map<std::string, std::string> remarks;
   for (const auto& row : kAndrewPrinted) {
-    const Cell& cell = cells.get(usual(row.scheme), "andrew", andrew_arguments(cells, kCompilePasses));
+    const Cell& cell = cell_of(cells, usual(row.scheme), "andrew", andrew_arguments(cells, kCompilePasses));
     remarks[row.name] = cell.remark;
     Figure total = cell.outcome ? Figure(0) : std::nullopt;
     for (std::size_t i = 0; i < 5; ++i) {

@@ -8,8 +8,8 @@
 
 #include "fs-adapters/ufs/under_test.h"
 #include "fs-adapters/ufs/volume.h"
-#include "harness/experiment/coarse_dependencies.h"
-#include "harness/experiment/ganger94.h"
+#include "harness/experiment/ganger94/coarse_dependencies.h"
+#include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
@@ -142,8 +142,8 @@ Drawn draw_dependencies(const WorkloadRun& run) {
 
 }  // namespace
 
-std::vector<ClaimAnswer> integrity(Cells& cells) {
-  const bool scaled = cells.options().scaled;
+std::vector<ClaimAnswer> integrity(Context& context) {
+  const bool scaled = context.scaled;
   const std::uint64_t workloads = scaled ? 1 : 3, budget = scaled ? 100 : 400;
   ClaimAnswer answer{.id = "GP-32",
                      .part = "integrity",
@@ -163,7 +163,7 @@ std::vector<ClaimAnswer> integrity(Cells& cells) {
   std::optional<in_process::Bench> bench;
   if (formatted) bench.emplace(*formatted);
   for (const auto& system : ufs::file_system_type().systems()) {
-    if (cells.interrupted()) break;
+    if (context.interrupted()) break;
     CrashSum sum;
     if (bench)
       sum = cut_everywhere(*bench, *system, workloads, budget, folder.path());
@@ -188,23 +188,23 @@ std::vector<ClaimAnswer> integrity(Cells& cells) {
   return {answer};
 }
 
-std::vector<ClaimAnswer> block_dependencies(Cells& cells) {
+std::vector<ClaimAnswer> block_dependencies(Context& context) {
   ClaimAnswer answer{.id = "GP-33",
                      .part = "cycles",
                      .title = "Dependencies between whole blocks: cycles and writes put off"};
   const std::pair<const char*, timed::Arguments> kWorkloads[] = {
       {"n-user-copy", {{"users", 4}}},
       {"n-user-remove", {{"users", 4}}},
-      {"create-remove-1k", {{"users", 4}, {"files", cells.options().scaled ? 200 : 2000}}},
+      {"create-remove-1k", {{"users", 4}, {"files", context.scaled ? 200 : 2000}}},
       {"sdet", {{"scripts", 4}}}};
   std::vector<Named> cycles, put_off;
   for (const auto& [its_name, arguments] : kWorkloads) {
     const auto& workload = its_name;  // clang 14 captures no structured binding
     const Drawn drawn = draw_dependencies({.workload = workload,
                                            .replaced = arguments,
-                                           .scaled = cells.options().scaled,
+                                           .scaled = context.scaled,
                                            .verify = false,
-                                           .seed = cells.options().seed});
+                                           .seed = context.seed});
     const auto add = [&](const char* quantity, std::uint64_t CoarseDependencies::Counters::*counter) {
       const Figure ours = drawn.seen ? Figure(static_cast<double>((*drawn.seen).*counter)) : std::nullopt;
       answer.numbers.push_back(
@@ -224,11 +224,11 @@ std::vector<ClaimAnswer> block_dependencies(Cells& cells) {
   });
   answer.remarks.push_back(
       "Drawn beside No Order, which holds nothing back: what section 4.1 tells of its first attempt, counted "
-      "(harness/experiment/coarse_dependencies.h). The paper has no numbers.");
+      "(harness/experiment/ganger94/coarse_dependencies.h). The paper has no numbers.");
   return {answer};
 }
 
-std::vector<ClaimAnswer> work_items(Cells&) {
+std::vector<ClaimAnswer> work_items(Context&) {
   ClaimAnswer answer{
       .id = "GP-35", .part = "workitems", .title = "Soft Updates: from the inode's write to free space"};
   const Freed freed = probe_free_after_write();

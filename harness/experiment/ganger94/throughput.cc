@@ -4,7 +4,7 @@
 #include <map>
 #include <span>
 
-#include "harness/experiment/ganger94.h"
+#include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::ganger94 {
@@ -47,7 +47,7 @@ class Curves {
       for (const std::int64_t count : users) {
         timed::Arguments arguments = more;
         arguments[parameter] = count;
-        const Cell& cell = cells.get(usual(scheme), workload, arguments);
+        const Cell& cell = cell_of(cells, usual(scheme), workload, arguments);
         points_[{scheme, count}] = {&cell, cell.of(phase, quantity)};
       }
     }
@@ -100,7 +100,7 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
     Setup setup = usual(Compared::chains);
     setup.name += fmt::format(" (copies in {} MiB)", megabytes);
     setup.machine.copies_bytes = megabytes << 20;
-    const Cell& cell = cells.get(setup, "remove-1k", {{"users", 8}});
+    const Cell& cell = cell_of(cells, setup, "remove-1k", {{"users", 8}});
     add_number(answer, cell, fmt::format("Chains, 8; copies in {} MiB", megabytes), "of Conventional", "%",
                {}, part_of(cell.of("remove", files_per_second), removes.at(conventional, 8).value, 100));
   }
@@ -118,7 +118,8 @@ Figure ratio_of(const Cell& slow, const Cell& fast, const char* phase) {
 
 }  // namespace
 
-std::vector<ClaimAnswer> figure_5(Cells& cells) {
+std::vector<ClaimAnswer> figure_5(Context& context) {
+  Cells& cells = context.cells;
   const Curves creates = kilobyte_curves(cells, "create-1k", "create");
   const Curves removes = kilobyte_curves(cells, "remove-1k", "remove");
   const Curves both = kilobyte_curves(cells, "create-remove-1k", "create-remove");
@@ -176,7 +177,7 @@ std::vector<ClaimAnswer> figure_5(Cells& cells) {
   Setup free_notes = usual(soft_updates);
   free_notes.name += " (dependencies cost nothing)";
   free_notes.machine.costs.dependency = 0;
-  const Cell& noted = cells.get(free_notes, "create-1k", {{"users", 8}});
+  const Cell& noted = cell_of(cells, free_notes, "create-1k", {{"users", 8}});
   add_number(near_memory, noted, "creates, 8; dependencies cost nothing", "of No Order", "%", {},
              part_of(noted.of("create", files_per_second), creates.at(no_order, 8).value, 100));
   near_memory.remarks.push_back(
@@ -186,9 +187,10 @@ std::vector<ClaimAnswer> figure_5(Cells& cells) {
   return {create, remove, pair, near_memory};
 }
 
-std::vector<ClaimAnswer> figure_6(Cells& cells) {
+std::vector<ClaimAnswer> figure_6(Context& context) {
+  Cells& cells = context.cells;
   const timed::Arguments more =
-      cells.options().scaled ? timed::Arguments{} : timed::Arguments{{"command-cpu-ms", kCommandCpuMs}};
+      context.scaled ? timed::Arguments{} : timed::Arguments{{"command-cpu-ms", kCommandCpuMs}};
   const Curves curves(cells, "sdet", "scripts", "scripts", kScripts, scripts_per_hour, more);
   ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts an hour"};
   curves.add(answer, "throughput", "scripts/h");
@@ -215,11 +217,11 @@ std::vector<ClaimAnswer> figure_6(Cells& cells) {
                          gain.high),
              {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
   }
-  if (!cells.options().scaled) {
+  if (!context.scaled) {
     for (const std::int64_t ms : {std::int64_t{4}, std::int64_t{10}}) {
       const timed::Arguments arguments{{"command-cpu-ms", ms}, {"scripts", 8}};
-      const Cell& free = cells.get(usual(no_order), "sdet", arguments);
-      const Cell& bound = cells.get(usual(conventional), "sdet", arguments);
+      const Cell& free = cell_of(cells, usual(no_order), "sdet", arguments);
+      const Cell& bound = cell_of(cells, usual(conventional), "sdet", arguments);
       add_number(answer, free, fmt::format("No Order, 8; commands of {} ms", ms), "of Conventional", "%", 160,
                  part_of(free.of("scripts", scripts_per_hour), bound.of("scripts", scripts_per_hour), 100));
     }
@@ -234,7 +236,8 @@ std::vector<ClaimAnswer> figure_6(Cells& cells) {
   return {answer};
 }
 
-std::vector<ClaimAnswer> overall(Cells& cells) {
+std::vector<ClaimAnswer> overall(Context& context) {
+  Cells& cells = context.cells;
   ClaimAnswer answer{.id = "GP-28", .part = "overall", .title = "Largest differences to Conventional"};
   const struct {
     const char *workload, *phase;
@@ -252,8 +255,8 @@ std::vector<ClaimAnswer> overall(Cells& cells) {
     Figure largest;
     std::string where;
     for (const auto& one : kAll) {
-      const Figure ratio = ratio_of(cells.get(usual(conventional), one.workload, one.arguments),
-                                    cells.get(usual(most.scheme), one.workload, one.arguments), one.phase);
+      const Figure ratio = ratio_of(cell_of(cells, usual(conventional), one.workload, one.arguments),
+                                    cell_of(cells, usual(most.scheme), one.workload, one.arguments), one.phase);
       if (ratio && (!largest || *ratio > *largest)) {
         largest = ratio;
         where = one.workload;

@@ -2,7 +2,7 @@
 // copied, and chains. The figures' bars have no printed values.
 #include <algorithm>
 
-#include "harness/experiment/ganger94.h"
+#include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::ganger94 {
@@ -41,9 +41,9 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload, const timed
   for (const auto& [meaning, name] : kMeanings) {
     for (const bool bypass : {false, true})
       bars.push_back({std::string(name) + (bypass ? "-NR" : ""),
-                      &cells.get(flag_setup(meaning, bypass, true), workload, arguments)});
+                      &cell_of(cells, flag_setup(meaning, bypass, true), workload, arguments)});
   }
-  bars.push_back({"Ignore", &cells.get(flag_setup(FlagMeaning::ignore, false, true), workload, arguments)});
+  bars.push_back({"Ignore", &cell_of(cells, flag_setup(FlagMeaning::ignore, false, true), workload, arguments)});
   return bars;
 }
 
@@ -56,7 +56,7 @@ std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
   const std::pair<bool, bool> kinds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
   const char* names[] = {"Part", "Part-NR", "Part-CB", "Part-NR/CB"};
   for (std::size_t i = 0; i < 4; ++i)
-    bars.push_back({names[i], &cells.get(flag_setup(FlagMeaning::part, kinds[i].first, kinds[i].second),
+    bars.push_back({names[i], &cell_of(cells, flag_setup(FlagMeaning::part, kinds[i].first, kinds[i].second),
                                          workload, arguments)});
   return bars;
 }
@@ -105,7 +105,8 @@ void add_stricter_is_faster(ClaimAnswer& answer, const char* when, const std::ve
 
 }  // namespace
 
-std::vector<ClaimAnswer> figure_1(Cells& cells) {
+std::vector<ClaimAnswer> figure_1(Context& context) {
+  Cells& cells = context.cells;
   const auto bars = meanings(cells, "n-user-copy", {{"users", 4}});
   ClaimAnswer elapsed{
       .id = "GP-01", .part = "figure1", .title = "4-user copy by the flag's meaning: elapsed time"};
@@ -125,7 +126,8 @@ std::vector<ClaimAnswer> figure_1(Cells& cells) {
   return {elapsed, access};
 }
 
-std::vector<ClaimAnswer> figure_2(Cells& cells) {
+std::vector<ClaimAnswer> figure_2(Context& context) {
+  Cells& cells = context.cells;
   const auto bars = meanings(cells, "n-user-remove", {{"users", 1}});
   ClaimAnswer elapsed{
       .id = "GP-03", .part = "figure2", .title = "1-user remove by the flag's meaning: elapsed time"};
@@ -154,7 +156,8 @@ std::vector<ClaimAnswer> figure_2(Cells& cells) {
   return {elapsed, response};
 }
 
-std::vector<ClaimAnswer> figure_3(Cells& cells) {
+std::vector<ClaimAnswer> figure_3(Context& context) {
+  Cells& cells = context.cells;
   const auto bars = enhancements(cells, "n-user-copy");
   ClaimAnswer elapsed{.id = "GP-06", .part = "figure3", .title = "4-user copy with Part: -NR and -CB"};
   add_bars(elapsed, bars, "copy", "elapsed", "s", elapsed_of);
@@ -178,7 +181,8 @@ std::vector<ClaimAnswer> figure_3(Cells& cells) {
   return {elapsed, response};
 }
 
-std::vector<ClaimAnswer> figure_4(Cells& cells) {
+std::vector<ClaimAnswer> figure_4(Context& context) {
+  Cells& cells = context.cells;
   const auto bars = enhancements(cells, "n-user-remove");
   const auto copy = enhancements(cells, "n-user-copy");
   ClaimAnswer answer{.id = "GP-08", .part = "figure4", .title = "4-user remove with Part: -NR and -CB"};
@@ -196,11 +200,12 @@ std::vector<ClaimAnswer> figure_4(Cells& cells) {
   return {answer};
 }
 
-std::vector<ClaimAnswer> chains(Cells& cells) {
+std::vector<ClaimAnswer> chains(Context& context) {
+  Cells& cells = context.cells;
   using ufs::Deallocation;
   const timed::Arguments four{{"users", 4}};
-  const Cell& tracked = cells.get(chains_setup(Deallocation::tracked, true), "n-user-remove", four);
-  const Cell& barrier = cells.get(chains_setup(Deallocation::barrier, true), "n-user-remove", four);
+  const Cell& tracked = cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-remove", four);
+  const Cell& barrier = cell_of(cells, chains_setup(Deallocation::barrier, true), "n-user-remove", four);
   ClaimAnswer deallocation{
       .id = "GP-05", .part = "chains", .title = "4-user remove: freed blocks tracked, or a barrier"};
   const std::vector<Named> both{{"barrier", barrier.of("remove", elapsed_of)},
@@ -217,7 +222,7 @@ std::vector<ClaimAnswer> chains(Cells& cells) {
     Setup setup = chains_setup(kind, true);
     setup.name += " (copies in 4 MiB)";
     setup.machine.copies_bytes = kFewCopies;
-    const Cell& cell = cells.get(setup, "n-user-remove", four);
+    const Cell& cell = cell_of(cells, setup, "n-user-remove", four);
     add_number(deallocation, cell,
                kind == Deallocation::barrier ? "barrier, copies in 4 MiB" : "tracked, copies in 4 MiB",
                "elapsed", "s", {}, cell.of("remove", elapsed_of));
@@ -228,8 +233,8 @@ std::vector<ClaimAnswer> chains(Cells& cells) {
       "no choice of its next write, is the slower one. With more they wait for their reads, which a short "
       "list of "
       "writes that may go lets through sooner: what figure 2 shows for the flag.");
-  const Cell& tracked_locks = cells.get(chains_setup(Deallocation::tracked, false), "n-user-remove", four);
-  const Cell& barrier_locks = cells.get(chains_setup(Deallocation::barrier, false), "n-user-remove", four);
+  const Cell& tracked_locks = cell_of(cells, chains_setup(Deallocation::tracked, false), "n-user-remove", four);
+  const Cell& barrier_locks = cell_of(cells, chains_setup(Deallocation::barrier, false), "n-user-remove", four);
   for (const auto& [name, cell] : {std::pair{"barrier", &barrier}, std::pair{"tracked", &tracked}})
     add_number(deallocation, *cell, name, "until quiet", "s", {}, cell->of("remove", quiet_of));
   add_number(deallocation, barrier_locks, "barrier, without -CB", "elapsed", "s", {},
@@ -243,8 +248,8 @@ std::vector<ClaimAnswer> chains(Cells& cells) {
     double paper, least;
   } kKinds[] = {{"n-user-copy", "copy", 26, 20}, {"n-user-remove", "remove", 57, 50}};
   for (const auto& kind : kKinds) {
-    const Cell& without = cells.get(chains_setup(Deallocation::tracked, false), kind.workload, four);
-    const Cell& with = cells.get(chains_setup(Deallocation::tracked, true), kind.workload, four);
+    const Cell& without = cell_of(cells, chains_setup(Deallocation::tracked, false), kind.workload, four);
+    const Cell& with = cell_of(cells, chains_setup(Deallocation::tracked, true), kind.workload, four);
     const std::vector<Named> times{{"without -CB", without.of(kind.phase, elapsed_of)},
                                    {"with -CB", with.of(kind.phase, elapsed_of)}};
     add_number(copying, without, fmt::format("4-user {}, without -CB", kind.phase), "elapsed", "s", {},
@@ -258,8 +263,8 @@ std::vector<ClaimAnswer> chains(Cells& cells) {
              {{"saved", gain}}, [&] { return *gain >= kind.least; });
   }
 
-  const Cell& slow = cells.get(chains_setup(Deallocation::tracked, false), "create-1k", kNamesOnly);
-  const Cell& fast = cells.get(chains_setup(Deallocation::tracked, true), "create-1k", kNamesOnly);
+  const Cell& slow = cell_of(cells, chains_setup(Deallocation::tracked, false), "create-1k", kNamesOnly);
+  const Cell& fast = cell_of(cells, chains_setup(Deallocation::tracked, true), "create-1k", kNamesOnly);
   const Figure share = part_of(fast.of("create", elapsed_of), slow.of("create", elapsed_of), 100);
   add_number(copying, fast, "2000 creations", "saved by -CB", "%", {},
              share ? Figure(100 - *share) : std::nullopt);
@@ -269,8 +274,8 @@ std::vector<ClaimAnswer> chains(Cells& cells) {
       "whether somebody waits for a lock or not, so that locks cost less than the paper saw.");
 
   ClaimAnswer bypass{.id = "GP-10", .part = "chains", .title = "Scheduler Chains with -NR"};
-  const Cell& plain = cells.get(chains_setup(Deallocation::tracked, true), "n-user-copy", four);
-  const Cell& passing = cells.get(chains_setup(Deallocation::tracked, true, true), "n-user-copy", four);
+  const Cell& plain = cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-copy", four);
+  const Cell& passing = cell_of(cells, chains_setup(Deallocation::tracked, true, true), "n-user-copy", four);
   const std::vector<Named> same{{"chains", plain.of("copy", elapsed_of)},
                                 {"chains-NR", passing.of("copy", elapsed_of)}};
   add_number(bypass, plain, "chains", "elapsed", "s", {}, same[0].value);

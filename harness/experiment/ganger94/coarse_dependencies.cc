@@ -1,5 +1,5 @@
 // Drawing the graph, and taking away what is written (coarse_dependencies.h).
-#include "harness/experiment/coarse_dependencies.h"
+#include "harness/experiment/ganger94/coarse_dependencies.h"
 
 #include <vector>
 

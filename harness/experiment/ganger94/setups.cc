@@ -1,5 +1,5 @@
-// The schemes that are compared, and the list of what can be asked for (ganger94.h).
-#include "harness/experiment/ganger94.h"
+// The schemes that are compared, and the parts that can be asked for (ganger94.h).
+#include "harness/experiment/ganger94/ganger94.h"
 
 #include <fmt/format.h>
 
@@ -8,29 +8,39 @@ namespace headcrash::experiment::ganger94 {
 using os::FlagMeaning;
 using ufs::SchemeKind;
 
-const std::vector<Part>& parts() {
-  static const std::vector<Part> kParts{
-      {"figure1", "Meanings of the ordering flag, 4-user copy (GP-01, GP-02)", figure_1},
-      {"figure2", "Meanings of the ordering flag, 1-user remove (GP-03, GP-04)", figure_2},
-      {"chains", "Scheduler chains: tracked or barrier, with and without -CB (GP-05, GP-09, GP-10)", chains},
-      {"figure3", "-NR and -CB, 4-user copy (GP-06, GP-07)", figure_3},
-      {"figure4", "-NR and -CB, 4-user remove (GP-08)", figure_4},
-      {"figure5", "Metadata throughput by users (GP-11 to GP-14)", figure_5},
-      {"table1", "Five schemes, 4-user copy (GP-15 to GP-20)", table_1},
-      {"table2", "Five schemes, 4-user remove (GP-21 to GP-24)", table_2},
-      {"table3", "Five schemes, Andrew benchmark (GP-25, GP-26)", table_3},
-      {"figure6", "Five schemes, Sdet (GP-27)", figure_6},
-      {"overall", "The abstract's largest differences (GP-28)", overall},
-      {"semantics", "What is permanent when a call returns (GP-29)", semantics},
-      {"fsync", "fsync after a burst (GP-30)", fsync_after_burst},
-      {"lines", "Lines of code of each scheme (GP-31)", lines_of_code},
-      {"integrity", "Crash states that break a rule (GP-32)", integrity},
-      {"cycles", "Dependencies between whole blocks (GP-33)", block_dependencies},
-      {"future", "Write-ahead log and NVRAM (GP-34)", future_work},
-      {"workitems", "How soon freed space is back (GP-35)", work_items},
-      {"causes", "Counterfactual runs: what moves the numbers", counterfactuals},
-  };
-  return kParts;
+Paper paper() {
+  return {"ganger94",
+          "Ganger and Patt 1994, Metadata Update Performance in File Systems: all of it",
+          {
+      {"figure1", "Meanings of the ordering flag, 4-user copy (GP-01, GP-02)", kExecutions, figure_1},
+      {"figure2", "Meanings of the ordering flag, 1-user remove (GP-03, GP-04)", kExecutions, figure_2},
+      {"chains", "Scheduler chains: tracked or barrier, with and without -CB (GP-05, GP-09, GP-10)", kExecutions, chains},
+      {"figure3", "-NR and -CB, 4-user copy (GP-06, GP-07)", kExecutions, figure_3},
+      {"figure4", "-NR and -CB, 4-user remove (GP-08)", kExecutions, figure_4},
+      {"figure5", "Metadata throughput by users (GP-11 to GP-14)", 1, figure_5},
+      {"table1", "Five schemes, 4-user copy (GP-15 to GP-20)", kExecutions, table_1},
+      {"table2", "Five schemes, 4-user remove (GP-21 to GP-24)", kExecutions, table_2},
+      {"table3", "Five schemes, Andrew benchmark (GP-25, GP-26)", kExecutions, table_3},
+      {"figure6", "Five schemes, Sdet (GP-27)", 1, figure_6},
+      {"overall", "The abstract's largest differences (GP-28)", kExecutions, overall},
+      {"semantics", "What is permanent when a call returns (GP-29)", 1, semantics},
+      {"fsync", "fsync after a burst (GP-30)", 1, fsync_after_burst},
+      {"lines", "Lines of code of each scheme (GP-31)", 1, lines_of_code},
+      {"integrity", "Crash states that break a rule (GP-32)", 1, integrity},
+      {"cycles", "Dependencies between whole blocks (GP-33)", 1, block_dependencies},
+      {"future", "Write-ahead log and NVRAM (GP-34)", kExecutions, future_work},
+      {"workitems", "How soon freed space is back (GP-35)", 1, work_items},
+      {"causes", "Counterfactual runs: what moves the numbers", kExecutions, counterfactuals},
+          }};
+}
+
+std::uint32_t executions_of(std::string_view workload) {
+  return workload.ends_with("-1k") || workload == "sdet" ? 1 : kExecutions;
+}
+
+const Cell& cell_of(Cells& cells, const Setup& setup, const std::string& workload,
+                    const timed::Arguments& arguments) {
+  return cells.get(setup, workload, arguments, executions_of(workload));
 }
 
 Setup setup_of(Compared scheme, Initialization initialization) {

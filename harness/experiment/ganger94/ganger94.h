@@ -11,18 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "harness/experiment/cells.h"
-#include "harness/experiment/claim.h"
+#include "harness/experiment/paper.h"
 
 namespace headcrash::experiment::ganger94 {
 
-/// What can be asked for by name, in the order of the paper.
-struct Part {
-  std::string name;   ///< "table1"
-  std::string title;  ///< one line
-  std::vector<ClaimAnswer> (*answer)(Cells&);
-};
-const std::vector<Part>& parts();
+Paper paper();
+
+/// "Each datum is an average of several independent executions": so many here. The throughputs of figures 5 and
+/// 6 are sums over thousands of files: one is enough.
+inline constexpr std::uint32_t kExecutions = 3;
+std::uint32_t executions_of(std::string_view workload);
+/// The cell with as many executions as its workload needs, whichever part asks.
+const Cell& cell_of(Cells& cells, const Setup& setup, const std::string& workload,
+                    const timed::Arguments& arguments = {});
 
 // The schemes as section 5 compares them.
 enum class Compared : std::uint8_t { conventional, flag, chains, soft_updates, no_order };
@@ -44,31 +45,31 @@ Setup usual(Compared scheme);
 Setup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 Setup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);
 
-// ganger94_flags.cc: figures 1 to 4 and what sections 3.1 to 3.3 say.
-std::vector<ClaimAnswer> figure_1(Cells& cells);
-std::vector<ClaimAnswer> figure_2(Cells& cells);
-std::vector<ClaimAnswer> figure_3(Cells& cells);
-std::vector<ClaimAnswer> figure_4(Cells& cells);
-std::vector<ClaimAnswer> chains(Cells& cells);
-// ganger94_tables.cc
-std::vector<ClaimAnswer> table_1(Cells& cells);
-std::vector<ClaimAnswer> table_2(Cells& cells);
-std::vector<ClaimAnswer> table_3(Cells& cells);
-// ganger94_throughput.cc: figures 5 and 6, and the abstract.
-std::vector<ClaimAnswer> figure_5(Cells& cells);
-std::vector<ClaimAnswer> figure_6(Cells& cells);
-std::vector<ClaimAnswer> overall(Cells& cells);
-// ganger94_probes.cc: section 6.
-std::vector<ClaimAnswer> semantics(Cells& cells);
-std::vector<ClaimAnswer> fsync_after_burst(Cells& cells);
-std::vector<ClaimAnswer> lines_of_code(Cells& cells);
-// ganger94_integrity.cc: sections 1, 4.1 and 4.2.
-std::vector<ClaimAnswer> integrity(Cells& cells);
-std::vector<ClaimAnswer> block_dependencies(Cells& cells);
-std::vector<ClaimAnswer> work_items(Cells& cells);
-// ganger94_future.cc: section 7.
-std::vector<ClaimAnswer> future_work(Cells& cells);
-// ganger94_probes.cc, too: why a number is as it is.
-std::vector<ClaimAnswer> counterfactuals(Cells& cells);
+// flags.cc: figures 1 to 4 and what sections 3.1 to 3.3 say.
+std::vector<ClaimAnswer> figure_1(Context& context);
+std::vector<ClaimAnswer> figure_2(Context& context);
+std::vector<ClaimAnswer> figure_3(Context& context);
+std::vector<ClaimAnswer> figure_4(Context& context);
+std::vector<ClaimAnswer> chains(Context& context);
+// tables.cc
+std::vector<ClaimAnswer> table_1(Context& context);
+std::vector<ClaimAnswer> table_2(Context& context);
+std::vector<ClaimAnswer> table_3(Context& context);
+// throughput.cc: figures 5 and 6, and the abstract.
+std::vector<ClaimAnswer> figure_5(Context& context);
+std::vector<ClaimAnswer> figure_6(Context& context);
+std::vector<ClaimAnswer> overall(Context& context);
+// probes.cc: section 6.
+std::vector<ClaimAnswer> semantics(Context& context);
+std::vector<ClaimAnswer> fsync_after_burst(Context& context);
+std::vector<ClaimAnswer> lines_of_code(Context& context);
+// integrity.cc: sections 1, 4.1 and 4.2.
+std::vector<ClaimAnswer> integrity(Context& context);
+std::vector<ClaimAnswer> block_dependencies(Context& context);
+std::vector<ClaimAnswer> work_items(Context& context);
+// future.cc: section 7.
+std::vector<ClaimAnswer> future_work(Context& context);
+// probes.cc, too: why a number is as it is.
+std::vector<ClaimAnswer> counterfactuals(Context& context);
 
 }  // namespace headcrash::experiment::ganger94

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fs-adapters/ufs/scheme_variants.h"
-#include "harness/experiment/ganger94.h"
+#include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::ganger94 {
@@ -54,7 +54,7 @@ Named add_candidate(ClaimAnswer& answer, Cells& cells, const Candidate& candidat
         {.cell = candidate.name, .quantity = phase, .unit = "s", .remark = Cell::kNotBuilt});
     return {candidate.name, {}};
   }
-  const Cell& cell = cells.get(*candidate.setup, workload, {{"users", 4}});
+  const Cell& cell = cell_of(cells, *candidate.setup, workload, {{"users", 4}});
   const Figure elapsed = cell.of(phase, seconds_elapsed);
   add_number(answer, cell, candidate.name, phase, "s", {}, elapsed);
   add_number(answer, cell, candidate.name, fmt::format("{}, wait for the disk", phase), "s", {},
@@ -64,7 +64,8 @@ Named add_candidate(ClaimAnswer& answer, Cells& cells, const Candidate& candidat
 
 }  // namespace
 
-std::vector<ClaimAnswer> future_work(Cells& cells) {
+std::vector<ClaimAnswer> future_work(Context& context) {
+  Cells& cells = context.cells;
   ClaimAnswer answer{.id = "GP-34",
                      .part = "future",
                      .title = "Write-ahead log and NVRAM beside Soft Updates, 4 users: elapsed time"};

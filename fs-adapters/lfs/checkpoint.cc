@@ -1,0 +1,175 @@
+// Checkpoints (store.h): all that is dirty, the blocks of map and usage table, then a checkpoint region.
+#include <algorithm>
+
+#include "fs-adapters/lfs/store.h"
+#include "plugin/base/invariant.h"
+
+namespace headcrash::lfs {
+
+/// Segments without live bytes that the checkpoint which is being written leaves clean. The log's end is not
+/// among them, nor where it will go on.
+std::vector<SegmentNumber> Store::emptied_segments() const {
+  std::vector<SegmentNumber> emptied;
+  for (SegmentNumber i = 0; i < s_.segments; ++i)
+    if (usage_[i].state == SegmentState::dirty && usage_[i].live_bytes == 0) emptied.push_back(i);
+  return emptied;
+}
+
+VfsResult<void> Store::flush_everything() {
+  while (!to_write_.empty()) {
+    std::vector<Handle> handles;
+    std::vector<CoreInode*> inodes;
+    for (const InodeNumber number : std::vector<InodeNumber>(to_write_.begin(), to_write_.end())) {
+      if (!to_write_.contains(number)) continue;
+      auto handle = get_core(number, nullptr);
+      if (!handle) return pass_on_errno(handle);
+      inodes.push_back(handle->get());
+      handles.push_back(std::move(*handle));
+    }
+    if (options_.order == WriteBackOrder::by_age) {
+      const auto older = [](const CoreInode* a, const CoreInode* b) {
+        const auto& x = a->disk.modified;
+        const auto& y = b->disk.modified;
+        return std::tie(x.seconds, x.nanoseconds) < std::tie(y.seconds, y.nanoseconds);
+      };
+      std::stable_sort(inodes.begin(), inodes.end(), older);
+    }
+    // No operation is under way: who has a lock reads, and gives it back.
+    for (CoreInode* inode : inodes) inode->lock.lock();
+    const auto flushed = flush(inodes);
+    for (CoreInode* inode : inodes) inode->lock.unlock();
+    if (!flushed) return flushed;
+  }
+  return {};
+}
+
+void Store::fill_map_blocks(Plan& plan) {
+  for (const auto& [number, item] : plan.map_blocks) {
+    const SectorAddress address = plan.region.address(item);
+    SectorAddress& known = checkpoint_.map_blocks[number];
+    if (known != 0) drop_live(known, s_.block_bytes);
+    known = address;
+    add_live(address, s_.block_bytes, executor.now());
+    const std::span<std::byte> into = plan.region.bytes(item);
+    const std::uint32_t first = number * s_.map_entries_per_block();
+    for (std::uint32_t i = 0; i < s_.map_entries_per_block() && first + i < s_.inodes; ++i)
+      encode(map_[first + i], into.subspan(std::size_t{i} * kMapEntryBytes, kMapEntryBytes));
+    seal_table_block(into);
+    dirty_map_blocks_.erase(number);
+  }
+}
+
+/// Last of all: they count themselves.
+void Store::fill_usage_blocks(Plan& plan) {
+  if (plan.usage_blocks.empty()) return;
+  for (const auto& [number, item] : plan.usage_blocks) {
+    SectorAddress& known = checkpoint_.usage_blocks[number];
+    if (known != 0) drop_live(known, s_.block_bytes);
+    known = plan.region.address(item);
+    add_live(known, s_.block_bytes, executor.now());
+  }
+  std::vector<SegmentUsage> table = usage_;
+  for (const SegmentNumber i : emptied_segments()) table[i] = {};
+  for (const auto& [number, item] : plan.usage_blocks) {
+    const std::span<std::byte> into = plan.region.bytes(item);
+    const std::uint32_t first = number * s_.usage_entries_per_block();
+    for (std::uint32_t i = 0; i < s_.usage_entries_per_block() && first + i < s_.segments; ++i)
+      encode(table[first + i], into.subspan(std::size_t{i} * kUsageEntryBytes, kUsageEntryBytes));
+    seal_table_block(into);
+  }
+}
+
+/// Of the map what has changed; of the table all, in one region, so that it can count itself.
+VfsResult<void> Store::write_tables() {
+  const tree::FiberLockGuard one_at_a_time(log_lock_);
+  // All that they tell of has been written.
+  records_.clear();
+  auto plan = new_plan();
+  if (!plan) return pass_on_errno(plan);
+  const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
+  for (const std::uint32_t number :
+       std::vector<std::uint32_t>(dirty_map_blocks_.begin(), dirty_map_blocks_.end())) {
+    if (!room_for(**plan, 0, 1, unit))
+      if (auto emitted = emit(*plan); !emitted) return emitted;
+    const std::size_t item =
+        *(*plan)->region.add({.content = Content::inode_map, .index = number, .sectors = unit});
+    (*plan)->map_blocks.emplace_back(number, item);
+  }
+  const std::uint32_t blocks = s_.usage_blocks();
+  if (!room_for(**plan, 0, blocks, blocks * unit)) {
+    if (!(*plan)->empty())
+      if (auto emitted = emit(*plan); !emitted) return emitted;
+    if (!room_for(**plan, 0, blocks, blocks * unit)) {
+      if (auto advanced = advance_segment(); !advanced) return advanced;
+      *plan = std::make_unique<Plan>(s_, room_in_segment());
+    }
+  }
+  for (std::uint32_t i = 0; i < blocks; ++i) {
+    const std::size_t item = *(*plan)->region.add({.content = Content::usage, .index = i, .sectors = unit});
+    (*plan)->usage_blocks.emplace_back(i, item);
+  }
+  return send(*plan);
+}
+
+VfsResult<void> Store::write_checkpoint_region() {
+  const std::vector<SegmentNumber> emptied = emptied_segments();
+  Checkpoint& c = checkpoint_;
+  ++c.sequence;
+  c.time_ns = executor.now();
+  c.epoch = epoch_;
+  c.next_epoch = epoch_ + 1;
+  c.region_sequence = sequence_;
+  c.last_summary = last_summary_;
+  c.segment = segment_;
+  c.offset = offset_;
+  c.next_segment = next_segment_;
+  c.live_bytes = live_bytes_;
+  c.files = files_;
+  c.clean_segments = clean_segments_ + static_cast<std::uint32_t>(emptied.size());
+  c.regions_written = sequence_;
+  c.sectors_written += sectors_since_checkpoint_;
+  c.segments_cleaned = counters_.segments_cleaned;
+  ++c.checkpoints_written;
+  const std::vector<std::byte> bytes = encode(c, s_);
+  // The other one stays as it is until this one is whole.
+  if (auto written = write_sectors(s_.checkpoints[(c.sequence + 1) % 2], bytes); !written) return written;
+  // Now nothing that could be mounted refers to them.
+  for (const SegmentNumber i : emptied) {
+    usage_[i] = {};
+    cache_.discard_object(inode_sectors_object(i));
+  }
+  clean_segments_ += static_cast<std::uint32_t>(emptied.size());
+  sectors_since_checkpoint_ = 0;
+  ++counters_.checkpoints;
+  return {};
+}
+
+VfsResult<void> Store::checkpoint_locked() {
+  if (auto flushed = flush_everything(); !flushed) return flushed;
+  if (auto written = write_tables(); !written) return written;
+  return write_checkpoint_region();
+}
+
+VfsResult<void> Store::checkpoint() {
+  const tree::FiberLockGuard one_at_a_time(checkpoint_lock_);
+  if (stopped_) return refuse(EIO);
+  checkpoint_wanted_ = true;
+  while (operations_ != 0) gate_.wait();
+  auto done = checkpoint_locked();
+  if (!done) stop();
+  checkpoint_at_ = executor.now() + options_.checkpoint_interval_ns;
+  checkpoint_wanted_ = false;
+  gate_.wake_all();
+  for (const InodeNumber number : std::exchange(removals_put_off_, {})) {
+    const auto at = inodes_.find(number);
+    if (at == inodes_.end() || stopped_) continue;
+    CoreInode& inode = *at->second;
+    if (inode.references != 0 || inode.disk.links != 0 || inode.removed) continue;
+    ++operations_;
+    remove(inode);
+    end_operation();
+  }
+  return done;
+}
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,180 @@
+// The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3): whole segments are read, what is live in
+// them is made dirty as if somebody had written it, and a checkpoint writes it elsewhere. Since the cache has
+// one copy of each block, there is no older one that could come in the way of a newer.
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/lfs/store.h"
+
+namespace headcrash::lfs {
+
+namespace {
+
+// Sprite's thresholds were a few tens of segments, and 50 to 100; a small disk has not so many.
+constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
+constexpr std::uint64_t kLiveAtOnce = 10 << 20;
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // segments of a pass: their live data is read again and again
+
+}  // namespace
+
+std::uint32_t Store::clean_start() const {
+  if (options_.clean_start != 0) return options_.clean_start;
+  return std::clamp(s_.segments / 20, 3U, kStartMax);
+}
+
+std::uint32_t Store::clean_stop() const {
+  if (options_.clean_stop != 0) return options_.clean_stop;
+  return std::clamp(s_.segments / 10, 5U, kStopMax);
+}
+
+/// What a checkpoint writes beside files, and what is left over at segments' ends.
+std::uint64_t Store::overhead_bytes() const {
+  const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
+  const std::uint64_t inodes = to_write_.size() * (kInodeBytes + kSummaryEntryBytes);
+  return tables * (s_.block_bytes + kSummaryEntryBytes) + inodes + records_.size() + dirty_bytes_ / 32 +
+         s_.segment_bytes() / 8;
+}
+
+/// In the segments that the log can still go on in.
+std::uint64_t Store::log_room_bytes() const {
+  const std::uint64_t lost = 4ULL * s_.block_bytes + s_.segment_bytes() / 64;
+  const std::uint64_t segment = s_.segment_bytes() - lost;
+  const std::uint64_t here = std::uint64_t{room_in_segment()} * kSectorBytes;
+  // The last clean one is only ever the next.
+  return here - std::min(here, lost) + segment * clean_segments_;
+}
+
+VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress address,
+                                  std::span<const std::byte> bytes) {
+  const BlockId block = entry.block();
+  if (block.level > 0 ? block.index >= s_.blocks_of_level(block.level)
+                      : block.index >= s_.blocks_per_file_max())
+    return {};
+  // The file may have been deleted, or cut to nothing: then its inode need not be looked at.
+  if (entry.inode >= s_.inodes || !map_[entry.inode].allocated() ||
+      map_[entry.inode].version != entry.version)
+    return {};
+  auto handle = get_core(entry.inode, nullptr);
+  if (!handle) return pass_on_errno(handle);
+  CoreInode& inode = **handle;
+  const tree::InodeLock lock(inode);
+  if (inode.removed || inode.dirty.contains(block)) return {};  // a newer copy is on its way already
+  const auto now_at = address_of(inode, block);
+  if (!now_at) return pass_on_errno(now_at);
+  if (*now_at != address) return {};
+  os::HeldBuffer buffer = cache_.cached(key_of(inode, block));
+  if (!buffer) {
+    buffer = cache_.get(key_of(inode, block), os::Content::data, address, bytes.size());
+    std::memcpy(buffer.bytes().data(), bytes.data(), bytes.size());
+  }
+  mark_dirty(inode, block);
+  ++counters_.blocks_moved;
+  return {};
+}
+
+VfsResult<void> Store::move_inodes(SectorAddress address, std::span<const std::byte> bytes) {
+  for (std::size_t i = 0; i < bytes.size() / kInodeBytes; ++i) {
+    const InodeNumber number = decode_inode(bytes.subspan(i * kInodeBytes)).number;
+    if (number >= s_.inodes || number < kRootInode) continue;
+    const auto is_here = [&] {
+      return map_[number].address == address + i / kInodesPerSector &&
+             map_[number].slot == i % kInodesPerSector;
+    };
+    if (!is_here()) continue;
+    auto handle = get_core(number, nullptr);
+    if (!handle) return pass_on_errno(handle);
+    const tree::InodeLock lock(**handle);
+    if (is_here()) mark_changed(**handle);
+  }
+  return {};
+}
+
+VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress address,
+                                 std::span<const std::byte> bytes) {
+  if (entry.of_file()) return move_block(entry, address, bytes);
+  if (entry.content == Content::inodes) return move_inodes(address, bytes);
+  // The usage table is written by each checkpoint, the directory log is of no use after it.
+  if (entry.content == Content::inode_map && entry.index < s_.map_blocks() &&
+      checkpoint_.map_blocks[entry.index] == address)
+    dirty_map_blocks_.insert(entry.index);
+  return {};
+}
+
+VfsResult<void> Store::clean_segment(SegmentNumber segment) {
+  std::vector<std::byte> bytes(s_.segment_bytes());
+  if (auto read = read_sectors(s_.segment_start(segment), bytes); !read) return read;
+  ++counters_.segments_read;
+  std::uint64_t last = 0;
+  for (std::uint32_t at = 0; at < s_.segment_sectors;) {
+    const auto rest = std::span<const std::byte>(bytes).subspan(std::size_t{at} * kSectorBytes);
+    const auto summary = decode_summary(rest, s_, s_.segment_sectors - at);
+    if (!summary || summary->sequence <= last) break;
+    last = summary->sequence;
+    std::uint32_t within = summary->summary_sectors();
+    for (const SummaryEntry& entry : summary->entries) {
+      if (usage_[segment].state != SegmentState::dirty) return {};
+      const auto content =
+          rest.subspan(std::size_t{within} * kSectorBytes, std::size_t{entry.sectors} * kSectorBytes);
+      if (auto moved = move_live(entry, s_.segment_start(segment) + at + within, content); !moved)
+        return moved;
+      within += entry.sectors;
+    }
+    at += summary->sectors;
+  }
+  return {};
+}
+
+VfsResult<std::int64_t> Store::clean() {
+  if (stopped_) return refuse(EIO);
+  const std::uint32_t before = clean_segments_;
+  // What the users have changed has its room first.
+  const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
+  const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
+  const std::uint64_t budget = std::min({room, kLiveAtOnce, cache_.size_bytes() / 4});
+  std::vector<Candidate> candidates;
+  for (SegmentNumber i = 0; i < s_.segments; ++i) {
+    const SegmentUsage& usage = usage_[i];
+    // Empty ones need no cleaning but a checkpoint.
+    if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget) continue;
+    const std::int64_t age = std::max<std::int64_t>(executor.now() - usage.youngest_ns, 0);
+    candidates.push_back({i, usage.live_bytes, static_cast<std::uint64_t>(age)});
+  }
+  CleaningOptions how{.selection = options_.selection, .order = options_.order};
+  how.segment_size = s_.segment_bytes();
+  how.live_at_once = budget;
+  how.segments_at_once = std::max(kReadAtOnceFactor, clean_stop());
+  SegmentSelector selector(how);
+  const auto chosen = selector.choose(candidates);
+  std::uint64_t live = 0;
+  const std::vector<Candidate> segments(chosen.begin(), chosen.end());
+  for (const Candidate& one : segments) {
+    if (live + one.live > budget) break;
+    live += one.live;
+    if (usage_[one.segment].state != SegmentState::dirty) continue;
+    if (auto cleaned = clean_segment(one.segment); !cleaned) {
+      // What cannot be read stays where it is.
+      if (stopped_) return pass_on_errno(cleaned);
+      continue;
+    }
+    ++counters_.segments_cleaned;
+  }
+  ++counters_.cleaner_passes;
+  if (auto done = checkpoint(); !done) return pass_on_errno(done);
+  return std::int64_t{clean_segments_} - std::int64_t{before};
+}
+
+/// In the background, until there are enough.
+void Store::wake_cleaner() {
+  if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_ || closing_) return;
+  cleaner_runs_ = true;
+  executor.spawn(os::Executor::Kind::daemon, cleaner_account_, [this] {
+    while (!stopped_ && !closing_ && !executor.halted() && clean_segments_ < clean_stop()) {
+      const auto more = clean();
+      if (!more || *more <= 0) break;
+    }
+    cleaner_runs_ = false;
+    gate_.wake_all();
+  });
+}
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,304 @@
+// Which block of a file lies where (store.h).
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/lfs/store.h"
+#include "fs-adapters/tree/directory.h"
+#include "fs-adapters/tree/directory_block.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::lfs {
+using namespace little_endian;
+
+namespace {
+constexpr std::uint32_t kMarginBlocks = 8;  // index blocks and inodes that a new block makes dirty
+}
+
+std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
+  const auto& own = static_cast<const CoreInode&>(inode);
+  // Dirty blocks that have no place yet count as well.
+  std::uint64_t sectors = own.disk.sectors;
+  for (const BlockId block : own.dirty) {
+    if (block.level != 0) continue;
+    const PointerPlace place = s_.pointer_place(block);
+    if (place.in_inode && own.disk.pointers[place.slot] == 0) sectors += s_.block_sectors();
+  }
+  return sectors * kSectorBytes;
+}
+
+/// Bytes of live data that the disk may hold: the cleaner needs the rest.
+std::uint64_t Store::capacity_bytes() const {
+  // A segment's summaries, and what no block fits into at its end.
+  const std::uint64_t overhead =
+      s_.segment_bytes() / s_.block_bytes * kSummaryEntryBytes + 2 * s_.block_bytes;
+  return (s_.segments - s_.reserve_segments) * (s_.segment_bytes() - overhead);
+}
+
+/// Of the disk, and of the log until the cleaner has been at work.
+bool Store::has_room(std::uint64_t bytes) const {
+  if (recovering_) return true;
+  const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
+  return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
+         dirty_bytes_ + wanted + overhead_bytes() <= log_room_bytes();
+}
+
+void Store::mark_dirty(CoreInode& inode, BlockId block) {
+  ++changes_;
+  if (inode.dirty.insert(block).second) dirty_bytes_ += s_.block_bytes;
+  if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
+  cache_.mark_dirty(key_of(inode, block));
+}
+
+/// Of a block that lies in the log, or an empty buffer for address 0.
+VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, SectorAddress address) {
+  const os::BufferKey key = key_of(inode, block);
+  if (auto buffer = cache_.cached(key)) return buffer;
+  if (address == 0) return os::HeldBuffer{};
+  const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, block);
+  if (!s_.holds(address, bytes / kSectorBytes)) return refuse(EIO);
+  auto buffer = cache_.read(key, os::Content::data, address, bytes);
+  if (!buffer) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+VfsResult<os::HeldBuffer> Store::index_block(CoreInode& inode, BlockId block, bool make) {
+  const auto address = address_of(inode, block);
+  if (!address) return pass_on_errno(address);
+  auto buffer = read_at(inode, block, *address);
+  if (!buffer || *buffer || !make) return buffer;
+  os::HeldBuffer made = cache_.get(key_of(inode, block), os::Content::data, 0, s_.block_bytes);
+  mark_dirty(inode, block);
+  return made;
+}
+
+VfsResult<SectorAddress> Store::address_of(CoreInode& inode, BlockId block) {
+  const PointerPlace place = s_.pointer_place(block);
+  if (place.in_inode) return inode.disk.pointers[place.slot];
+  const auto parent = index_block(inode, place.parent, false);
+  if (!parent) return pass_on_errno(parent);
+  if (!*parent) return SectorAddress{0};
+  return load32(parent->bytes(), std::size_t{place.slot} * kPointerBytes);
+}
+
+VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddress address) {
+  const PointerPlace place = s_.pointer_place(block);
+  if (place.in_inode) {
+    inode.disk.pointers[place.slot] = address;
+    mark_changed(inode);
+    return {};
+  }
+  const auto parent = index_block(inode, place.parent, true);
+  if (!parent) return pass_on_errno(parent);
+  store32(parent->bytes(), std::size_t{place.slot} * kPointerBytes, address);
+  mark_dirty(inode, place.parent);
+  return {};
+}
+
+/// How long a buffer of the block is: a directory's ends where the directory does.
+std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const {
+  if (!inode.attributes.is_directory() || block.level != 0) return s_.block_bytes;
+  const std::uint64_t start = std::uint64_t{block.index} * s_.block_bytes;
+  const std::uint64_t left = inode.disk.size_bytes - std::min(inode.disk.size_bytes, start);
+  const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, s_.block_bytes));
+  return (std::max(bytes, at_least) + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
+}
+
+/// In the log the last block of a small file is as short as it was then. What is added is zero.
+os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
+  if (buffer.bytes().size() == bytes) return buffer;
+  const os::BufferKey key = buffer.key();
+  const std::uint64_t home = buffer.lba();
+  // While nobody holds it, it may go.
+  std::vector<std::byte> kept(buffer.bytes().begin(), buffer.bytes().end());
+  kept.resize(bytes);
+  cache_.release(std::move(buffer));
+  os::HeldBuffer again = cache_.get(key, os::Content::data, home, bytes);
+  std::memcpy(again.bytes().data(), kept.data(), bytes);
+  return again;
+}
+
+VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::int64_t block) {
+  CoreInode& inode = core(tree_inode);
+  const BlockId id{0, static_cast<std::uint32_t>(block)};
+  if (static_cast<std::uint64_t>(block) >= s_.blocks_per_file_max()) return os::HeldBuffer{};
+  auto buffer = cache_.cached(key_of(inode, id));
+  if (!buffer) {
+    const auto address = address_of(inode, id);
+    if (!address) return pass_on_errno(address);
+    auto read = read_at(inode, id, *address);
+    if (!read || !*read) return read;
+    buffer = std::move(*read);
+  }
+  return resized(std::move(buffer), buffer_bytes(inode, id, kSectorBytes));
+}
+
+VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, tree::CoreInode& tree_inode,
+                                                   const tree::BlockWanted& wanted) {
+  CoreInode& inode = core(tree_inode);
+  const BlockId id{0, static_cast<std::uint32_t>(wanted.block)};
+  if (static_cast<std::uint64_t>(wanted.block) >= s_.blocks_per_file_max()) return refuse(EFBIG);
+  if (!inode.dirty.contains(id)) {
+    const bool may_flush = !recovering_ && !static_cast<Operation&>(operation).compound;
+    if (may_flush && dirty_bytes_ > cache_.size_bytes() / 2)
+      if (auto flushed = flush({&inode}); !flushed) return pass_on_errno(flushed);
+    if (!has_room(s_.block_bytes)) return refuse(ENOSPC);
+  }
+  auto buffer = read_block(inode, wanted.block);
+  if (!buffer) return buffer;
+  const std::uint32_t bytes = buffer_bytes(inode, id, wanted.bytes);
+  if (*buffer) {
+    *buffer = resized(std::move(*buffer), bytes);
+  } else {
+    *buffer = cache_.get(key_of(inode, id), os::Content::data, 0, bytes);
+    if (inode.attributes.is_directory()) tree::format_chunks(buffer->bytes());
+    if (!wanted.first_contents.empty())
+      std::memcpy(buffer->bytes().data(), wanted.first_contents.data(),
+                  std::min(wanted.first_contents.size(), buffer->bytes().size()));
+  }
+  mark_dirty(inode, id);
+  return buffer;
+}
+
+void Store::write_delayed(os::HeldBuffer buffer) {
+  const os::BufferKey key = buffer.key();
+  const auto inode = inodes_.find(static_cast<InodeNumber>(key.object));
+  cache_.write_delayed(std::move(buffer));
+  if (inode != inodes_.end()) mark_dirty(*inode->second, BlockId::of_key(key.block));
+}
+
+/// A block with an address or dirty: it is a hole from now on.
+VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
+  const auto address = address_of(inode, block);
+  if (!address) return pass_on_errno(address);
+  if (*address != 0) {
+    const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, block);
+    drop_live(*address, bytes);
+    inode.disk.sectors -= std::min(inode.disk.sectors, bytes / kSectorBytes);
+    if (auto set = set_address(inode, block, 0); !set) return set;
+  }
+  if (inode.dirty.erase(block) != 0) dirty_bytes_ -= s_.block_bytes;
+  cache_.discard(key_of(inode, block));
+  ++changes_;
+  return {};
+}
+
+/// Of the data blocks from `first` up to `end`, those below the index block; `empty`: nothing is left there.
+VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
+                                  bool& empty) {
+  const std::uint32_t p = s_.pointers_per_block();
+  std::vector<SectorAddress> pointers(p);
+  {
+    const auto buffer = index_block(inode, index, false);
+    if (!buffer) return pass_on_errno(buffer);
+    if (*buffer)
+      for (std::uint32_t i = 0; i < p; ++i)
+        pointers[i] = load32(buffer->bytes(), std::size_t{i} * kPointerBytes);
+  }
+  const auto level = static_cast<std::uint8_t>(index.level - 1);
+  const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
+  // Data blocks that one pointer here leads to, and the first of all.
+  std::uint64_t each = 1;
+  for (std::uint8_t i = 0; i < level; ++i) each *= p;
+  std::uint64_t start = base;
+  for (std::uint8_t above = level; above > 0; --above)
+    start = (start)*p + (above == 1 ? kDirectPointers : 1U);
+  empty = true;
+  for (std::uint32_t i = 0; i < p; ++i) {
+    const BlockId child{level, static_cast<std::uint32_t>(base + i)};
+    if (base + i >= s_.blocks_of_level(level)) break;
+    const bool there = pointers[i] != 0 || inode.dirty.contains(child);
+    if (!there) continue;
+    const std::uint64_t from = start + each * i;
+    if (from >= end || from + each <= first) {
+      empty = false;
+      continue;
+    }
+    bool child_empty = true;
+    if (level != 0)
+      if (auto done = free_below(inode, child, first, end, child_empty); !done) return done;
+    if (!child_empty) {
+      empty = false;
+      continue;
+    }
+    if (auto done = free_block(inode, child); !done) return done;
+  }
+  return {};
+}
+
+VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode, std::int64_t first,
+                                   std::int64_t end) {
+  CoreInode& inode = core(tree_inode);
+  for (std::uint32_t i = 0; i < kDirectPointers; ++i) {
+    const BlockId block{0, i};
+    if (i < first || i >= end || (inode.disk.pointers[i] == 0 && !inode.dirty.contains(block))) continue;
+    if (auto done = free_block(inode, block); !done) return done;
+  }
+  for (std::uint8_t level = 1; level <= 3; ++level) {
+    const BlockId index{level, 0};
+    if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index)) continue;
+    bool empty = true;
+    if (auto done = free_below(inode, index, static_cast<std::uint64_t>(first),
+                               static_cast<std::uint64_t>(end), empty);
+        !done)
+      return done;
+    if (!empty) continue;
+    if (auto done = free_block(inode, index); !done) return done;
+  }
+  mark_changed(inode);
+  return {};
+}
+
+VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tree_inode,
+                                std::uint64_t size_bytes) {
+  CoreInode& inode = core(tree_inode);
+  if (size_bytes > s_.file_bytes_max()) return refuse(EFBIG);
+  const std::uint64_t old = inode.disk.size_bytes;
+  if (size_bytes < old) {
+    const std::uint64_t blocks = (size_bytes + s_.block_bytes - 1) / s_.block_bytes;
+    if (auto freed = free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
+                                 static_cast<std::int64_t>(s_.blocks_per_file_max()));
+        !freed)
+      return freed;
+    const std::uint32_t tail = size_bytes % s_.block_bytes;
+    if (tail != 0) {
+      const auto block = static_cast<std::int64_t>(size_bytes / s_.block_bytes);
+      auto buffer = read_block(inode, block);
+      if (!buffer) return pass_on_errno(buffer);
+      if (*buffer) {
+        if (buffer->bytes().size() > tail)
+          std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
+        mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
+      }
+    }
+    // What the cleaner finds of the file's blocks up to now is dead without a look at its inode.
+    if (size_bytes == 0) {
+      ++map_[inode.number].version;
+      dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
+    }
+  }
+  inode.disk.size_bytes = size_bytes;
+  mark_changed(inode);
+  return {};
+}
+
+VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation, tree::CoreInode& directory) {
+  const std::uint64_t size = directory.attributes.size_bytes;
+  const auto block = static_cast<std::int64_t>(size / s_.block_bytes);
+  const std::uint64_t within = size % s_.block_bytes;
+  const auto buffer =
+      block_for_writing(operation, directory,
+                        {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
+  if (!buffer) return pass_on_errno(buffer);
+  tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
+  directory.attributes.size_bytes = size + tree::kChunkBytes;
+  tree::touch_directory(*this, directory);
+  return block;
+}
+
+VfsResult<void> Store::write_target(tree::Operation& operation, tree::CoreInode& link,
+                                    std::string_view target) {
+  core(link).target = target;
+  return InodeStore::write_target(operation, link, target);
+}
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,79 @@
+#pragma once
+// Reads an image at its newest checkpoint, directly from a store: for the checker and for oracles, which must
+// not believe what they judge. It shares the bytes of the structures (format.h) with the file system, and
+// nothing else. What makes no sense is an Error that names the inode; nothing is changed.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/lfs/format.h"
+#include "plugin/model/store.h"
+
+namespace headcrash::lfs {
+
+struct NamedInode {
+  std::string name;
+  InodeNumber inode = 0;
+  std::uint8_t type = 0;  ///< d_type
+};
+
+class ImageReader {
+ public:
+  /// The store must live as long. Map and usage table are read here.
+  static Result<ImageReader> open(const model::SectorStore& store);
+
+  const Superblock& superblock() const { return superblock_; }
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  const std::vector<MapEntry>& map() const { return map_; }
+  const std::vector<SegmentUsage>& usage() const { return usage_; }
+
+  /// An Error, too, if it is not allocated.
+  Result<Inode> inode(InodeNumber number) const;
+  /// Every block that the inode leads to, index blocks before what they map. Stops at the first pointer that
+  /// cannot be one.
+  struct Block {
+    BlockId id;
+    SectorAddress address = 0;
+    std::uint32_t bytes = 0;  ///< in the log
+  };
+  Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
+  Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
+
+  /// "." and "..", too; in their order.
+  Result<std::vector<NamedInode>> entries(const Inode& directory) const;
+  /// Components separated by '/'; "" is the root. Symbolic links are not followed.
+  Result<Inode> lookup(std::string_view path) const;
+  /// Fewer bytes only at the end of the file; holes are zeroes.
+  Result<std::size_t> read(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;
+  Result<std::string> readlink(const Inode& inode) const;
+  /// A segment's bytes.
+  Result<std::vector<std::byte>> segment(SegmentNumber number) const;
+
+  /// Everything below the root, a directory before what is in it; an inode with several names comes as often.
+  struct Found {
+    std::string path;
+    Inode inode;
+  };
+  Result<void> walk(const std::function<void(const Found&)>& visit) const;
+
+ private:
+  ImageReader(const model::SectorStore& store, const Superblock& superblock)
+      : store_(&store), superblock_(superblock) {}
+  Result<void> load();
+  Result<std::vector<std::byte>> block_at(SectorAddress address, std::uint32_t bytes) const;
+  Result<void> visit_below(const Inode& inode, const Block& block,
+                           const std::function<void(const Block&)>& visit) const;
+
+  const model::SectorStore* store_;
+  Superblock superblock_;
+  Checkpoint checkpoint_;
+  std::vector<MapEntry> map_;
+  std::vector<SegmentUsage> usage_;
+};
+
+/// The newer of the regions that are whole.
+std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Checkpoint> other);
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,357 @@
+// Flushing files into regions of the log (store.h).
+//
+// A flush plans a region, as much as fits: blocks of one file after another, data before the index blocks that
+// lead to it, and the inodes of the files whose last block is in it. Then each thing has its address, is
+// copied in this order into a buffer of the region, and told to who points to it; and one request writes all.
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/lfs/store.h"
+#include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::lfs {
+using namespace little_endian;
+
+namespace {
+
+constexpr std::size_t kRecordsItemSectors = 128;  // a summary's entry counts up to 255
+
+std::int64_t nanoseconds(const tree::Timestamp& time) {
+  return std::int64_t{time.seconds} * model::kSecondNs + time.nanoseconds;
+}
+
+}  // namespace
+
+// Usage.
+
+void Store::add_live(SectorAddress address, std::uint32_t bytes, std::int64_t modified_ns) {
+  SegmentUsage& usage = usage_[s_.segment_of(address)];
+  usage.live_bytes += bytes;
+  usage.youngest_ns = std::max(usage.youngest_ns, modified_ns);
+  live_bytes_ += bytes;
+}
+
+void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
+  // A damaged index block may lead anywhere; the checker tells.
+  if (!s_.holds(address, 1)) return;
+  SegmentUsage& usage = usage_[s_.segment_of(address)];
+  const std::uint32_t dropped = std::min(usage.live_bytes, bytes);
+  usage.live_bytes -= dropped;
+  live_bytes_ -= dropped;
+}
+
+// Segments.
+
+/// The log goes on in the next segment, and yet another one will be next.
+VfsResult<void> Store::advance_segment() {
+  for (SegmentNumber i = 1; i < s_.segments; ++i) {
+    const SegmentNumber candidate = (next_segment_ + i) % s_.segments;
+    if (usage_[candidate].state != SegmentState::clean) continue;
+    usage_[segment_].state = SegmentState::dirty;
+    segment_ = next_segment_;
+    offset_ = 0;
+    usage_[segment_].youngest_ns = 0;
+    next_segment_ = candidate;
+    usage_[candidate].state = SegmentState::active;
+    --clean_segments_;
+    return {};
+  }
+  // has_room() and the reserve are there so that this does not happen.
+  stop();
+  return refuse(ENOSPC);
+}
+
+VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
+  // Room for a block, its index blocks, and its inode is the least that makes sense.
+  if (room_in_segment() < 3 * s_.block_sectors() + 3)
+    if (auto advanced = advance_segment(); !advanced) return pass_on_errno(advanced);
+  return std::make_unique<Plan>(s_, room_in_segment());
+}
+
+bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
+                     std::uint32_t sectors) const {
+  const std::size_t inodes = plan.inodes.size() + more_inodes;
+  const auto inode_sectors = static_cast<std::uint32_t>((inodes + kInodesPerSector - 1) / kInodesPerSector);
+  const std::uint32_t inode_items = (inode_sectors + s_.block_sectors() - 1) / s_.block_sectors();
+  return plan.region.has_room(blocks + inode_items, sectors + inode_sectors);
+}
+
+// Planning.
+
+/// Everything that is needed to place it is in the cache and dirty afterwards. May read.
+VfsResult<void> Store::prepare(CoreInode& inode) {
+  // A last block of another length than the log's copy must be written again, be it the old or the new one.
+  for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
+    if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
+    const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
+    if (s_.stored_bytes(inode.placed_size, tail) == s_.stored_bytes(inode.disk.size_bytes, tail)) continue;
+    if (inode.dirty.contains(tail)) continue;
+    const auto buffer = read_block(inode, tail.index);
+    if (!buffer) return pass_on_errno(buffer);
+    if (*buffer) mark_dirty(inode, tail);
+  }
+  for (std::uint8_t level = 0; level < 3; ++level) {
+    std::set<BlockId> parents;
+    for (const BlockId block : inode.dirty) {
+      if (block.level != level) continue;
+      const PointerPlace place = s_.pointer_place(block);
+      if (!place.in_inode) parents.insert(place.parent);
+    }
+    for (const BlockId parent : parents) {
+      if (inode.dirty.contains(parent)) continue;
+      const auto buffer = index_block(inode, parent, true);
+      if (!buffer) return pass_on_errno(buffer);
+      mark_dirty(inode, parent);
+    }
+  }
+  return {};
+}
+
+VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
+  if (auto prepared = prepare(inode); !prepared) return prepared;
+  // A set in the order of levels, then of indices: data first. What is emitted on the way leaves it.
+  const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
+  for (const BlockId block : blocks) {
+    const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
+    if (!room_for(*plan, 1, 1, sectors))
+      if (auto emitted = emit(plan); !emitted) return emitted;
+    const auto item =
+        plan->region.add({static_cast<Content>(block.level), inode.number, map_[inode.number].version,
+                          block.index, static_cast<std::uint8_t>(sectors)});
+    invariant(item.has_value(), "lfs: a new region has room for a block");
+    plan->blocks.push_back({&inode, block, *item});
+  }
+  if (!room_for(*plan, 1, 0, 0))
+    if (auto emitted = emit(plan); !emitted) return emitted;
+  plan->inodes.push_back(&inode);
+  return {};
+}
+
+// Writing.
+
+void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
+  CoreInode& inode = *planned.inode;
+  const SectorAddress address = plan.region.address(planned.item);
+  const std::span<std::byte> into = plan.region.bytes(planned.item);
+  const PointerPlace place = s_.pointer_place(planned.block);
+  os::HeldBuffer parent;
+  if (!place.in_inode) parent = cache_.cached(key_of(inode, place.parent));
+  SectorAddress old = 0;
+  if (place.in_inode) {
+    old = std::exchange(inode.disk.pointers[place.slot], address);
+  } else {
+    invariant(static_cast<bool>(parent), "lfs: the index blocks of what is written are in the cache");
+    const std::size_t at = std::size_t{place.slot} * kPointerBytes;
+    old = load32(parent.bytes(), at);
+    store32(parent.bytes(), at, address);
+  }
+  if (old != 0) {
+    const std::uint32_t old_bytes = s_.stored_bytes(inode.placed_size, planned.block);
+    drop_live(old, old_bytes);
+    inode.disk.sectors -= std::min(inode.disk.sectors, old_bytes / kSectorBytes);
+  }
+  const auto bytes = static_cast<std::uint32_t>(into.size());
+  add_live(address, bytes, nanoseconds(inode.disk.modified));
+  inode.disk.sectors += bytes / kSectorBytes;
+  // Where it is shorter than its buffer only zeroes are left out.
+  os::HeldBuffer buffer = cache_.cached(key_of(inode, planned.block));
+  invariant(static_cast<bool>(buffer), "lfs: what is dirty is in the cache");
+  const std::size_t length = std::min(buffer.bytes().size(), into.size());
+  std::memcpy(into.data(), buffer.bytes().data(), length);
+  cache_.moved(std::move(buffer), address);
+  inode.dirty.erase(planned.block);
+  dirty_bytes_ -= s_.block_bytes;
+}
+
+void Store::fill_inodes(Plan& plan, std::size_t first_item) {
+  for (std::size_t i = 0; i < plan.inodes.size(); ++i) {
+    CoreInode& inode = *plan.inodes[i];
+    const std::size_t per_item = std::size_t{s_.block_sectors()} * kInodesPerSector;
+    const std::size_t item = first_item + i / per_item;
+    const std::size_t within = i % per_item;
+    MapEntry& entry = map_[inode.number];
+    inode.disk.version = entry.version;
+    encode(inode.disk, plan.region.bytes(item).subspan(within * kInodeBytes, kInodeBytes));
+    if (entry.allocated()) drop_live(entry.address, kInodeBytes);
+    entry.address = plan.region.address(item) + static_cast<SectorAddress>(within / kInodesPerSector);
+    entry.slot = static_cast<std::uint8_t>(within % kInodesPerSector);
+    entry.unlinked = inode.disk.links == 0;
+    entry.accessed = static_cast<std::uint32_t>(inode.disk.accessed.seconds);
+    add_live(entry.address, kInodeBytes, nanoseconds(inode.disk.modified));
+    dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
+    inode.placed_size = inode.disk.size_bytes;
+    inode.changed = false;
+    invariant(inode.dirty.empty(), "lfs: an inode follows its blocks");
+    to_write_.erase(inode.number);
+    settle(inode);
+  }
+}
+
+VfsResult<void> Store::write_region(Region& region) {
+  const Summary summary{.sequence = sequence_ + 1,
+                        .epoch = epoch_,
+                        .time_ns = executor.now(),
+                        .previous = last_summary_,
+                        .next_segment = next_segment_};
+  const std::span<const std::byte> bytes = region.finish(summary);
+  ++sequence_;
+  last_summary_ = region.start();
+  const auto sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes);
+  offset_ += sectors;
+  sectors_since_checkpoint_ += sectors;
+  ++counters_.regions;
+  counters_.sectors_written += sectors;
+  cpu.use(static_cast<os::TimeNs>(bytes.size() / 1024) * cpu.costs().copy_per_kib);
+  return write_sectors(region.start(), bytes);
+}
+
+/// Those that do not fit in where they would go with others.
+VfsResult<void> Store::write_records() {
+  while (!records_.empty()) {
+    // Whole records: the room of an item is more than the longest one.
+    std::size_t bytes = 0;
+    while (bytes < records_.size()) {
+      const std::size_t length = load16(records_, bytes);
+      if (bytes + length > kRecordsItemSectors * kSectorBytes) break;
+      bytes += length;
+    }
+    auto plan = new_plan();
+    if (!plan) return pass_on_errno(plan);
+    const auto sectors = static_cast<std::uint8_t>((bytes + kSectorBytes - 1) / kSectorBytes);
+    if (!(*plan)->region.has_room(1, sectors)) {
+      if (auto advanced = advance_segment(); !advanced) return advanced;
+      continue;
+    }
+    Region& region = (*plan)->region;
+    const std::size_t item = *region.add({.content = Content::directory_log, .sectors = sectors});
+    region.place(s_.segment_start(segment_) + offset_);
+    std::memcpy(region.bytes(item).data(), records_.data(), bytes);
+    records_.erase(records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(bytes));
+    if (auto written = write_region(region); !written) return written;
+  }
+  return {};
+}
+
+VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
+  if (auto sent = send(plan); !sent) return sent;
+  auto next = new_plan();
+  if (!next) return pass_on_errno(next);
+  plan = std::move(*next);
+  return {};
+}
+
+VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
+  while (compounds_ != 0) no_compound_.wait();
+  // From here to the region's bytes nobody else runs, but for what the processor's time lets run; whatever
+  // that may be, it has no lock of an inode in the plan.
+  const auto record_sectors = static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
+  std::optional<std::size_t> records_item;
+  if (record_sectors != 0 && record_sectors <= kRecordsItemSectors && room_for(*plan, 0, 1, record_sectors)) {
+    records_item = plan->region.add(
+        {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
+  } else if (record_sectors != 0) {
+    // They come before, in a region of their own; what was planned is planned again for where the log is then.
+    if (auto written = write_records(); !written) return written;
+    return replan(plan);
+  }
+  const std::size_t first_inode_item = plan->region.size();
+  const std::size_t inode_sectors = (plan->inodes.size() + kInodesPerSector - 1) / kInodesPerSector;
+  for (std::size_t left = inode_sectors; left > 0;) {
+    const std::size_t sectors = std::min<std::size_t>(left, s_.block_sectors());
+    const auto item =
+        plan->region.add({.content = Content::inodes, .sectors = static_cast<std::uint8_t>(sectors)});
+    invariant(item.has_value(), "lfs: inodes have their room in a plan");
+    left -= sectors;
+  }
+  plan->region.place(s_.segment_start(segment_) + offset_);
+  if (records_item) {
+    std::memcpy(plan->region.bytes(*records_item).data(), records_.data(), records_.size());
+    records_.clear();
+  }
+  for (const PlannedBlock& block : plan->blocks) fill_block(*plan, block);
+  fill_inodes(*plan, first_inode_item);
+  fill_map_blocks(*plan);
+  fill_usage_blocks(*plan);
+  return write_region(plan->region);
+}
+
+/// The same things, where the log's end is now.
+VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
+  const auto old = std::move(plan);
+  const std::uint32_t needed = old->region.sectors() + static_cast<std::uint32_t>(old->inodes.size()) + 2;
+  if (room_in_segment() < std::min(needed, s_.segment_sectors))
+    if (auto advanced = advance_segment(); !advanced) return advanced;
+  plan = std::make_unique<Plan>(s_, room_in_segment());
+  for (std::size_t i = 0; i < old->region.size(); ++i)
+    invariant(plan->region.add(old->region.entry(i)).has_value(),
+              "lfs: an empty segment has room for a region");
+  plan->blocks = old->blocks;
+  plan->inodes = old->inodes;
+  plan->map_blocks = old->map_blocks;
+  plan->usage_blocks = old->usage_blocks;
+  return send(plan);
+}
+
+VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
+  if (stopped_) return refuse(EIO);
+  const tree::FiberLockGuard one_at_a_time(log_lock_);
+  if (stopped_) return refuse(EIO);
+  auto plan = new_plan();
+  if (!plan) return pass_on_errno(plan);
+  for (CoreInode* inode : inodes)
+    if (inode->needs_writing() && !inode->removed)
+      if (auto planned = plan_inode(*plan, *inode); !planned) return planned;
+  if ((*plan)->empty() && records_.empty()) return {};
+  return send(*plan);
+}
+
+/// What was changed before `changed_before`; 0: the oldest, until so much is left dirty. What others are at
+/// work on is passed over. No lock of an inode is held.
+VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
+  std::vector<std::pair<os::TimeNs, InodeNumber>> found;
+  for (const InodeNumber number : to_write_) {
+    const CoreInode& inode = *inodes_.at(number);
+    if (inode.lock.locked() || inode.loading) continue;
+    if (changed_before != 0 && inode.dirty_since >= changed_before) continue;
+    found.emplace_back(inode.dirty_since, number);
+  }
+  if (found.empty() && (changed_before != 0 || records_.empty())) return {};
+  std::sort(found.begin(), found.end());
+  std::vector<Handle> handles;
+  std::vector<CoreInode*> inodes;
+  std::uint64_t bytes = 0;
+  for (const auto& [since, number] : found) {
+    CoreInode& inode = *inodes_.at(number);
+    if (changed_before == 0 && dirty_bytes_ - std::min(bytes, dirty_bytes_) <= until_dirty_bytes) break;
+    bytes += inode.dirty.size() * s_.block_bytes;
+    ++inode.references;
+    if (inode.is_idle) idle_.erase(inode.idle);
+    inode.is_idle = false;
+    inode.lock.lock();  // free: nobody waits
+    handles.push_back(Handle(*this, inode, nullptr));
+    inodes.push_back(&inode);
+  }
+  auto flushed = flush(inodes);
+  for (CoreInode* inode : inodes) inode->lock.unlock();
+  return flushed;
+}
+
+VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
+  cpu.use(cpu.costs().request_issued);
+  os::BlockRequest request{model::Op::write, address, static_cast<std::uint32_t>(data.size() / kSectorBytes)};
+  request.data = data;
+  if (disk_.transfer(request) == model::Status::ok) return {};
+  stop();
+  return refuse(EIO);
+}
+
+VfsResult<void> Store::read_sectors(SectorAddress address, std::span<std::byte> into) {
+  cpu.use(cpu.costs().request_issued);
+  os::BlockRequest request{model::Op::read, address, static_cast<std::uint32_t>(into.size() / kSectorBytes)};
+  request.into = into;
+  if (disk_.transfer(request) == model::Status::ok) return {};
+  return refuse(EIO);
+}
+
+}  // namespace headcrash::lfs

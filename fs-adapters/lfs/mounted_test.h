@@ -1,0 +1,141 @@
+#pragma once
+// What the tests of the mounted file system share: a disk in memory, its log of writes, a small operating
+// system in virtual time, and the file system on it.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/lfs/check.h"
+#include "fs-adapters/lfs/file_system.h"
+#include "fs-adapters/lfs/image_reader.h"
+#include "fs-adapters/lfs/mkfs.h"
+#include "fs-adapters/os/memory_machine.h"
+#include "plugin/media/memory_store.h"
+
+namespace headcrash::lfs::bench {
+
+/// Hands everything on and keeps what was written, in the order of completion.
+class LoggedStore final : public model::SectorStore {
+ public:
+  struct Write {
+    std::uint64_t lba = 0;
+    std::vector<std::byte> bytes;
+  };
+  explicit LoggedStore(model::SectorStore& below) : below_(below) {}
+  std::uint64_t sectors() const override { return below_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    return below_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    ++writes;
+    if (keep) log.push_back({lba, {data.begin(), data.end()}});
+    return below_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    return below_.write_zeroes(lba, count);
+  }
+  bool keep = false;
+  std::uint64_t writes = 0;
+  std::vector<Write> log;
+
+ private:
+  model::SectorStore& below_;
+};
+
+/// A machine on a disk that somebody else has.
+class Machine {
+ public:
+  explicit Machine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
+      : machine(store, {.latency_ns = model::kMillisecondNs, .system = {.cache = {.bytes = cache_bytes}}}) {
+    machine.system.syncer.start();
+  }
+  ~Machine() {
+    if (file_system) file_system->abandon();
+    machine.disk.power_cut();
+    machine.system.executor.halt();
+    file_system.reset();
+  }
+  void as_user(std::function<void()> body) { machine.system.run_as(account, std::move(body)); }
+  Result<void> try_mount(const MountOptions& options = {}) {
+    Result<void> result;
+    as_user([&] {
+      auto mounted = FileSystem::mount(machine.system, options);
+      if (mounted)
+        file_system = std::move(*mounted);
+      else
+        result = pass_on(mounted);
+    });
+    return result;
+  }
+  void mount(const MountOptions& options = {}) {
+    const auto mounted = try_mount(options);
+    ASSERT_TRUE(mounted) << mounted.error().message();
+  }
+  void unmount() {
+    as_user([&] {
+      EXPECT_TRUE(file_system->unmount());
+      file_system.reset();
+    });
+  }
+  void settle(std::int64_t seconds) {
+    as_user([&] { executor().sleep_until(executor().now() + seconds * model::kSecondNs); });
+  }
+  os::Executor& executor() { return machine.system.executor; }
+
+  os::MemoryMachine machine;
+  os::Account account{.name = "ann"};
+  std::unique_ptr<FileSystem> file_system;
+};
+
+struct DiskOptions {
+  std::uint64_t device_bytes = 8 << 20;
+  MkfsOptions mkfs = {.block_bytes = 1024, .segment_bytes = 64 << 10, .id = 7};
+};
+
+/// A disk with an empty file system.
+struct Disk {
+  explicit Disk(const DiskOptions& options = {})
+      : store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)), log(*store) {
+    const auto made = mkfs(*store, options.mkfs);
+    EXPECT_TRUE(made) << made.error().message();
+  }
+  std::unique_ptr<media::MemoryStore> store;
+  LoggedStore log;
+};
+
+inline void expect_clean(const model::SectorStore& store, const std::string& where = {}) {
+  const auto report = check(store);
+  ASSERT_TRUE(report) << where << report.error().message();
+  EXPECT_TRUE(report->nothing_found()) << where << "\n" << report->text();
+}
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+inline void put_file(Vfs& vfs, std::string_view path, std::string_view text, bool sync = false) {
+  const auto file = vfs.open(path, {.create = true});
+  ASSERT_TRUE(file) << path << ": " << file.error().value;
+  EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text))) << path;
+  if (sync) {
+    EXPECT_TRUE(vfs.fsync(*file));
+  }
+  EXPECT_TRUE(vfs.close(*file));
+}
+
+inline std::string get_file(Vfs& vfs, std::string_view path) {
+  const auto file = vfs.open(path, {});
+  if (!file) return "(error " + std::to_string(file.error().value) + ")";
+  std::string text(1 << 20, '?');
+  const auto got = vfs.pread(*file, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  EXPECT_TRUE(got) << path;
+  EXPECT_TRUE(vfs.close(*file));
+  text.resize(got.value_or(0));
+  return text;
+}
+
+}  // namespace headcrash::lfs::bench

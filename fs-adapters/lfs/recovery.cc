@@ -1,0 +1,419 @@
+// Mounting (store.h): the newest checkpoint, and the log since then.
+//
+// First pass: from where the checkpoint says that the log ended, region after region, as long as each has the
+// next sequence number and the epoch of the checkpoint, and is whole. The newest copy of each inode goes into
+// the map, and the usage table follows the difference between its blocks and those of the copy that the
+// checkpoint knew. Second pass: each record of the directory log is compared with where in the log its inode
+// and its directory were written last. What was written before the record cannot have the change and gets it;
+// what was written with it or after it has it.
+//
+// Before anything is written to the log, the other checkpoint region says that a mount has begun: its number,
+// the epoch, is in each region that this mount writes, so that none that was left behind an earlier end of the
+// log can be taken for a part of it.
+//
+// Source: Rosenblum 1992, section 4.5.1.3. There a created inode that is not in the log is undone; here it is
+// made again from its record, empty, so that names always are as the last record leaves them.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "fs-adapters/lfs/image_reader.h"
+#include "fs-adapters/lfs/store.h"
+#include "fs-adapters/tree/directory.h"
+#include "fs-adapters/tree/directory_block.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::lfs {
+using namespace little_endian;
+
+namespace {
+
+tl::unexpected<Error> unreadable(const char* what) {
+  return fail(std::string("lfs ") + what, "it cannot be read", "look at the device");
+}
+
+}  // namespace
+
+/// Works on a store that has been loaded from a checkpoint.
+class Recovery {
+ public:
+  explicit Recovery(Store& store) : st_(store), s_(store.s_) {}
+
+  VfsResult<void> roll_forward(std::uint64_t epoch) {
+    if (auto followed = follow_log(epoch); !followed) return followed;
+    for (const auto& [number, written] : written_)
+      if (auto known = make_known(written); !known) return known;
+    count_files();
+    for (const auto& [sequence, record] : records_)
+      if (auto applied = apply(sequence, record); !applied) return applied;
+    return {};
+  }
+
+  void count_files() {
+    st_.files_ = 0;
+    for (InodeNumber i = kRootInode; i < s_.inodes; ++i) {
+      st_.taken_[i] = st_.map_[i].allocated();
+      if (st_.taken_[i]) ++st_.files_;
+    }
+  }
+
+  /// Files that were open when their last name went.
+  VfsResult<void> remove_unlinked() {
+    for (InodeNumber i = kRootInode + 1; i < s_.inodes; ++i) {
+      if (!st_.map_[i].unlinked || !st_.map_[i].allocated()) continue;
+      const auto handle = st_.get_core(i, nullptr);
+      if (!handle) return pass_on_errno(handle);
+    }
+    return {};
+  }
+
+ private:
+  struct Written {
+    Inode inode;
+    SectorAddress address = 0;
+    std::uint8_t slot = 0;
+    std::uint64_t sequence = 0;
+  };
+
+  // First pass.
+
+  VfsResult<void> follow_log(std::uint64_t epoch) {
+    for (;;) {
+      const auto here = region_at(st_.segment_, st_.offset_, epoch);
+      if (!here) return pass_on_errno(here);
+      if (*here) continue;
+      const auto next = region_at(st_.next_segment_, 0, epoch);
+      if (!next) return pass_on_errno(next);
+      if (!*next) return {};
+    }
+  }
+
+  /// Whether the log goes on there; if so it is taken in.
+  VfsResult<bool> region_at(SegmentNumber segment, std::uint32_t offset, std::uint64_t epoch) {
+    if (offset + 2 > s_.segment_sectors) return false;
+    const std::uint32_t room = s_.segment_sectors - offset;
+    const SectorAddress address = s_.segment_start(segment) + offset;
+    std::vector<std::byte> bytes(kSectorBytes);
+    if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
+    const auto own = summary_sectors(bytes, s_);
+    if (!own || *own > room) return false;
+    bytes.resize(std::size_t{*own} * kSectorBytes);
+    if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
+    const auto summary = decode_summary(bytes, s_, room);
+    if (!summary || summary->sequence != st_.sequence_ + 1 || summary->epoch != epoch) return false;
+    if (summary->next_segment == segment) return false;
+    bytes.resize(std::size_t{summary->sectors} * kSectorBytes);
+    if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
+    if (!region_complete(*summary, s_, bytes)) return false;
+    const auto records = records_of(*summary, bytes);
+    if (!records) return false;
+    for (const NameRecord& record : *records) records_.emplace_back(summary->sequence, record);
+    take_inodes(*summary, address, bytes);
+    move_end(segment, offset, *summary, address);
+    ++st_.counters_.regions_rolled_forward;
+    return true;
+  }
+
+  std::optional<std::vector<NameRecord>> records_of(const Summary& summary,
+                                                    std::span<const std::byte> bytes) const {
+    std::vector<NameRecord> all;
+    std::size_t at = std::size_t{summary.summary_sectors()} * kSectorBytes;
+    for (const SummaryEntry& entry : summary.entries) {
+      const std::size_t length = std::size_t{entry.sectors} * kSectorBytes;
+      if (entry.content == Content::directory_log) {
+        auto records = decode_directory_log(bytes.subspan(at, length));
+        if (!records) return std::nullopt;
+        all.insert(all.end(), records->begin(), records->end());
+      }
+      at += length;
+    }
+    return all;
+  }
+
+  void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
+    std::uint32_t at = summary.summary_sectors();
+    for (const SummaryEntry& entry : summary.entries) {
+      for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors * kInodesPerSector;
+           ++i) {
+        const std::size_t byte = std::size_t{at} * kSectorBytes + std::size_t{i} * kInodeBytes;
+        const auto raw = bytes.subspan(byte, kInodeBytes);
+        const Inode inode = decode_inode(raw);
+        if (inode.number < kRootInode || inode.number >= s_.inodes || !inode.allocated()) continue;
+        if (!inode_intact(raw, s_) || inode.size_bytes > s_.file_bytes_max()) continue;
+        written_[inode.number] = {inode, start + at + i / kInodesPerSector,
+                                  static_cast<std::uint8_t>(i % kInodesPerSector), summary.sequence};
+      }
+      at += entry.sectors;
+    }
+  }
+
+  /// The log passes through segments that were clean for the checkpoint.
+  void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary, SectorAddress address) {
+    st_.usage_[st_.segment_].state = SegmentState::dirty;
+    st_.usage_[st_.next_segment_].state = SegmentState::dirty;
+    st_.segment_ = segment;
+    st_.offset_ = offset + summary.sectors;
+    st_.next_segment_ = summary.next_segment;
+    st_.usage_[segment].state = SegmentState::active;
+    st_.usage_[st_.next_segment_].state = SegmentState::active;
+    st_.sequence_ = summary.sequence;
+    st_.last_summary_ = address;
+  }
+
+  VfsResult<void> make_known(const Written& written) {
+    MapEntry& entry = st_.map_[written.inode.number];
+    Inode before;
+    if (entry.allocated()) {
+      const auto known = st_.get_core(written.inode.number, nullptr);
+      if (!known) return pass_on_errno(known);
+      before = (*known)->disk;
+      st_.drop_live(entry.address, kInodeBytes);
+    }
+    st_.forget_idle(0);
+    const std::int64_t modified =
+        std::int64_t{written.inode.modified.seconds} * model::kSecondNs + written.inode.modified.nanoseconds;
+    modified_ns_ = modified;
+    for (std::uint32_t i = 0; i < kPointers; ++i) {
+      const BlockId id = i < kDirectPointers ? BlockId{0, i}
+                                             : BlockId{static_cast<std::uint8_t>(i - kDirectPointers + 1), 0};
+      if (auto done = account(id, before, before.pointers[i], written.inode, written.inode.pointers[i]);
+          !done)
+        return done;
+    }
+    st_.add_live(written.address, kInodeBytes, modified);
+    entry = {.address = written.address,
+             .slot = written.slot,
+             .unlinked = written.inode.links == 0,
+             .version = std::max(entry.version, written.inode.version),
+             .accessed = static_cast<std::uint32_t>(written.inode.accessed.seconds)};
+    st_.dirty_map_blocks_.insert(written.inode.number / s_.map_entries_per_block());
+    return {};
+  }
+
+  /// What the old copy led to is dead, what the new one leads to is live.
+  VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address, const Inode& after,
+                          SectorAddress new_address) {
+    const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
+    const std::uint32_t new_bytes = s_.stored_bytes(after.size_bytes, id);
+    if (old_address == new_address && old_bytes == new_bytes) return {};
+    for (const SectorAddress address : {old_address, new_address})
+      if (address != 0 && !s_.holds(address, 1)) return refuse(EIO);
+    if (old_address != 0) st_.drop_live(old_address, old_bytes);
+    if (new_address != 0) st_.add_live(new_address, new_bytes, modified_ns_);
+    if (id.level == 0) return {};
+    std::vector<std::byte> old_index(s_.block_bytes), new_index(s_.block_bytes);
+    if (old_address != 0)
+      if (auto read = st_.read_sectors(old_address, old_index); !read) return read;
+    if (new_address != 0)
+      if (auto read = st_.read_sectors(new_address, new_index); !read) return read;
+    const std::uint32_t p = s_.pointers_per_block();
+    const auto level = static_cast<std::uint8_t>(id.level - 1);
+    const std::uint64_t first = std::uint64_t{id.index} * p + (level == 0 ? kDirectPointers : 1U);
+    for (std::uint32_t i = 0; i < p; ++i) {
+      const SectorAddress was = load32(old_index, std::size_t{i} * kPointerBytes);
+      const SectorAddress is = load32(new_index, std::size_t{i} * kPointerBytes);
+      if (was == is || first + i >= s_.blocks_of_level(level)) continue;
+      if (auto done = account({level, static_cast<std::uint32_t>(first + i)}, before, was, after, is); !done)
+        return done;
+    }
+    return {};
+  }
+
+  // Second pass.
+
+  /// Written before the record: it cannot have the change.
+  bool backward(InodeNumber number, std::uint64_t sequence) const {
+    const auto at = written_.find(number);
+    return at == written_.end() || at->second.sequence < sequence;
+  }
+
+  /// That very inode; an empty handle: it is gone, or was never written.
+  VfsResult<Store::Handle> find(InodeNumber number, std::uint32_t generation) {
+    if (number < kRootInode || number >= s_.inodes) return Store::Handle{};
+    if (!st_.map_[number].allocated() && !st_.inodes_.contains(number)) return Store::Handle{};
+    auto handle = st_.get_core(number, nullptr);
+    if (!handle) return handle;
+    if (!(*handle)->disk.allocated() || (*handle)->disk.generation != generation) return Store::Handle{};
+    return handle;
+  }
+
+  VfsResult<Store::Handle> make_again(const NameRecord& record) {
+    const InodeNumber number = record.target;
+    if (number < kRootInode || number >= s_.inodes || st_.taken_[number]) return Store::Handle{};
+    auto handle = st_.get_core(number, nullptr);
+    if (!handle) return handle;
+    CoreInode& inode = **handle;
+    st_.taken_[number] = true;
+    ++st_.files_;
+    ++st_.counters_.inodes_made_again;
+    inode.disk.number = number;
+    inode.disk.mode = record.mode;
+    inode.disk.links = record.target_links;
+    inode.disk.user = record.user;
+    inode.disk.group = record.group;
+    inode.disk.generation = record.target_generation;
+    inode.disk.accessed = inode.disk.modified = inode.disk.changed = record.time;
+    MapEntry& entry = st_.map_[number];
+    entry.version = std::max(entry.version, record.target_generation);
+    st_.mark_changed(inode);
+    VfsResult<void> filled;
+    if (inode.disk.is_directory()) {
+      std::array<std::byte, tree::kChunkBytes> names{};
+      tree::format_directory(names, number, record.directory);
+      const auto block =
+          st_.block_for_writing(operation_, inode, {.bytes = tree::kChunkBytes, .first_contents = names});
+      if (!block) return pass_on_errno(block);
+      inode.disk.size_bytes = tree::kChunkBytes;
+    } else if (inode.disk.is_symlink()) {
+      filled = st_.write_target(operation_, inode, record.symlink_target);
+    }
+    if (!filled) return pass_on_errno(filled);
+    return handle;
+  }
+
+  VfsResult<void> set_name(CoreInode& directory, CoreInode& target, const std::string& name) {
+    const auto found = tree::find_name(st_, directory, name);
+    if (!found) return pass_on_errno(found);
+    if (*found && (*found)->inode == target.number) return {};
+    if (*found)
+      return tree::replace_name(st_, operation_, directory, target,
+                                {.name = name, .at = **found, .replaced = {}});
+    const auto room = tree::make_room(st_, operation_, directory, name);
+    if (!room) return pass_on_errno(room);
+    return tree::add_name(st_, operation_, directory, target,
+                          {.name = name, .block = *room, .cause = tree::NameCause::link});
+  }
+
+  VfsResult<void> remove_name(CoreInode& directory, const std::string& name) {
+    const auto found = tree::find_name(st_, directory, name);
+    if (!found) return pass_on_errno(found);
+    if (!*found) return {};
+    return tree::remove_name(st_, operation_, directory,
+                             {.name = name, .at = **found, .cause = tree::NameCause::unlink, .dropped = {}});
+  }
+
+  VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
+    auto target = find(record.target, record.target_generation);
+    if (!target) return pass_on_errno(target);
+    if (!*target && record.operation == NameOperation::create)
+      if (target = make_again(record); !target) return pass_on_errno(target);
+    auto directory = record.operation == NameOperation::links
+                         ? VfsResult<Store::Handle>(Store::Handle{})
+                         : find(record.directory, record.directory_generation);
+    if (!directory) return pass_on_errno(directory);
+    const auto set_links = [&](CoreInode& inode, std::uint16_t links) {
+      if (inode.disk.links == links) return;
+      inode.disk.links = links;
+      st_.mark_changed(inode);
+    };
+    if (*target && backward(record.target, sequence)) {
+      set_links(**target, record.target_links);
+      ++st_.counters_.records_applied;
+    }
+    if (!*directory || !backward(record.directory, sequence)) return {};
+    ++st_.counters_.records_applied;
+    set_links(**directory, record.directory_links);
+    if (!(*directory)->disk.is_directory()) return refuse(EIO);
+    if (record.removes_name()) return remove_name(**directory, record.name);
+    if (*target) return set_name(**directory, **target, record.name);
+    return {};
+  }
+
+  Store& st_;
+  const Superblock& s_;
+  Operation operation_;
+  std::map<InodeNumber, Written> written_;
+  std::vector<std::pair<std::uint64_t, NameRecord>> records_;
+  std::int64_t modified_ns_ = 0;
+};
+
+Result<void> Store::load_tables(const Checkpoint& c) {
+  std::vector<std::byte> block(s_.block_bytes);
+  for (std::uint32_t i = 0; i < s_.map_blocks(); ++i) {
+    if (c.map_blocks[i] == 0) continue;
+    if (!read_sectors(c.map_blocks[i], block)) return unreadable("inode map");
+    if (!table_block_intact(block, s_)) return fail("lfs inode map", fmt::format("block {} is damaged", i));
+    const std::uint32_t first = i * s_.map_entries_per_block();
+    for (std::uint32_t k = 0; k < s_.map_entries_per_block() && first + k < s_.inodes; ++k) {
+      map_[first + k] = decode_map_entry(std::span(block).subspan(std::size_t{k} * kMapEntryBytes));
+      const SectorAddress address = map_[first + k].address;
+      if (address != 0 && !s_.holds(address, 1))
+        return fail("lfs inode map", fmt::format("inode {} is in no segment", first + k));
+    }
+  }
+  for (std::uint32_t i = 0; i < s_.usage_blocks(); ++i) {
+    if (!read_sectors(c.usage_blocks[i], block)) return unreadable("usage table");
+    if (!table_block_intact(block, s_)) return fail("lfs usage table", fmt::format("block {} is damaged", i));
+    const std::uint32_t first = i * s_.usage_entries_per_block();
+    for (std::uint32_t k = 0; k < s_.usage_entries_per_block() && first + k < s_.segments; ++k) {
+      SegmentUsage& usage = usage_[first + k];
+      usage = decode_usage(std::span(block).subspan(std::size_t{k} * kUsageEntryBytes));
+      if (usage.live_bytes > s_.segment_bytes())
+        return fail("lfs usage table",
+                    fmt::format("segment {} has more live bytes than it is long", first + k));
+      live_bytes_ += usage.live_bytes;
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptions& options) {
+  const std::uint64_t device_sectors = system.queue.sectors();
+  if (device_sectors <= kSuperblockAddress) return fail("lfs", "the device is too small");
+  std::vector<std::byte> bytes(kSectorBytes);
+  os::BlockRequest request{model::Op::read, kSuperblockAddress, 1};
+  request.into = bytes;
+  if (system.queue.transfer(request) != model::Status::ok) return unreadable("superblock");
+  const auto superblock = decode_superblock(bytes, device_sectors);
+  if (!superblock) return pass_on(superblock);
+  std::unique_ptr<Store> store(new Store(system, *superblock, options));
+  if (auto ready = store->come_up(); !ready) {
+    store->abandon();
+    return pass_on(ready);
+  }
+  return store;
+}
+
+/// Of a file system whose superblock is known.
+Result<void> Store::come_up() {
+  std::array<std::optional<Checkpoint>, 2> regions;
+  std::vector<std::byte> bytes(std::size_t{s_.checkpoint_sectors} * kSectorBytes);
+  for (std::size_t i = 0; i < 2; ++i)
+    if (read_sectors(s_.checkpoints[i], bytes)) regions[i] = decode_checkpoint(bytes, s_);
+  const auto found = newest(std::move(regions[0]), std::move(regions[1]));
+  if (!found) return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
+  checkpoint_ = *found;
+  if (auto loaded = load_tables(*found); !loaded) return loaded;
+  segment_ = found->segment;
+  next_segment_ = found->next_segment;
+  offset_ = found->offset;
+  sequence_ = found->region_sequence;
+  last_summary_ = found->last_summary;
+  epoch_ = found->next_epoch;
+  // This mount has a number of its own from now on, whatever becomes of it.
+  ++checkpoint_.sequence;
+  ++checkpoint_.next_epoch;
+  if (!write_sectors(s_.checkpoints[(checkpoint_.sequence + 1) % 2], encode(checkpoint_, s_)))
+    return fail("lfs", "the device cannot be written");
+  for (const SegmentNumber i : {segment_, next_segment_})
+    if (usage_[i].state == SegmentState::clean) usage_[i].state = SegmentState::active;
+  recovering_ = true;
+  Recovery recovery(*this);
+  recovery.count_files();
+  if (options_.roll_forward && !recovery.roll_forward(found->epoch))
+    return fail("lfs", "the log since the checkpoint cannot be followed",
+                "mount without roll-forward, which loses what came after the checkpoint");
+  clean_segments_ =
+      static_cast<std::uint32_t>(std::count_if(usage_.begin(), usage_.end(), [](const SegmentUsage& usage) {
+        return usage.state == SegmentState::clean;
+      }));
+  const auto removed = recovery.remove_unlinked();
+  recovering_ = false;
+  if (!removed || !checkpoint()) return fail("lfs", "it cannot be brought up to date");
+  const auto root = get_core(kRootInode, nullptr);
+  if (!root || !(*root)->disk.is_directory()) return fail("lfs", "there is no root directory");
+  schedule_tick();
+  return {};
+}
+
+}  // namespace headcrash::lfs

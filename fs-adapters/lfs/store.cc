@@ -1,0 +1,382 @@
+// Inodes in core, the hooks of names, and operations (store.h).
+#include "fs-adapters/lfs/store.h"
+
+#include <algorithm>
+
+#include "plugin/base/invariant.h"
+
+namespace headcrash::lfs {
+
+namespace {
+
+constexpr std::size_t kIdleInodes = 1000;
+constexpr std::size_t kRecordsBytesMax = 32 << 10;  // flushed before the next operation begins
+constexpr os::TimeNs kTickNs = model::kSecondNs;
+// Inode sectors in the cache, one object a segment: they are forgotten together.
+constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
+
+}  // namespace
+
+std::uint64_t inode_sectors_object(SegmentNumber segment) {
+  return kInodeSectorsObject + segment;
+}
+
+Store::Store(os::System& system, const Superblock& superblock, const MountOptions& options)
+    : InodeStore(system.executor, system.cpu),
+      system_(system),
+      cache_(system.cache),
+      disk_(system.queue),
+      options_(options),
+      s_(superblock),
+      map_(superblock.inodes),
+      usage_(superblock.segments),
+      taken_(superblock.inodes),
+      log_lock_(system.executor),
+      loaded_(system.executor),
+      no_compound_(system.executor),
+      gate_(system.executor),
+      checkpoint_lock_(system.executor),
+      random_(superblock.id * 2654435761ULL + 1) {
+  cache_.hooks(this);
+  taken_[0] = taken_[1] = true;
+}
+
+Store::~Store() {
+  cache_.hooks(nullptr);
+}
+
+void Store::end_daemons() {
+  closing_ = true;
+  while (cleaner_runs_) gate_.wait();
+  system_.syncer.forget_work();
+  (void)system_.syncer.wait_for_work_under_way();
+}
+
+void Store::abandon() {
+  abandoned_ = true;
+  stopped_ = true;
+  system_.syncer.forget_work();
+  cache_.discard_all();
+}
+
+// Inodes.
+
+VfsResult<void> Store::load(CoreInode& inode) {
+  const MapEntry& entry = map_[inode.number];
+  inode.disk.number = inode.number;
+  if (!entry.allocated()) return {};
+  if (!s_.holds(entry.address, 1)) return refuse(EIO);
+  const os::BufferKey key{inode_sectors_object(s_.segment_of(entry.address)), entry.address};
+  const auto sector = cache_.read(key, os::Content::data, entry.address, kSectorBytes);
+  if (!sector) return refuse(EIO);
+  const auto bytes = sector->bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
+  if (!inode_intact(bytes, s_)) return refuse(EIO);
+  const Inode found = decode_inode(bytes);
+  if (found.number != inode.number || !found.allocated() || found.size_bytes > s_.file_bytes_max())
+    return refuse(EIO);
+  inode.disk = found;
+  inode.placed_size = found.size_bytes;
+  return {};
+}
+
+VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* operation) {
+  if (!is_inode(number)) return refuse(EIO);
+  for (;;) {
+    auto at = inodes_.find(number);
+    if (at == inodes_.end()) break;
+    CoreInode& inode = *at->second;
+    if (inode.loading) {
+      loaded_.wait();
+      continue;
+    }
+    ++inode.references;
+    if (inode.is_idle) idle_.erase(inode.idle);
+    inode.is_idle = false;
+    return Handle(*this, inode, operation);
+  }
+  CoreInode& inode = *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
+  inode.loading = true;
+  const auto done = load(inode);
+  inode.loading = false;
+  loaded_.wake_all();
+  if (!done) {
+    inodes_.erase(number);
+    return pass_on_errno(done);
+  }
+  inode.references = 1;
+  return Handle(*this, inode, operation);
+}
+
+VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
+  auto handle = get_core(number, operation);
+  if (!handle) return pass_on_errno(handle);
+  return tree::InodeHandle(std::move(*handle));
+}
+
+tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operation) {
+  ++inode.references;
+  return {*this, inode, operation};
+}
+
+/// Directories lie anywhere, files behind their directory: so those of one directory share blocks of the map
+/// (Rosenblum 1992, section 4.2.1).
+std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_directory) {
+  InodeNumber from = directory + 1;
+  if (is_directory) {
+    random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;
+    from = static_cast<InodeNumber>((random_ >> 33U) % s_.inodes);
+  }
+  for (std::uint32_t i = 0; i < s_.inodes; ++i) {
+    const InodeNumber number = (from + i) % s_.inodes;
+    if (!taken_[number] && map_[number].version < kVersionMax) return number;
+  }
+  return std::nullopt;
+}
+
+VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreInode& directory,
+                                         bool is_directory) {
+  if (!has_room(kInodeBytes)) return refuse(ENOSPC);
+  const auto number = free_number(directory.number, is_directory);
+  if (!number) return refuse(ENOSPC);
+  taken_[*number] = true;
+  ++files_;
+  auto& place = inodes_[*number];
+  invariant(place == nullptr, "lfs: a free inode is not in core");
+  place = std::make_unique<CoreInode>(executor, *number);
+  CoreInode& inode = *place;
+  inode.disk.number = *number;
+  inode.disk.generation = map_[*number].version;
+  inode.references = 1;
+  mark_changed(inode);
+  return tree::InodeHandle(*this, inode, &operation);
+}
+
+void Store::mark_changed(tree::CoreInode& tree_inode) {
+  CoreInode& inode = core(tree_inode);
+  ++changes_;
+  if (inode.removed) return;
+  inode.changed = true;
+  if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
+}
+
+/// Nobody refers to it.
+void Store::settle(CoreInode& inode) {
+  if (inode.references != 0 || inode.loading) return;
+  if (inode.removed) {
+    taken_[inode.number] = false;
+    inodes_.erase(inode.number);
+    return;
+  }
+  if (inode.needs_writing() || inode.is_idle) return;
+  inode.is_idle = true;
+  inode.idle = idle_.insert(idle_.end(), inode.number);
+  if (idle_.size() > kIdleInodes) forget_idle(kIdleInodes);
+}
+
+void Store::forget_idle(std::size_t keep) {
+  while (idle_.size() > keep) {
+    inodes_.erase(idle_.front());
+    idle_.pop_front();
+  }
+}
+
+void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
+  CoreInode& inode = core(tree_inode);
+  if (--inode.references != 0) return;
+  if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
+  if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
+    // It keeps its inode until then: with the mark in the map a crash does not lose it.
+    removals_put_off_.push_back(inode.number);
+    return;
+  }
+  if (operation == nullptr) ++operations_;
+  remove(inode);
+  if (operation == nullptr) end_operation();
+}
+
+/// An inode without links and users.
+void Store::remove(CoreInode& inode) {
+  inode.references = 1;
+  inode.lock.lock();
+  Operation operation;
+  const auto freed = free_blocks(operation, inode, 0, static_cast<std::int64_t>(s_.blocks_per_file_max()));
+  if (!freed) stop();
+  MapEntry& entry = map_[inode.number];
+  if (entry.allocated()) drop_live(entry.address, kInodeBytes);
+  entry.address = 0;
+  entry.slot = 0;
+  entry.unlinked = false;
+  ++entry.version;
+  dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
+  dirty_bytes_ -= inode.dirty.size() * s_.block_bytes;
+  inode.dirty.clear();
+  inode.changed = false;
+  inode.removed = true;
+  inode.disk.mode = 0;
+  to_write_.erase(inode.number);
+  cache_.discard_object(inode.number);
+  --files_;
+  ++changes_;
+  inode.lock.unlock();
+  --inode.references;
+  settle(inode);
+}
+
+// Names.
+
+void Store::record(Operation& operation, NameRecord record) {
+  if (recovering_) return;
+  record.more_follows = operation.compound;
+  append(record, records_);
+  ++records_made_;
+  ++changes_;
+}
+
+void Store::record_links(Operation& operation, const tree::CoreInode& inode) {
+  record(operation, {.operation = NameOperation::links,
+                     .target = inode.number,
+                     .target_generation = inode.attributes.generation,
+                     .target_links = inode.attributes.links});
+}
+
+VfsResult<void> Store::link_added(tree::Operation& tree_operation, const tree::LinkAddition& addition,
+                                  os::HeldBuffer directory_block) {
+  auto& operation = static_cast<Operation&>(tree_operation);
+  drop_link(addition.replaced);
+  NameRecord added{.directory = addition.directory.number,
+                   .directory_generation = addition.directory.attributes.generation,
+                   .directory_links = addition.directory.attributes.links,
+                   .block = static_cast<std::uint32_t>(addition.block),
+                   .target = addition.target.number,
+                   .target_generation = addition.target.attributes.generation,
+                   .target_links = addition.target.attributes.links,
+                   .name = std::string(addition.name)};
+  switch (addition.cause) {
+    case tree::NameCause::create: {
+      const tree::Attributes& its = addition.target.attributes;
+      added.operation = NameOperation::create;
+      added.mode = its.mode;
+      added.user = its.user;
+      added.group = its.group;
+      added.time = its.modified;
+      added.symlink_target = core(addition.target).target;
+      break;
+    }
+    case tree::NameCause::link:
+    case tree::NameCause::unlink:
+      added.operation = NameOperation::link;
+      break;
+    default:
+      added.operation = NameOperation::rename_add;
+      if (!operation.compound && !recovering_) ++compounds_, operation.compound = true;
+  }
+  record(operation, std::move(added));
+  if (addition.replaced.inode != nullptr) record_links(operation, *addition.replaced.inode);
+  if (addition.replaced.parent != nullptr) record_links(operation, *addition.replaced.parent);
+  write_delayed(std::move(directory_block));
+  return {};
+}
+
+VfsResult<void> Store::link_removed(tree::Operation& tree_operation, const tree::LinkRemoval& removal,
+                                    os::HeldBuffer directory_block) {
+  auto& operation = static_cast<Operation&>(tree_operation);
+  drop_link(removal.dropped);
+  const bool renamed = removal.cause == tree::NameCause::rename || removal.cause == tree::NameCause::exchange;
+  NameRecord removed{.operation = renamed ? NameOperation::rename_remove : NameOperation::unlink,
+                     .directory = removal.directory.number,
+                     .directory_generation = removal.directory.attributes.generation,
+                     .directory_links = removal.directory.attributes.links,
+                     .block = static_cast<std::uint32_t>(removal.block),
+                     .name = std::string(removal.name)};
+  if (const tree::CoreInode* dropped = removal.dropped.inode) {
+    removed.target = dropped->number;
+    removed.target_generation = dropped->attributes.generation;
+    removed.target_links = dropped->attributes.links;
+  }
+  record(operation, std::move(removed));
+  if (removal.dropped.parent != nullptr && removal.dropped.parent != &removal.directory)
+    record_links(operation, *removal.dropped.parent);
+  if (operation.compound) {
+    operation.compound = false;
+    if (--compounds_ == 0) no_compound_.wake_all();
+  }
+  write_delayed(std::move(directory_block));
+  return {};
+}
+
+VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
+  if (stopped_) return refuse(EIO);
+  // The records of its names, too, and of all that leads to it: a directory that was never written is made
+  // again from them.
+  return flush({&core(inode)});
+}
+
+// Operations.
+
+void Store::begin_operation() {
+  while (checkpoint_wanted_) gate_.wait();
+  ++operations_;
+}
+
+void Store::end_operation() {
+  if (--operations_ == 0) gate_.wake_all();
+}
+
+/// No locks are held, and it is not in an operation yet.
+VfsResult<void> Store::make_room_for_operation() {
+  if (dirty_bytes_ > cache_.size_bytes() / 3 || records_.size() > kRecordsBytesMax)
+    if (auto flushed = flush_unlocked(0, cache_.size_bytes() / 4); !flushed) return flushed;
+  if (clean_segments_ < clean_start()) wake_cleaner();
+  const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + s_.segment_bytes();
+  for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
+    const auto more = clean();
+    if (!more) return pass_on_errno(more);
+    if (*more <= 0) break;
+  }
+  return {};
+}
+
+VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
+  for (bool again = true;; again = false) {
+    if (stopped_) return refuse(EIO);
+    if (auto room = make_room_for_operation(); !room) return room;
+    begin_operation();
+    const std::uint64_t changes = changes_;
+    Operation operation;
+    auto result = body(operation);
+    if (operation.compound && --compounds_ == 0) no_compound_.wake_all();
+    if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes) stop();
+    end_operation();
+    if (result || result.error().value != ENOSPC || !again || stopped_) return result;
+    // What has been freed counts when it has been written.
+    const auto more = clean();
+    if (!more) return refuse(EIO);
+  }
+}
+
+SpaceStatus Store::space() const {
+  const std::uint64_t used = live_bytes_ + dirty_bytes_;
+  const std::uint64_t total = capacity_bytes();
+  return {.total_bytes = total,
+          .free_bytes = total - std::min(used, total),
+          .total_inodes = s_.inodes - kRootInode,
+          .free_inodes = s_.inodes - kRootInode - files_};
+}
+
+/// Once a second, by the syncer: what is old, and a checkpoint when it is time.
+void Store::tick() {
+  if (abandoned_ || closing_) return;
+  if (!stopped_ && executor.now() >= options_.write_after_ns)
+    (void)flush_unlocked(executor.now() - options_.write_after_ns + 1, 0);
+  const bool time = options_.checkpoint_interval_ns != 0 && executor.now() >= checkpoint_at_;
+  const bool bytes =
+      options_.checkpoint_bytes != 0 && sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
+  if (!stopped_ && !abandoned_ && (time || bytes)) (void)checkpoint();
+  if (!abandoned_ && !closing_) schedule_tick();
+}
+
+void Store::schedule_tick() {
+  system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
+}
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,301 @@
+#pragma once
+// The mounted log: inodes in core, their blocks in the buffer cache, the log's writer, checkpoints, the
+// cleaner and recovery, as an InodeStore for the tree (tree/inode_store.h).
+//
+//   file_blocks.cc   which block lies where; holes, sizes, room
+//   store.cc         inodes in core, names' hooks, operations
+//   log_writer.cc    flushing files into regions of the log
+//   checkpoint.cc    map, usage table and checkpoint regions
+//   cleaner.cc       segments whose live blocks are written again elsewhere
+//   recovery.cc      mounting: the newest checkpoint, and the log since
+//
+// What is changed is dirty in the cache, or in the inode in core, until a flush puts it into a region: data,
+// the index blocks that lead to it, the inode, in this order, so that an inode in the log leads to what
+// belongs to it. A flush holds the locks of the inodes that it writes, so that no inode or directory is
+// written in the middle of an operation; what others are at work on it passes over. Each region has the
+// directory log's records up to that moment (Rosenblum 1992, 4.5.1.2): a record is never later in the log than
+// the inodes and directory blocks that it tells of. A flush waits until no rename is half done, so that the
+// records of one operation are in one region.
+//
+// A checkpoint waits until no operation is under way and keeps new ones waiting (4.5.2.1). What has become
+// empty before it may be written again when it is durable, and not before.
+//
+// Locks: gate (operations and checkpoints), inodes, then the log's lock. Threads: the executor's.
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fs-adapters/lfs/cleaning_policy.h"
+#include "fs-adapters/lfs/directory_log.h"
+#include "fs-adapters/lfs/format.h"
+#include "fs-adapters/lfs/region.h"
+#include "fs-adapters/os/system.h"
+#include "fs-adapters/tree/inode_store.h"
+
+namespace headcrash::lfs {
+
+struct MountOptions {
+  bool roll_forward = true;  ///< off: the newest checkpoint as it is; what came after it is gone
+  os::TimeNs write_after_ns = 30 * model::kSecondNs;          ///< age at which data is written
+  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0: not by time
+  std::uint64_t checkpoint_bytes = 0;  ///< of the log between two checkpoints; 0: not by bytes
+  Selection selection = Selection::cost_benefit;
+  WriteBackOrder order = WriteBackOrder::by_age;
+  std::uint32_t clean_start = 0, clean_stop = 0;  ///< clean segments; 0: by the disk's size
+  bool background_cleaner = true;
+};
+
+struct CoreInode : tree::CoreInode {
+  CoreInode(os::Executor& executor, InodeNumber number) : tree::CoreInode(executor, number, disk) {}
+
+  Inode disk;
+  std::uint64_t placed_size = 0;  ///< of the copy in the log: how long its blocks are there
+  std::set<BlockId> dirty;        ///< newer in the cache than in the log
+  bool changed = false;           ///< the inode itself
+  bool loading = false;
+  bool removed = false;
+  bool is_idle = false;
+  os::TimeNs dirty_since = 0;  ///< when `dirty` or `changed` came to be
+  std::string target;          ///< of a symbolic link that is being made
+  std::list<InodeNumber>::iterator idle = {};
+
+  bool needs_writing() const { return changed || !dirty.empty(); }
+};
+
+/// Under which the cache has a segment's sectors of inodes: they are forgotten together.
+std::uint64_t inode_sectors_object(SegmentNumber segment);
+
+struct Operation : tree::Operation {
+  bool compound = false;  ///< some of its records are there, and not all
+};
+
+struct Counters {
+  std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
+  std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
+  std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
+};
+
+class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
+ public:
+  /// Reads the checkpoint, rolls forward unless the options say otherwise, and writes a checkpoint.
+  static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
+  ~Store() override;
+
+  // The tree's questions.
+  InodeNumber root() const override { return kRootInode; }
+  bool is_inode(std::uint64_t number) const override { return number >= kRootInode && number < s_.inodes; }
+  std::uint64_t inodes_max() const override { return s_.inodes; }
+  std::uint32_t block_bytes() const override { return s_.block_bytes; }
+  std::uint64_t file_bytes_max() const override { return s_.file_bytes_max(); }
+  std::uint32_t new_directory_bytes() const override { return kSectorBytes; }
+  std::uint32_t symlink_bytes_max() const override { return std::min(s_.block_bytes, 4095U); }
+  bool stopped() const override { return stopped_; }
+  std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
+
+  VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
+  VfsResult<tree::InodeHandle> get(InodeNumber number, tree::Operation* operation) override;
+  tree::InodeHandle share(tree::CoreInode& inode, tree::Operation* operation) override;
+  VfsResult<tree::InodeHandle> make(tree::Operation& operation, tree::CoreInode& directory,
+                                    bool is_directory) override;
+  void mark_changed(tree::CoreInode& inode) override;
+
+  VfsResult<os::HeldBuffer> read_block(tree::CoreInode& inode, std::int64_t block) override;
+  VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
+                                              const tree::BlockWanted& wanted) override;
+  void write_delayed(os::HeldBuffer buffer) override;
+  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
+                              std::int64_t end) override;
+  VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
+                           std::uint64_t size_bytes) override;
+  VfsResult<std::int64_t> grow_directory(tree::Operation& operation, tree::CoreInode& directory) override;
+  VfsResult<void> write_target(tree::Operation& operation, tree::CoreInode& link,
+                               std::string_view target) override;
+
+  VfsResult<void> link_added(tree::Operation& operation, const tree::LinkAddition& addition,
+                             os::HeldBuffer directory_block) override;
+  VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
+                               os::HeldBuffer directory_block) override;
+  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
+
+  // The whole of it.
+  /// Everything is on the disk, and a mount needs no roll-forward. Not from within an operation.
+  VfsResult<void> checkpoint();
+  /// One pass of the cleaner, and its checkpoint: how many segments more are clean. Not from an operation.
+  VfsResult<std::int64_t> clean();
+  void stop() { stopped_ = true; }
+  /// The cleaner and the writer have ended when it returns, and are not asked for again: before an unmount.
+  void end_daemons();
+  /// No work is asked for any more: before it goes.
+  void abandon();
+  SpaceStatus space() const;
+  void forget_idle(std::size_t keep);
+  void drop_clean() { cache_.drop_clean(); }
+  const Superblock& superblock() const { return s_; }
+  const Counters& counters() const { return counters_; }
+  std::uint32_t clean_segments() const { return clean_segments_; }
+  std::uint64_t live_bytes() const { return live_bytes_; }
+
+ private:
+  using Handle = tree::Handle<CoreInode>;
+  Store(os::System& system, const Superblock& superblock, const MountOptions& options);
+  static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
+
+  // os::WriteHooks: the cache writes nothing by itself.
+  bool before_write(os::Outgoing&) override { return false; }
+  void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
+
+  // store.cc
+  VfsResult<Handle> get_core(InodeNumber number, tree::Operation* operation);
+  VfsResult<void> load(CoreInode& inode);
+  void put(tree::CoreInode& inode, tree::Operation* operation) override;
+  void remove(CoreInode& inode);
+  void settle(CoreInode& inode);
+  std::optional<InodeNumber> free_number(InodeNumber directory, bool is_directory);
+  void begin_operation();
+  void end_operation();
+  void record(Operation& operation, NameRecord record);
+  void record_links(Operation& operation, const tree::CoreInode& inode);
+  VfsResult<void> make_room_for_operation();
+  void tick();
+  void schedule_tick();
+
+  // file_blocks.cc
+  VfsResult<SectorAddress> address_of(CoreInode& inode, BlockId block);
+  /// An index block, or an empty buffer where there is none and `make` is false.
+  VfsResult<os::HeldBuffer> index_block(CoreInode& inode, BlockId block, bool make);
+  VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
+  VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
+  void mark_dirty(CoreInode& inode, BlockId block);
+  VfsResult<void> free_block(CoreInode& inode, BlockId block);
+  VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
+                             bool& empty);
+  std::uint32_t buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const;
+  os::HeldBuffer resized(os::HeldBuffer buffer, std::uint32_t bytes);
+  bool has_room(std::uint64_t bytes) const;
+  std::uint64_t capacity_bytes() const;
+  os::BufferKey key_of(const CoreInode& inode, BlockId block) const { return {inode.number, block.key()}; }
+
+  // log_writer.cc
+  VfsResult<void> flush(const std::vector<CoreInode*>& inodes);  ///< whose locks are held
+  VfsResult<void> flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes);
+  VfsResult<void> prepare(CoreInode& inode);
+  struct PlannedBlock {
+    CoreInode* inode = nullptr;
+    BlockId block;
+    std::size_t item = 0;  ///< in the region
+  };
+  /// What the next region is to hold.
+  struct Plan {
+    Plan(const Superblock& superblock, std::uint32_t room_sectors) : region(superblock, room_sectors) {}
+    Region region;
+    std::vector<PlannedBlock> blocks;
+    std::vector<CoreInode*> inodes;
+    std::vector<std::pair<std::uint32_t, std::size_t>> map_blocks, usage_blocks;  ///< number, item
+    bool empty() const {
+      return blocks.empty() && inodes.empty() && map_blocks.empty() && usage_blocks.empty();
+    }
+  };
+  std::uint32_t room_in_segment() const { return s_.segment_sectors - offset_; }
+  VfsResult<std::unique_ptr<Plan>> new_plan();
+  VfsResult<void> plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode);
+  /// As well as the inodes that the plan has.
+  bool room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks, std::uint32_t sectors) const;
+  /// Writes what is planned and begins again.
+  VfsResult<void> emit(std::unique_ptr<Plan>& plan);
+  VfsResult<void> send(std::unique_ptr<Plan>& plan);
+  VfsResult<void> replan(std::unique_ptr<Plan>& plan);
+  VfsResult<void> write_records();
+  void fill_block(Plan& plan, const PlannedBlock& planned);
+  void fill_inodes(Plan& plan, std::size_t first_item);
+  VfsResult<void> write_region(Region& region);
+  VfsResult<void> advance_segment();
+  void add_live(SectorAddress address, std::uint32_t bytes, std::int64_t modified_ns);
+  void drop_live(SectorAddress address, std::uint32_t bytes);
+
+  // checkpoint.cc
+  VfsResult<void> checkpoint_locked();
+  VfsResult<void> flush_everything();
+  VfsResult<void> write_tables();
+  void fill_map_blocks(Plan& plan);
+  void fill_usage_blocks(Plan& plan);
+  VfsResult<void> write_checkpoint_region();
+  std::vector<SegmentNumber> emptied_segments() const;
+
+  // cleaner.cc
+  std::uint64_t log_room_bytes() const;
+  std::uint64_t overhead_bytes() const;
+  VfsResult<void> clean_segment(SegmentNumber segment);
+  VfsResult<void> move_live(const SummaryEntry& entry, SectorAddress address,
+                            std::span<const std::byte> bytes);
+  VfsResult<void> move_block(const SummaryEntry& entry, SectorAddress address,
+                             std::span<const std::byte> bytes);
+  VfsResult<void> move_inodes(SectorAddress address, std::span<const std::byte> bytes);
+  void wake_cleaner();
+  std::uint32_t clean_start() const;
+  std::uint32_t clean_stop() const;
+
+  // recovery.cc
+  friend class Recovery;
+  Result<void> come_up();
+  Result<void> load_tables(const Checkpoint& checkpoint);
+  VfsResult<void> read_sectors(SectorAddress address, std::span<std::byte> into);
+  VfsResult<void> write_sectors(SectorAddress address, std::span<const std::byte> data);
+
+  os::System& system_;
+  os::BufferCache& cache_;
+  os::DiskQueue& disk_;
+  MountOptions options_;
+  Superblock s_;
+  Checkpoint checkpoint_;  ///< the newest durable one, and the counters that go on
+  std::vector<MapEntry> map_;
+  std::vector<SegmentUsage> usage_;
+  std::vector<bool> taken_;  ///< numbers: allocated, or in core and not yet in the log
+  std::set<std::uint32_t> dirty_map_blocks_;
+  std::uint64_t live_bytes_ = 0;
+  std::uint32_t files_ = 0;
+  std::uint32_t clean_segments_ = 0;
+
+  // The log's end.
+  SegmentNumber segment_ = 0, next_segment_ = 0;
+  std::uint32_t offset_ = 0;
+  std::uint64_t sequence_ = 0;  ///< of the last region
+  std::uint64_t epoch_ = 0;
+  SectorAddress last_summary_ = 0;
+  std::uint64_t sectors_since_checkpoint_ = 0;
+  os::FiberLock log_lock_;
+
+  std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
+  std::list<InodeNumber> idle_;
+  os::WaitQueue loaded_;
+  std::set<InodeNumber> to_write_;  ///< those that need it
+  std::uint64_t dirty_bytes_ = 0;   ///< of blocks
+  std::vector<InodeNumber> removals_put_off_;
+
+  std::vector<std::byte> records_;  ///< not yet in the log
+  std::size_t records_made_ = 0;
+  std::uint32_t compounds_ = 0;  ///< operations with some of their records there
+  os::WaitQueue no_compound_;
+
+  std::uint32_t operations_ = 0;
+  bool checkpoint_wanted_ = false;
+  os::WaitQueue gate_;
+  os::FiberLock checkpoint_lock_;
+  bool cleaner_runs_ = false;
+  os::TimeNs checkpoint_at_ = 0;
+  std::uint64_t changes_ = 0;
+  std::uint64_t random_ = 0;
+  bool recovering_ = false;
+  bool stopped_ = false;
+  bool abandoned_ = false;
+  bool closing_ = false;
+  os::Account cleaner_account_{.name = "cleaner"};
+  Counters counters_;
+};
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,72 @@
+// The equations against sums done by hand, and the calculator as a user runs it.
+#include <gtest/gtest.h>
+
+#include "harness/experiment/chen96/delay_model.h"
+#include "harness/experiment/experiment.h"
+
+namespace headcrash::experiment::chen96 {
+namespace {
+
+TEST(DelayModel, KeepsTheThreeRules) {
+  EXPECT_EQ(optimal_delay(10, 5, 100, 5).rule, Rule::disk_keeps_up);
+  EXPECT_EQ(optimal_delay(101, 5.1, 100, 5).rule, Rule::cache_thrashes);
+  EXPECT_EQ(optimal_delay(101, 5.1, 100, 5).delay_s, 0);
+  const OptimalDelay lifetime = optimal_delay(60, 10, 85, 4);
+  EXPECT_EQ(lifetime.rule, Rule::lifetime);
+  EXPECT_DOUBLE_EQ(lifetime.delay_s, 6);
+}
+
+TEST(DelayModel, SharesCacheAndDiskWithReads) {
+  // Half of 100 MB, by 5 - 1 MB/s.
+  EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5), 12.5);
+  EXPECT_FALSE(delay_with_reads_s({.write_cache = 3, .read_cache = 6, .read_disk = 5}, 100, 5));
+  EXPECT_DOUBLE_EQ(*most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 1}, 5), 16);
+  EXPECT_FALSE(most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 0}, 5));
+}
+
+TEST(DelayModel, AWriteCostsItsPositioning) {
+  EXPECT_NEAR(efficiency(0.06, 0.015, 4), 0.5, 1e-12);
+  EXPECT_NEAR(size_for_efficiency_mb(0.5, 0.015, 4), 0.06, 1e-12);
+  EXPECT_NEAR(*least_delay_s(2, 0.015, 4), 0.03, 1e-12);
+  EXPECT_FALSE(least_delay_s(4, 0.015, 4));
+  EXPECT_DOUBLE_EQ(burst_start_s(10, 15, 5), 13);
+  EXPECT_DOUBLE_EQ(burst_start_s(100, 15, 5), 0);
+}
+
+ExperimentOutcome calculated(const std::map<std::string, double>& parameters) {
+  auto outcome = run_experiment({.name = "chen96/calculator", .parameters = parameters});
+  EXPECT_TRUE(outcome.has_value()) << (outcome ? "" : outcome.error().message());
+  return *std::move(outcome);
+}
+
+TEST(Calculator, AnswersForAMachineOfTheUser) {
+  const ExperimentOutcome outcome =
+      calculated({{"memory-mb", 200}, {"disk-mb-s", 20}, {"write-mb-s", 40}, {"file-set-mb", 120}});
+  EXPECT_TRUE(outcome.cells.empty());
+  ASSERT_FALSE(outcome.answers.empty());
+  EXPECT_EQ(outcome.answers[0].numbers.at(0).ours, 10);
+  EXPECT_EQ(outcome.answers[0].numbers.at(1).ours, 3);
+  EXPECT_EQ(outcome.answers[0].tables.at(0).rows.at(0).at(1), "10");
+  EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
+}
+
+/// What the paper prints follows from its equations, but for what it says about current systems.
+TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
+  const ExperimentOutcome outcome = calculated({});
+  EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
+  EXPECT_EQ(outcome.count(Verdict::undecided), 0U);
+  EXPECT_GT(outcome.count(Verdict::holds), 12U);
+}
+
+TEST(Calculator, SaysWhatIsWrongWithAParameter) {
+  for (const auto& [its_name, value] : std::map<std::string, double>{
+           {"memory-mb", 0}, {"disk-mb-s", -1}, {"read-share", 1}, {"read-misses", 1.5}, {"burst-mb", -1}}) {
+    const ExperimentOutcome outcome = calculated({{its_name, value}});
+    EXPECT_FALSE(outcome.answers.at(0).numbers.at(0).ours) << its_name;
+    EXPECT_NE(outcome.answers.at(0).numbers.at(0).remark.find(its_name), std::string::npos);
+  }
+  EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
+}
+
+}  // namespace
+}  // namespace headcrash::experiment::chen96

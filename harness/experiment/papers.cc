@@ -1,0 +1,18 @@
+// The table of papers (paper.h). A new paper is a folder and a line.
+#include "harness/experiment/chen96/chen96.h"
+#include "harness/experiment/ganger94/ganger94.h"
+#include "harness/experiment/paper.h"
+#include "harness/experiment/rosenblum92/rosenblum92.h"
+
+namespace headcrash::experiment {
+
+const std::vector<Paper>& papers() {
+  static const std::vector<Paper> kPapers{
+      ganger94::paper(),
+      chen96::paper(),
+      rosenblum92::paper(),
+  };
+  return kPapers;
+}
+
+}  // namespace headcrash::experiment

@@ -1,0 +1,72 @@
+#pragma once
+// Which file is overwritten next: the three generators of Rosenblum 1992, section 5.3.2.
+//
+//   uniform        every file is equally likely
+//   hot-and-cold   `hot_references` of the writes go to the first `hot_files` of the files; within both groups
+//                  every file is equally likely
+//   exponential    file number / number of files has an exponential distribution with mean `mean`
+//
+// The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of the data.
+// They go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % to 2 % the mean is 0.02 / ln 10 = 0.00869. Both are here.
+//
+// An exponential variate is made without logarithm, since those would take half of a simulation: with
+// probability 1/2 it lies below the median m, distributed as the truncated exponential, which a table of its
+// inverse gives; else it is m and another variate (the distribution has no memory). The number of times that it
+// went past m is a count of leading zeros.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugin/base/random.h"
+
+namespace headcrash::experiment::rosenblum92 {
+
+inline constexpr double kMeanAsPrinted = 0.02172;
+inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
+
+struct AccessPattern {
+  enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
+  Kind kind = Kind::uniform;
+  double hot_files = .1;       ///< a share of the files
+  double hot_references = .9;  ///< a share of the writes
+  double mean = kMeanAsPrinted;
+
+  std::string name() const;  ///< "hot-and-cold 90->10"
+  bool operator==(const AccessPattern&) const = default;
+};
+
+inline constexpr AccessPattern kUniform{};
+inline constexpr AccessPattern kHotCold90To10{.kind = AccessPattern::Kind::hot_and_cold};
+inline constexpr AccessPattern kHotCold90To1{.kind = AccessPattern::Kind::hot_and_cold, .hot_files = .01};
+inline constexpr AccessPattern kExponentialAsPrinted{.kind = AccessPattern::Kind::exponential};
+inline constexpr AccessPattern kExponentialAsNamed{.kind = AccessPattern::Kind::exponential,
+                                                   .mean = kMeanAsNamed};
+
+/// Equal seeds give equal sequences on every host.
+class AccessGenerator {
+ public:
+  /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold have a file.
+  AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
+
+  /// The next `out.size()` files, each below `files`.
+  void next(std::span<std::uint32_t> out);
+
+  /// Files below it are hot: those of the hot group, or the ones that get 90 % of the references of an exponential
+  /// pattern; half of the files when the pattern is uniform.
+  std::uint32_t hot_limit() const { return hot_limit_; }
+
+ private:
+  void next_exponential(std::span<std::uint32_t> out);
+
+  AccessPattern pattern_;
+  std::uint32_t files_;
+  std::uint32_t hot_limit_ = 0;
+  std::uint64_t hot_threshold_ = 0;  ///< of 32 random bits
+  double median_ = 0;                ///< in files
+  std::vector<double> inverse_;      ///< of the truncated exponential below the median, in files
+  Random random_;
+};
+
+}  // namespace headcrash::experiment::rosenblum92
