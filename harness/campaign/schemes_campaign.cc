@@ -203,7 +203,7 @@ class SchemesRun {
       worst_ = explored.verdicts.rbegin()->first;
       record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
                                    explored.clean, explored.checked, explored.forbidden, faults_.summary);
-      const in_process::DamageCounts& damage = explored.damage;
+      const adapters::DamageCounts& damage = explored.damage;
       if (damage.damaged > 0)
         record.summary += fmt::format(
             "; {} damaged images and {} cuts in their repair are put right, {} of them as far as there is "
