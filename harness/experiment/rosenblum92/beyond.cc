@@ -2,7 +2,7 @@
 // where. No claim of the paper is judged.
 //
 // A quarter of the dissertation's files, since some variants are slow to simulate: cost-benefit costs the same
-// within 2 %. All have the age since a segment's last write, a segment of the cleaner's own, and age sort where data is
+// within 4 %. All have the age since a segment's last write, a segment of the cleaner's own, and age sort where data is
 // copied. The cost has the positioning of a Wren IV (cleaning_simulator.h), since what writes into dead slots
 // would else cost nothing; with it, a log without cleaning costs 1.02.
 #include <algorithm>
@@ -110,7 +110,7 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
   return write_cost(counts, run.options.files_per_segment, run.options.positioning);
 }
 
-/// What a file system could be: it knows no heat, and its disk makes one pass over a segment's dead slots.
+/// What a file system could be: it knows no heat, and its disk passes over live slots where that is cheaper.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

@@ -49,6 +49,8 @@ SimulatorCounts SimulatorCounts::operator-(const SimulatorCounts& earlier) const
           segments_plugged - earlier.segments_plugged,
           files_plugged - earlier.files_plugged,
           runs_plugged - earlier.runs_plugged,
+          passes_over - earlier.passes_over,
+          accesses_to_runs - earlier.accesses_to_runs,
           slots_passed - earlier.slots_passed,
           revolutions_lost - earlier.revolutions_lost,
           idle_segments_read - earlier.idle_segments_read,
@@ -65,12 +67,9 @@ double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment
                   const Positioning& positioning) {
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   double time = number(counts.written) * write_cost(counts, files_per_segment);
-  time += positioning.access * number(counts.segments_read + counts.segments_opened);
-  if (positioning.access_each_run)
-    time += positioning.access * number(counts.runs_plugged);
-  else
-    time += positioning.access * number(counts.segments_plugged) + number(counts.slots_passed) +
-            positioning.revolution * number(counts.revolutions_lost);
+  time += positioning.access * number(counts.segments_read + counts.segments_opened + counts.passes_over +
+                                      counts.accesses_to_runs);
+  time += number(counts.slots_passed) + positioning.revolution * number(counts.revolutions_lost);
   return time / number(counts.written);
 }
 

@@ -64,8 +64,9 @@ struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one
   double request = 0;     ///< overhead between two requests, in which the disk turns on
-  /// Each run of dead slots is written with an access of its own; else in one pass over the segment, in which the
-  /// disk passes over live slots, and loses a revolution where these are shorter than `request`.
+  /// Each run of dead slots is written with an access of its own. Else the cheaper one of that and of one pass over
+  /// the segment, in which the disk passes over live slots, and loses a revolution where these are shorter than
+  /// `request`.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
@@ -112,6 +113,8 @@ struct SimulatorCounts {
   std::uint64_t segments_plugged = 0;    ///< whose dead slots were written
   std::uint64_t files_plugged = 0;       ///< of `written` or `files_copied`: those into dead slots
   std::uint64_t runs_plugged = 0;        ///< of dead slots
+  std::uint64_t passes_over = 0;         ///< segments whose dead slots were written in one pass
+  std::uint64_t accesses_to_runs = 0;    ///< runs that were written with an access each
   std::uint64_t slots_passed = 0;        ///< live ones between two such runs
   std::uint64_t revolutions_lost = 0;    ///< live slots between runs that were too short
   std::uint64_t idle_segments_read = 0;  ///< of `segments_read`: those while the disk was idle
@@ -212,7 +215,8 @@ class CleaningSimulator {
 
   // simulator_plugging.cc: dead slots of segments with live data
   PlugCounts plug_counts(std::uint32_t segment) const;
-  double plug_time(const PlugCounts& counts, std::uint64_t segments) const;
+  double pass_over_time(const PlugCounts& counts) const;
+  double plug_time(const PlugCounts& counts) const;
   void open_plugged(std::uint32_t log, std::uint32_t segment);
   bool recycle(std::uint32_t log);
   bool plug_pass(std::span<const lfs::Candidate> victims);

@@ -56,11 +56,12 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   Plot plot{"figure5-6", "Write cost with the cost-benefit policy", "disk capacity utilization",
             "write cost"};
   const SimulatorOptions hot = figures.greedy(kHotCold90To10), expon = figures.greedy(kExponentialAsPrinted);
-  plot.series = {figures.series({"Hot&cold greedy", hot}, us), figures.series({"Expon greedy", expon}, us)};
+  plot.series = {figures.series({"Hot-and-cold greedy", hot}, us),
+                 figures.series({"Expon greedy", expon}, us)};
   for (const AgeReading& reading : age_readings()) {
     const SimulatorOptions cb = figures.cost_benefit(kHotCold90To10, reading.age),
                            cb_expon = figures.cost_benefit(kExponentialAsPrinted, reading.age);
-    plot.series.push_back(figures.series({"Hot&cold cost-benefit, " + reading.name, cb}, us));
+    plot.series.push_back(figures.series({"Hot-and-cold cost-benefit, " + reading.name, cb}, us));
     plot.series.push_back(figures.series({"Expon cost-benefit, " + reading.name, cb_expon}, us));
     double saved = 0, saved_at = 0, below_four = 0, expon_highest = 0;
     bool lower = true;
@@ -143,7 +144,7 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
   Plot plot{"figure5-7", "Benefits of age sorting", "disk capacity utilization", "write cost"};
   const SegmentAge age = age_readings().front().age;
   for (const auto& [name, pattern] :
-       {std::pair{"Hot&cold", kHotCold90To10}, {"Expon", kExponentialAsPrinted}}) {
+       {std::pair{"Hot-and-cold", kHotCold90To10}, {"Expon", kExponentialAsPrinted}}) {
     plot.series.push_back(
         figures.series({fmt::format("{} w/sort", name), figures.cost_benefit(pattern, age)}, us));
     plot.series.push_back(figures.series(

@@ -109,8 +109,8 @@ ClaimAnswer locality(SimulatorFigures& figures) {
   ClaimAnswer answer{
       .id = "LFS-14", .part = "simulator", .title = "Greedy: locality makes it worse (figure 5-3)"};
   const std::vector<Curve> curves{{"Uniform", figures.greedy(kUniform)},
-                                  {"Hot&cold 90->10", figures.greedy(kHotCold90To10)},
-                                  {"Hot&cold 90->1", figures.greedy(kHotCold90To1)},
+                                  {"Hot-and-cold 90->10", figures.greedy(kHotCold90To10)},
+                                  {"Hot-and-cold 90->1", figures.greedy(kHotCold90To1)},
                                   {"Expon, mean as printed", figures.greedy(kExponentialAsPrinted)},
                                   {"Expon 90->2, as named", figures.greedy(kExponentialAsNamed)}};
   const auto& us = figures.utilizations();

@@ -27,7 +27,7 @@ void CleaningSimulator::make_room(std::uint32_t log) {
       const auto segment = segment_to_recycle(log);
       if (segment) {
         const PlugCounts plugged = plug_counts(*segment);
-        if (plug_time(plugged, 1) / static_cast<double>(plugged.holes) < cleaning_time_a_slot(victims)) {
+        if (plug_time(plugged) / static_cast<double>(plugged.holes) < cleaning_time_a_slot(victims)) {
           open_plugged(log, *segment);
           return;
         }

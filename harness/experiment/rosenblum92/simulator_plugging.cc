@@ -37,12 +37,19 @@ CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segme
   return counts;
 }
 
-double CleaningSimulator::plug_time(const PlugCounts& counts, std::uint64_t segments) const {
+/// One pass over a segment, without the transfers.
+double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
   const Positioning& disk = options_.positioning;
-  const auto holes = static_cast<double>(counts.holes);
-  if (disk.access_each_run) return holes + disk.access * static_cast<double>(counts.runs);
-  return holes + disk.access * static_cast<double>(segments) + static_cast<double>(counts.passed) +
+  return disk.access + static_cast<double>(counts.passed) +
          disk.revolution * static_cast<double>(counts.short_passed);
+}
+
+/// To write the dead slots of one segment.
+double CleaningSimulator::plug_time(const PlugCounts& counts) const {
+  const auto holes = static_cast<double>(counts.holes);
+  const double accesses = options_.positioning.access * static_cast<double>(counts.runs);
+  if (options_.positioning.access_each_run) return holes + accesses;
+  return holes + std::min(accesses, pass_over_time(counts));
 }
 
 void CleaningSimulator::open_plugged(std::uint32_t log, std::uint32_t segment) {
@@ -50,8 +57,14 @@ void CleaningSimulator::open_plugged(std::uint32_t log, std::uint32_t segment) {
   invariant(plugged.holes > 0, "a segment that is to be plugged has no dead slot");
   ++counts_.segments_plugged;
   counts_.runs_plugged += plugged.runs;
-  counts_.slots_passed += plugged.passed;
-  counts_.revolutions_lost += plugged.short_passed;
+  if (!options_.positioning.access_each_run &&
+      pass_over_time(plugged) < options_.positioning.access * static_cast<double>(plugged.runs)) {
+    ++counts_.passes_over;
+    counts_.slots_passed += plugged.passed;
+    counts_.revolutions_lost += plugged.short_passed;
+  } else {
+    counts_.accesses_to_runs += plugged.runs;
+  }
   const std::uint32_t first = first_slot(segment);
   logs_[log] = {.next = first, .end = first, .segment = segment, .open = true, .plugging = true};
   usage_[segment].state = State::open;
@@ -133,16 +146,9 @@ double CleaningSimulator::plugging_time_a_slot(std::span<const lfs::Candidate> v
     freed += size;
   }
   const std::vector<std::uint32_t> targets = plug_targets(victims);
-  PlugCounts counts;
-  for (const std::uint32_t segment : targets) {
-    const PlugCounts one = plug_counts(segment);
-    counts.holes += one.holes;
-    counts.runs += one.runs;
-    counts.passed += one.passed;
-    counts.short_passed += one.short_passed;
-  }
   if (targets.empty()) return std::numeric_limits<double>::infinity();
-  return (time + plug_time(counts, targets.size())) / freed;
+  for (const std::uint32_t segment : targets) time += plug_time(plug_counts(segment));
+  return time / freed;
 }
 
 /// False: the other segments have too few dead slots, and nothing is changed.

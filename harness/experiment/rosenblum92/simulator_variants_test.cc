@@ -84,19 +84,26 @@ TEST(SimulatorVariants, PluggingReadsLessAndPaysForIt) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-TEST(SimulatorVariants, AdaptiveIsAsGoodAsTheBetterOne) {
+// A pass decides by what it costs itself. That is not the least in the long run: dead slots that are plugged are
+// missing when their segment is cleaned.
+TEST(SimulatorVariants, AdaptiveTakesTheCheaperOneInEachPass) {
+  SimulatorOptions options = hot_cold(.9);
+  options.reuse = SpaceReuse::plugging;
+  const SimulatorCounts plugged = counts_of_variant(options);
+  options.reuse = SpaceReuse::adaptive_plugging;
+  EXPECT_EQ(counts_of_variant(options).files_plugged,
+            plugged.files_plugged);  // without positioning always cheaper
+  options.positioning = {.access = 1000, .access_each_run = true};
+  EXPECT_EQ(counts_of_variant(options).files_plugged, 0U);
   for (const bool each_run : {false, true}) {
-    for (const double utilization : {.5, .9}) {
-      SimulatorOptions options = hot_cold(utilization);
-      options.positioning = wren_iv();
-      options.positioning.access_each_run = each_run;
-      const auto cost = [&](SpaceReuse reuse) {
-        options.reuse = reuse;
-        return write_cost(counts_of_variant(options), 64, options.positioning);
-      };
-      const double better = std::min(cost(SpaceReuse::cleaning), cost(SpaceReuse::plugging));
-      EXPECT_LT(cost(SpaceReuse::adaptive_plugging), better * 1.1) << utilization << each_run;
-    }
+    options.positioning = wren_iv();
+    options.positioning.access_each_run = each_run;
+    const auto cost = [&](SpaceReuse reuse) {
+      options.reuse = reuse;
+      return write_cost(counts_of_variant(options), 64, options.positioning);
+    };
+    const double worse = std::max(cost(SpaceReuse::cleaning), cost(SpaceReuse::plugging));
+    EXPECT_LT(cost(SpaceReuse::adaptive_plugging), worse) << each_run;
   }
 }
 
