@@ -179,6 +179,7 @@ class BufferCache {
     BufferKey key;
     TimeNs dirtied_at = 0, modified_at = 0;
     Content content = Content::metadata;
+    std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
   /// Issues it if it is still dirty and nobody holds it; waits for nobody.
