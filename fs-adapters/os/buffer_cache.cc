@@ -401,7 +401,7 @@ bool BufferCache::any_unwritten() const {
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {
   std::vector<Dirty> all;
   for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
-    all.push_back({b->key, b->dirtied_at, b->modified_at, b->content, b->lba});
+    all.push_back({b->key, b->dirtied_at, b->modified_at, b->content, b->lba, b->bytes.size()});
   return all;
 }
 

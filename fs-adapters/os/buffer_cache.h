@@ -274,6 +274,7 @@ class BufferCache {
     TimeNs dirtied_at = 0, modified_at = 0;
     Content content = Content::metadata;
     std::uint64_t lba = 0;  ///< kUnassigned: its owner writes it
+    std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
   /// Issues it if it is still dirty and nobody holds it; waits for nobody.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "plugin/base/invariant.h"
 
@@ -18,6 +19,7 @@ struct Syncer::State {
   void run();
   void do_due(TimeNs until);
   void write_behind();
+  void write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all);
 
   using Work = std::function<void()>;
   Executor& executor;
@@ -64,11 +66,23 @@ void Syncer::State::write_behind() {
       for (const BufferCache::Dirty& dirty : cache.dirty()) cache.write_behind(dirty.key);
       break;
     case SyncerOptions::Policy::interval:
-      for (const BufferCache::Dirty& dirty : cache.dirty())
-        if (dirty.content == Content::metadata || now - dirty.modified_at >= options.interval_ns)
-          cache.write_behind(dirty.key);
+      write_older_than(options.interval_ns, cache.dirty());
       break;
+    case SyncerOptions::Policy::burst: {
+      const auto all = cache.dirty();
+      std::uint64_t bytes = 0;
+      for (const BufferCache::Dirty& dirty : all) bytes += dirty.bytes;
+      write_older_than(burst_age_ns(options, bytes), all);
+      break;
+    }
   }
+}
+
+/// Metadata whatever its age.
+void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
+  const TimeNs now = executor.now();
+  for (const BufferCache::Dirty& dirty : all)
+    if (dirty.content == Content::metadata || now - dirty.modified_at >= age) cache.write_behind(dirty.key);
 }
 
 void Syncer::State::run() {
@@ -83,9 +97,19 @@ void Syncer::State::run() {
   }
 }
 
+TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes) {
+  const double drain_s = static_cast<double>(dirty_bytes) / static_cast<double>(options.drain_bytes_per_s);
+  const double drain_ns = drain_s * static_cast<double>(model::kSecondNs);
+  if (drain_ns >= static_cast<double>(options.interval_ns)) return 0;
+  return options.interval_ns - static_cast<TimeNs>(drain_ns);
+}
+
 Syncer::Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options)
     : state_(std::make_unique<State>(executor, cache, options)) {
   invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and a tick");
+  invariant(options.interval_ns >= 0, "a delay of writes is never negative");
+  invariant(options.policy != SyncerOptions::Policy::burst || options.drain_bytes_per_s > 0,
+            "the burst policy needs the rate of the disk");
 }
 
 Syncer::~Syncer() = default;

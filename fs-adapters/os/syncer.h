@@ -2,7 +2,8 @@
 // The syncer daemon: writes behind what is dirty, and does what file systems have put off.
 //
 // Source: Ganger and Patt 1994, section 2 (one-second sweep) and 4.2 (work items before the sweep, within one
-// second); Chen, "Optimizing delay in delayed-write file systems" (interval periodic update).
+// second); Chen, "Optimizing delay in delayed-write file systems", sections 4 (bursts) and 6 (interval periodic
+// update; metadata whenever the syncer runs).
 
 #include <cstdint>
 #include <functional>
@@ -18,15 +19,22 @@ struct SyncerOptions {
     sweep,     ///< each second 1/`parts` of the cache: mark, or write what was marked
     periodic,  ///< everything each `interval_ns`, as the classic `update`
     interval,  ///< each second what was last changed `interval_ns` ago or earlier; metadata at once
+    burst,  ///< as interval, but so much earlier that all that is dirty can be on the disk by then: data are
+            ///< written when they are `interval_ns` less the time that everything dirty takes at
+            ///< `drain_bytes_per_s` old
   };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
-  TimeNs interval_ns = 30 * model::kSecondNs;
+  TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never for its age
+  std::uint64_t drain_bytes_per_s = 0;         ///< burst: what the disk sustains; more than 0
   TimeNs tick_ns = model::kSecondNs;
   /// Items that may wait, those under way included: one more stops the program. File systems keep below it by
   /// doing work themselves (do_work()) when work_waiting() grows.
   std::size_t work_max = std::size_t{1} << 22;
 };
+
+/// How old data of the burst policy are when they are written: never less than 0. `dirty_bytes` is all that waits.
+TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes);
 
 class Syncer {
  public:

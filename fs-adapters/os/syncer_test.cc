@@ -74,6 +74,41 @@ TEST(Syncer, IntervalUpdateCountsFromTheLastChangeAndWritesMetadataAtOnce) {
   EXPECT_LT(at, 19.3);
 }
 
+TEST(Syncer, ADelayOfNothingWritesAtTheNextTickAndAnEndlessOneNever) {
+  for (const TimeNs delay : {TimeNs{0}, model::kNever}) {
+    SyncedWorld w({.policy = Policy::interval, .interval_ns = delay});
+    w.executor.spawn(Executor::Kind::user, w.account, [&] {
+      w.executor.sleep_until(kSecondNs / 2);
+      w.change(1, Content::data);
+      w.change(2);
+    });
+    w.executor.run();
+    w.executor.run_until(delay == 0 ? 3 * kSecondNs / 2 : 500 * kSecondNs);
+    EXPECT_EQ(w.medium.word(1), delay == 0 ? 1U : 0U);
+    EXPECT_EQ(w.medium.word(2), 2U);  // metadata
+  }
+}
+
+/// Chen's example: 10 MB, at most 15 s, 5 MB/s.
+TEST(Syncer, ABurstIsBegunEarlyEnoughToBeThereInTime) {
+  constexpr std::uint64_t kMb = 1'000'000;
+  const SyncerOptions chen{
+      .policy = Policy::burst, .interval_ns = 15 * kSecondNs, .drain_bytes_per_s = 5 * kMb};
+  EXPECT_EQ(burst_age_ns(chen, 10 * kMb), 13 * kSecondNs);
+  EXPECT_EQ(burst_age_ns(chen, 0), 15 * kSecondNs);
+  EXPECT_EQ(burst_age_ns(chen, 75 * kMb), 0);
+  EXPECT_EQ(burst_age_ns(chen, 1000 * kMb), 0);
+  // Here 8 blocks of 512 bytes at 1 KiB/s: 4 s.
+  SyncedWorld w({.policy = Policy::burst, .interval_ns = 10 * kSecondNs, .drain_bytes_per_s = 1024});
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    for (std::int64_t block = 1; block <= 8; ++block) w.change(block, Content::data);
+  });
+  w.executor.run();
+  const double at = w.written_after_s(1, 1);
+  EXPECT_GE(at, 6.0);
+  EXPECT_LT(at, 6.3);
+}
+
 TEST(Syncer, WithoutAPolicyNothingIsWritten) {
   SyncedWorld w({.policy = Policy::none});
   w.executor.spawn(Executor::Kind::user, w.account, [&] { w.change(1); });

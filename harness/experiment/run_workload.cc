@@ -232,7 +232,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
   for (const auto& [name, value] : *arguments)
     outcome.parameters += fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = (*workload)->phases(*arguments);
-  if (!run.verify) {
+  // Where the power is cut, what is looked at afterwards is the point.
+  if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();
   }
   const TimeNs begun_at = machine.now();

@@ -23,7 +23,7 @@ struct WorkloadRun {
   std::string workload;
   timed::Arguments replaced = {};  ///< what differs from the workload's exact parameters
   bool scaled = false;             ///< start from the scaled-down ones: for tests
-  bool verify = true;              ///< run the phases that look whether all is right
+  bool verify = true;  ///< run the phases that look whether all is right; with a cut they always run
   std::uint64_t seed = 1;
   os::TimeNs begins_after_ns = 0;  ///< a pause before what is measured: another place of the disk's angle and
                                    ///< of the syncer's second

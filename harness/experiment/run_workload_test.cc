@@ -134,7 +134,6 @@ TEST(RunWorkload, ARecoveryIsTwoPhasesOfItsOwn) {
 
 TEST(RunWorkload, ACutInTheMiddleOfAPhaseEndsIt) {
   WorkloadRun run = scaled("recovery");
-  run.verify = false;
   run.cut_after_ns = 500 * model::kMillisecondNs;
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));
   // Its last phase looks for files that were not made any more.
