@@ -151,7 +151,11 @@ struct Crashes {
     }
     const auto after = check(*scratch);
     if (!after || !after->nothing_found())
-      problems.push_back(where + "recovered: " + (after ? after->text() : after.error().message()));
+      problems.push_back(where + "recovered (write of " +
+                         std::to_string(disk.log.log[std::min(writes, disk.log.log.size() - 1)].lba) +
+                         ", last " + std::to_string(disk.log.log[writes - 1].lba) + " of " +
+                         std::to_string(disk.log.log[writes - 1].bytes.size() / 512) +
+                         "): " + (after ? after->text() : after.error().message()));
   }
 
   void compare(Vfs& fs, std::size_t writes, const std::string& where) {
@@ -275,6 +279,22 @@ TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
     }
   });
   crashes.look();
+  crashes.expect_none();
+}
+
+/// The log goes around the disk several times, and nobody asks for a checkpoint: what the newest one names
+/// must be there all the same.
+TEST(LfsCrashPoints, WhenTheLogComesAround) {
+  Crashes crashes({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
+                  {.checkpoint_interval_ns = 0, .background_cleaner = false});
+  crashes.run([](Machine&, Recorder& r) {
+    for (int i = 0; i < 6; ++i) r.write("f" + std::to_string(i), 0, std::string(9'000, 'o'));
+    r.sync();
+    for (int i = 0; i < 250 && !testing::Test::HasFailure(); ++i)
+      r.write("f" + std::to_string(i % 6), 0, std::string(9'000, static_cast<char>('a' + i % 26)), true);
+  });
+  EXPECT_GT(crashes.disk.log.log.size(), 250U);
+  crashes.look(3);
   crashes.expect_none();
 }
 

@@ -16,14 +16,7 @@ constexpr std::uint32_t kMarginBlocks = 8;  // index blocks and inodes that a ne
 
 std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   const auto& own = static_cast<const CoreInode&>(inode);
-  // Dirty blocks that have no place yet count as well.
-  std::uint64_t sectors = own.disk.sectors;
-  for (const BlockId block : own.dirty) {
-    if (block.level != 0) continue;
-    const PointerPlace place = s_.pointer_place(block);
-    if (place.in_inode && own.disk.pointers[place.slot] == 0) sectors += s_.block_sectors();
-  }
-  return sectors * kSectorBytes;
+  return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
 /// Bytes of live data that the disk may hold: the cleaner needs the rest.
@@ -162,6 +155,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, t
     *buffer = resized(std::move(*buffer), bytes);
   } else {
     *buffer = cache_.get(key_of(inode, id), os::Content::data, 0, bytes);
+    inode.unplaced.insert(id);
     if (inode.attributes.is_directory()) tree::format_chunks(buffer->bytes());
     if (!wanted.first_contents.empty())
       std::memcpy(buffer->bytes().data(), wanted.first_contents.data(),
@@ -190,6 +184,7 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
     if (auto set = set_address(inode, block, 0); !set) return set;
   }
   if (inode.dirty.erase(block) != 0) dirty_bytes_ -= s_.block_bytes;
+  inode.unplaced.erase(block);
   cache_.discard(key_of(inode, block));
   ++changes_;
   return {};

@@ -32,6 +32,13 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
+/// Of something that ends in it and lies in a region with a checksum of its own. A CRC behind its message makes
+/// the two a multiple of the polynomial, so that the CRC of all around them would not see one such piece in
+/// the place of another; this one is no such multiple.
+std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
+  return crc32c(bytes) * 2654435761U;
+}
+
 std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   if (!std::has_single_bit(s.block_bytes) || s.block_bytes < 512 || s.block_bytes > 8192) return "block size";
   if (s.segment_sectors < 8 * s.block_sectors() || s.segment_sectors > (64U << 20) / kSectorBytes)
@@ -163,19 +170,20 @@ void encode(const Inode& inode, std::span<std::byte> b) {
   for (std::size_t i = 0; i < kPointers; ++i) store32(b, 56 + 4 * i, inode.pointers[i]);
   store32(b, 108, inode.sectors);
   std::fill(b.begin() + 112, b.begin() + kInodeBytes, std::byte{0});
-  store32(b, kInodeChecksumAt, crc32c(b.first(kInodeChecksumAt)));
+  store32(b, kInodeChecksumAt, inner_checksum(b.first(kInodeChecksumAt)));
 }
 
 bool inode_intact(std::span<const std::byte> b, const Superblock& superblock) {
-  return !superblock.checksums || load32(b, kInodeChecksumAt) == crc32c(b.first(kInodeChecksumAt));
+  return !superblock.checksums || load32(b, kInodeChecksumAt) == inner_checksum(b.first(kInodeChecksumAt));
 }
 
 void seal_table_block(std::span<std::byte> block) {
-  store32(block, block.size() - 4, crc32c(block.first(block.size() - 4)));
+  store32(block, block.size() - 4, inner_checksum(block.first(block.size() - 4)));
 }
 
 bool table_block_intact(std::span<const std::byte> block, const Superblock& superblock) {
-  return !superblock.checksums || load32(block, block.size() - 4) == crc32c(block.first(block.size() - 4));
+  return !superblock.checksums ||
+         load32(block, block.size() - 4) == inner_checksum(block.first(block.size() - 4));
 }
 
 Inode decode_inode(std::span<const std::byte> b) {

@@ -109,6 +109,24 @@ TEST_P(Regions, AreReadAsTheyWereWritten) {
   EXPECT_EQ(region_complete(*summary, s, torn), !GetParam()) << "Sprite does not see a hole in the middle";
 }
 
+/// Both have checksums of their own, which must not cancel out in the region's.
+TEST(LfsFormat, AnotherInodeInARegionIsSeen) {
+  const Superblock s = superblock();
+  Region region(s, s.segment_sectors);
+  ASSERT_TRUE(region.add({Content::inodes, 0, 0, 0, 1}));
+  region.place(s.segment_start(3));
+  Inode inode;
+  inode.number = 3;
+  encode(inode, region.bytes(0));
+  const auto whole = region.finish({.sequence = 12, .next_segment = 4});
+  std::vector<std::byte> other(whole.begin(), whole.end());
+  const auto summary = decode_summary(other, s, s.segment_sectors);
+  ASSERT_TRUE(summary);
+  inode.number = 5;
+  encode(inode, std::span(other).last(kSectorBytes));
+  EXPECT_FALSE(region_complete(*summary, s, other));
+}
+
 TEST_P(Regions, CheckpointsAreReadAsTheyWereWritten) {
   const Superblock s = superblock(GetParam());
   Checkpoint c{.sequence = 5, .epoch = 2, .next_epoch = 3, .segment = 1, .next_segment = 2};

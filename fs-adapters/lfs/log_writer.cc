@@ -166,6 +166,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   std::memcpy(into.data(), buffer.bytes().data(), length);
   cache_.moved(std::move(buffer), address);
   inode.dirty.erase(planned.block);
+  inode.unplaced.erase(planned.block);
   dirty_bytes_ -= s_.block_bytes;
 }
 

@@ -327,7 +327,8 @@ VfsResult<void> Store::make_room_for_operation() {
       records_.size() > std::size_t{record_sectors_max()} * kSectorBytes / 2)
     if (auto flushed = flush_unlocked(0, cache_.size_bytes() / 4); !flushed) return flushed;
   if (clean_segments_ < clean_start()) wake_cleaner();
-  const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + s_.segment_bytes();
+  // As has_room() wants it, with room for an operation of ordinary size.
+  const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + 3 * s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
     const auto more = clean();
     if (!more) return pass_on_errno(more);

@@ -57,6 +57,7 @@ struct CoreInode : tree::CoreInode {
   Inode disk;
   std::uint64_t placed_size = 0;  ///< of the copy in the log: how long its blocks are there
   std::set<BlockId> dirty;        ///< newer in the cache than in the log
+  std::set<BlockId> unplaced;     ///< data among them that never was in the log
   bool changed = false;           ///< the inode itself
   bool loading = false;
   bool removed = false;

@@ -1,0 +1,138 @@
+// Images that a stranger wrote: each input is a list of edits to a small file system's image, 6 bytes each.
+// Whatever they are, checker, reader and mount end, and what was mounted is unmounted without a crash.
+
+#include <gtest/gtest.h>
+
+#include "fs-adapters/lfs/mounted_test.h"
+#include "plugin/base/fuzz.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::lfs {
+using namespace little_endian;
+namespace {
+
+constexpr std::size_t kEditBytes = 6;
+constexpr std::size_t kEditsMax = 200;
+
+struct Target {
+  std::vector<std::byte> image;
+  std::vector<std::uint64_t> areas;  ///< bytes where something lies that is followed
+
+  explicit Target(bool checksums) {
+    bench::Disk disk(
+        {.device_bytes = 1 << 20,
+         .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .checksums = checksums, .id = 4}});
+    {
+      bench::Machine m(*disk.store);
+      m.mount();
+      m.as_user([&] {
+        Vfs& fs = *m.file_system;
+        EXPECT_TRUE(fs.mkdir("d", 0755));
+        bench::put_file(fs, "d/large", std::string(100'000, 'l'));
+        bench::put_file(fs, "small", "s");
+        EXPECT_TRUE(fs.symlink("small", "link"));
+        EXPECT_TRUE(fs.sync());
+        bench::put_file(fs, "d/new", std::string(3'000, 'n'), true);
+        EXPECT_TRUE(fs.rename("small", "d/moved", RenameMode::replace));
+        bench::put_file(fs, "last", "x", true);
+      });
+    }
+    image.resize(disk.store->sectors() * kSectorBytes);
+    EXPECT_TRUE(disk.store->read(0, image));
+    const auto reader = ImageReader::open(*disk.store);
+    if (!reader) return;
+    const Superblock& s = reader->superblock();
+    const auto add = [&](std::uint64_t sector) { areas.push_back(sector * kSectorBytes); };
+    add(kSuperblockAddress);
+    for (const SectorAddress at : s.checkpoints) add(at), add(at + 1), add(at + s.checkpoint_sectors - 1);
+    for (const SectorAddress at : reader->checkpoint().map_blocks)
+      if (at != 0) add(at);
+    for (const SectorAddress at : reader->checkpoint().usage_blocks) add(at);
+    for (const MapEntry& entry : reader->map())
+      if (entry.allocated()) add(entry.address);
+    const SectorAddress end = s.segment_start(reader->checkpoint().segment) + reader->checkpoint().offset;
+    for (std::uint32_t i = 0; i < 12; ++i) add(end + i);
+    add(reader->checkpoint().last_summary);
+  }
+
+  void edit(std::span<std::byte> bytes, std::string_view program) const {
+    for (std::size_t i = 0; i + kEditBytes <= program.size() && i / kEditBytes < kEditsMax; i += kEditBytes) {
+      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
+      const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 1000;
+      const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));
+      if (at + 8 > bytes.size()) continue;
+      switch (byte(3) % 4) {
+        case 0:
+          store8(bytes, at, byte(4));
+          break;
+        case 1:
+          store32(bytes, at / 4 * 4, value);
+          break;
+        case 2:
+          store32(bytes, at / 4 * 4, ~std::uint32_t{value});
+          break;
+        default:
+          store8(bytes, at, static_cast<std::uint8_t>(load8(bytes, at) ^ (1U << (value % 8))));
+          break;
+      }
+    }
+  }
+
+  std::uint64_t run(std::string_view program) const {
+    auto bytes = image;
+    edit(bytes, program);
+    auto store = *media::MemoryStore::create(bytes.size() / kSectorBytes);
+    EXPECT_TRUE(store->write(0, bytes));
+    std::uint64_t kind = 0;
+    const auto report = check(*store);
+    if (!report) kind = fuzz::novelty(report.error().problem);
+    if (report)
+      for (const Finding& finding : report->findings) kind |= 1ULL << static_cast<unsigned>(finding.kind);
+    if (const auto reader = ImageReader::open(*store))
+      (void)reader->walk([&](const ImageReader::Found& found) {
+        std::vector<std::byte> some(5'000);
+        (void)reader->read(found.inode, 0, some);
+      });
+    bench::Machine m(*store);
+    if (const auto mounted = m.try_mount(); !mounted)
+      return kind * 31 + fuzz::novelty(mounted.error().problem);
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      for (const char* path : {"d/large", "d/new", "last"})
+        if (const auto file = fs.open(path, {})) {
+          (void)fs.pwrite(*file, 700, bench::bytes_of("changed"));
+          (void)fs.close(*file);
+        }
+      (void)fs.unlink("last");
+      (void)fs.unlink("d/large");
+      (void)fs.sync();
+      (void)m.file_system->unmount();
+      m.file_system.reset();
+    });
+    return kind + 1;
+  }
+};
+
+void fuzz_image(const char* name, bool checksums) {
+  const Target target(checksums);
+  fuzz::Options options;
+  options.name = name;
+  options.size_max = kEditBytes * kEditsMax;
+  options.corpus = {"", std::string(kEditBytes, '\0')};
+  for (std::size_t area = 0; area < target.areas.size(); ++area)
+    for (char offset = 0; offset < 120; offset = static_cast<char>(offset + 12))
+      options.corpus.push_back({static_cast<char>(area), offset, 0, static_cast<char>(area % 4), '\x05', 0});
+  fuzz::run(options, [&](std::string_view input) { return target.run(input); });
+}
+
+TEST(Fuzz, LfsImage) {
+  fuzz_image("lfs-image", true);
+}
+
+/// Nothing is refused for a checksum, so that all that is read has to be looked at.
+TEST(Fuzz, LfsSprite92Image) {
+  fuzz_image("lfs-sprite92-image", false);
+}
+
+}  // namespace
+}  // namespace headcrash::lfs
