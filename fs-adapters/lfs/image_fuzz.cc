@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/lfs/mounted_test.h"
-#include "plugin/base/fuzz.h"
+#include "plugin/base/testing/fuzz.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::lfs {

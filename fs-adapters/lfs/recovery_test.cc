@@ -61,17 +61,20 @@ TEST(LfsRecovery, WithoutRollForwardTheCheckpointCounts) {
 /// number that would be the next.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;
-  const auto overwrite = [](Machine& m, const char* text) {
-    bench::put_file(*m.file_system, "x", text, true);
+  // A region of such a file is as long as that of the usage table, which a mount begins with.
+  constexpr std::size_t kBytes = 2560;
+  const auto overwrite = [](Machine& m, char letter) {
+    bench::put_file(*m.file_system, "x", std::string(kBytes, letter), true);
   };
   until_the_cut(*disk.store, [&](Machine& m) {
-    overwrite(m, "zero");
+    overwrite(m, '0');
     EXPECT_TRUE(m.file_system->sync());
-    for (const char* text : {"1111", "2222", "3333"}) overwrite(m, text);
+    for (const char letter : {'1', '2', '3'}) overwrite(m, letter);
   });
-  // The mount's own checkpoint is as long as one of those regions.
-  until_the_cut(*disk.store, [&](Machine& m) { overwrite(m, "4444"); }, {.roll_forward = false});
-  EXPECT_EQ(text_of(*disk.store, "x"), "4444");
+  const auto table = ImageReader::open(*disk.store)->superblock().usage_blocks();
+  ASSERT_EQ(1 + 2 * table, 2 + kBytes / kSectorBytes) << "the two lengths that have to be equal";
+  until_the_cut(*disk.store, [&](Machine& m) { overwrite(m, '4'); }, {.roll_forward = false});
+  EXPECT_EQ(text_of(*disk.store, "x"), std::string(kBytes, '4'));
 }
 
 TEST(LfsRecovery, ATornCheckpointLeavesTheOtherOne) {

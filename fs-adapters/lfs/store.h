@@ -52,7 +52,8 @@ struct MountOptions {
 };
 
 struct CoreInode : tree::CoreInode {
-  CoreInode(os::Executor& executor, InodeNumber number) : tree::CoreInode(executor, number, disk) {}
+  CoreInode(os::Executor& executor, InodeNumber its_number)
+      : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
   std::uint64_t placed_size = 0;  ///< of the copy in the log: how long its blocks are there
