@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/lfs/mounted_test.h"
-#include "plugin/base/testing/fuzz.h"
 #include "plugin/base/little_endian.h"
+#include "plugin/base/testing/fuzz.h"
 
 namespace headcrash::lfs {
 using namespace little_endian;

@@ -52,8 +52,7 @@ struct MountOptions {
 };
 
 struct CoreInode : tree::CoreInode {
-  CoreInode(os::Executor& executor, InodeNumber its_number)
-      : tree::CoreInode(executor, its_number, disk) {}
+  CoreInode(os::Executor& executor, InodeNumber its_number) : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
   std::uint64_t placed_size = 0;  ///< of the copy in the log: how long its blocks are there
