@@ -3,7 +3,7 @@
 //
 // Three kinds of implementation stand behind it: POSIX system calls inside a guest (harness/guest),
 // headcrash's own file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's in-memory
-// reference (harness/crash). Calls block; in virtual time it is the calling fiber that waits. Paths are
+// reference (harness/oracle). Calls block; in virtual time it is the calling fiber that waits. Paths are
 // relative to the root of the file system, components separated by '/', without "." and "..". Errors are
 // POSIX error numbers, success is the value.
 //

@@ -11,7 +11,7 @@
 //   lose-all    nothing loose survives
 //   lying-flush the same after flushes that did nothing, from each flush on (a control: file systems may fail)
 //   member      members of an array stop at different events
-//   (`recovery` is a strategy of the lab, harness/lab: it records the recovery of a state and explores that.)
+//   (`recovery` is a strategy of the lab, harness/explorer: it records the recovery of a state and explores that.)
 //
 // Of several disks behind one cord (a file system and its log; ExploreOptions::all_disks) a state is a choice
 // on each of them at one cut, where a flush covers its own disk only:
