@@ -79,7 +79,7 @@ class Checker {
       own_inode_sector(entry.address);
       own_blocks(*inode);
       (inode->is_directory() ? report_.directories : report_.files)++;
-      inodes_.emplace(number, std::move(*inode));
+      inodes_.emplace(number, *inode);
     }
   }
 

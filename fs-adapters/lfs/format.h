@@ -47,7 +47,9 @@ struct BlockId {
   std::uint8_t level = 0;
   std::uint32_t index = 0;
   bool operator==(const BlockId&) const = default;
-  auto operator<=>(const BlockId&) const = default;
+  bool operator<(const BlockId& other) const {
+    return level != other.level ? level < other.level : index < other.index;
+  }
   /// As the buffer cache names it: data from 0 up, index blocks below 0.
   std::int64_t key() const {
     return level == 0 ? std::int64_t{index} : -((std::int64_t{level} << 40) + index);

@@ -83,7 +83,7 @@ FileType type_of(const Inode& inode) {
 
 class UfsReader final : public adapters::ImageReader {
  public:
-  explicit UfsReader(ufs::ImageReader reader) : reader_(std::move(reader)) {}
+  explicit UfsReader(const ufs::ImageReader& reader) : reader_(reader) {}
 
   std::uint64_t root() const override { return kRootInode; }
   std::uint64_t layout() const override {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "plugin/base/invariant.h"
 
@@ -51,7 +52,7 @@ AccessGenerator::AccessGenerator(const AccessPattern& pattern, std::uint32_t fil
   invariant(files > 0 && files <= (std::uint32_t{1} << 31), "the number of files is out of range");
   hot_limit_ = files / 2;
   if (pattern.kind == AccessPattern::Kind::hot_and_cold) {
-    hot_limit_ = static_cast<std::uint32_t>(pattern.hot_files * files + .5);
+    hot_limit_ = static_cast<std::uint32_t>(std::llround(pattern.hot_files * files));
     hot_threshold_ = static_cast<std::uint64_t>(pattern.hot_references * kTwoTo32);
     invariant(hot_limit_ > 0 && hot_limit_ < files, "hot-and-cold needs files in both groups");
   } else if (pattern.kind == AccessPattern::Kind::exponential) {
