@@ -177,9 +177,9 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
 
   StageGuest& guest = lab_->guest(0);
   const std::size_t restores = guest.restores();
-  adapters::LinuxAdapter run::broken = ext4;
-  run::broken.check.argv = {"no-such-program"};
-  const auto refused = StateChecker::create(run::broken, workload, *run);
+  adapters::LinuxAdapter broken = ext4;
+  broken.check.argv = {"no-such-program"};
+  const auto refused = StateChecker::create(broken, workload, *run);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->check(guest, last, {.wholly_in_guest = true}).judgement.verdict,
             oracle::Verdict::harness_error);
