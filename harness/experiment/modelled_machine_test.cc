@@ -146,7 +146,9 @@ TEST(ModelledMachine, StandsOnArraysAndNvram) {
     EXPECT_TRUE(is_there(*machine, "old")) << profile;
     EXPECT_EQ(machine->medium() == nullptr, std::string_view(profile) != "hp-c2447-nvram");
     work(*machine);
-    if (std::string_view(profile) == "raid5-5") EXPECT_GT(machine->device_counters().sectors_written, 0U);
+    if (std::string_view(profile) == "raid5-5") {
+      EXPECT_GT(machine->device_counters().sectors_written, 0U);
+    }
     machine->cut();
     const Recovery recovery = taken(machine->recover(Repair::always));
     EXPECT_GT(recovery.repair.requests, 0U) << profile;
