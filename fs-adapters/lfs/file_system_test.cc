@@ -164,7 +164,7 @@ TEST_F(LfsOperations, WhatIsOldIsWrittenByItself) {
 TEST_F(LfsOperations, AFlushIsOneLargeRequest) {
   run([&](Vfs& fs) {
     const auto before = machine_.machine.system.queue.counters().issued_writes;
-    bench::put_file(fs, "f", std::string(50'000, 'x'), true);
+    bench::put_file(fs, "f", std::string(50'000, 'x'), bench::Fsync::yes);
     EXPECT_EQ(machine_.machine.system.queue.counters().issued_writes, before + 1);
   });
 }

@@ -14,37 +14,17 @@
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/mkfs.h"
 #include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/os/test_logged_store.h"
+#include "fs-adapters/tree/test_history.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::lfs::bench {
 
-/// Hands everything on and keeps what was written, in the order of completion.
-class LoggedStore final : public model::SectorStore {
- public:
-  struct Write {
-    std::uint64_t lba = 0;
-    std::vector<std::byte> bytes;
-  };
-  explicit LoggedStore(model::SectorStore& below) : below_(below) {}
-  std::uint64_t sectors() const override { return below_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    return below_.read(lba, into);
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    ++writes;
-    if (keep) log.push_back({lba, {data.begin(), data.end()}});
-    return below_.write(lba, data);
-  }
-  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
-    return below_.write_zeroes(lba, count);
-  }
-  bool keep = false;
-  std::uint64_t writes = 0;
-  std::vector<Write> log;
-
- private:
-  model::SectorStore& below_;
-};
+using os::LoggedStore;
+using tree::bench::bytes_of;
+using tree::bench::Fsync;
+using tree::bench::get_file;
+using tree::bench::put_file;
 
 /// A machine on a disk that somebody else has.
 class Machine {
@@ -111,31 +91,6 @@ inline void expect_clean(const model::SectorStore& store, const std::string& whe
   const auto report = check(store);
   ASSERT_TRUE(report) << where << report.error().message();
   EXPECT_TRUE(report->nothing_found()) << where << "\n" << report->text();
-}
-
-inline std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-inline void put_file(Vfs& vfs, std::string_view path, std::string_view text, bool sync = false) {
-  const auto file = vfs.open(path, {.create = true});
-  ASSERT_TRUE(file) << path << ": " << file.error().value;
-  EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text))) << path;
-  if (sync) {
-    EXPECT_TRUE(vfs.fsync(*file));
-  }
-  EXPECT_TRUE(vfs.close(*file));
-}
-
-inline std::string get_file(Vfs& vfs, std::string_view path) {
-  const auto file = vfs.open(path, {});
-  if (!file) return "(error " + std::to_string(file.error().value) + ")";
-  std::string text(1 << 20, '?');
-  const auto got = vfs.pread(*file, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
-  EXPECT_TRUE(got) << path;
-  EXPECT_TRUE(vfs.close(*file));
-  text.resize(got.value_or(0));
-  return text;
 }
 
 }  // namespace headcrash::lfs::bench

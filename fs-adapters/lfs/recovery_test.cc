@@ -30,7 +30,7 @@ TEST(LfsRecovery, WhatWasSyncedIsRolledForward) {
   until_the_cut(*disk.store, [](Machine& m) {
     EXPECT_TRUE(m.file_system->mkdir("a", 0755));
     EXPECT_TRUE(m.file_system->mkdir("a/b", 0700));
-    bench::put_file(*m.file_system, "a/b/f", "kept", true);
+    bench::put_file(*m.file_system, "a/b/f", "kept", bench::Fsync::yes);
     bench::put_file(*m.file_system, "a/b/g", "lost");
   });
   Machine m(*disk.store);
@@ -50,8 +50,8 @@ TEST(LfsRecovery, WithoutRollForwardTheCheckpointCounts) {
   until_the_cut(*disk.store, [](Machine& m) {
     bench::put_file(*m.file_system, "f", "old");
     EXPECT_TRUE(m.file_system->sync());
-    bench::put_file(*m.file_system, "f", "new", true);
-    bench::put_file(*m.file_system, "g", "new", true);
+    bench::put_file(*m.file_system, "f", "new", bench::Fsync::yes);
+    bench::put_file(*m.file_system, "g", "new", bench::Fsync::yes);
   });
   EXPECT_EQ(text_of(*disk.store, "f", {.roll_forward = false}), "old");
   EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
@@ -64,7 +64,7 @@ TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   // A region of such a file is as long as that of the usage table, which a mount begins with.
   constexpr std::size_t kBytes = 2560;
   const auto overwrite = [](Machine& m, char letter) {
-    bench::put_file(*m.file_system, "x", std::string(kBytes, letter), true);
+    bench::put_file(*m.file_system, "x", std::string(kBytes, letter), bench::Fsync::yes);
   };
   until_the_cut(*disk.store, [&](Machine& m) {
     overwrite(m, '0');
@@ -126,13 +126,13 @@ TEST(LfsRecovery, ANumberThatIsUsedAgainIsAnotherFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
-    bench::put_file(fs, "one", "1111", true);
+    bench::put_file(fs, "one", "1111", bench::Fsync::yes);
     const auto inode = fs.stat("one")->inode;
     EXPECT_TRUE(fs.unlink("one"));
     bench::put_file(fs, "two", "2222");
     EXPECT_EQ(fs.stat("two")->inode, inode);
     EXPECT_TRUE(fs.link("two", "three"));
-    bench::put_file(fs, "other", "o", true);
+    bench::put_file(fs, "other", "o", bench::Fsync::yes);
   });
   Machine m(*disk.store);
   m.mount();
@@ -150,9 +150,10 @@ TEST(LfsRecovery, ACutInTheMiddleOfARecoveryIsRecoveredFrom) {
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
     for (int i = 0; i < 20; ++i)
-      bench::put_file(fs, "f" + std::to_string(i), std::string(900, 'x'), i % 5 == 4);
+      bench::put_file(fs, "f" + std::to_string(i), std::string(900, 'x'),
+                      i % 5 == 4 ? bench::Fsync::yes : bench::Fsync::no);
     EXPECT_TRUE(fs.rename("f4", "f5", RenameMode::replace));
-    bench::put_file(fs, "last", "l", true);
+    bench::put_file(fs, "last", "l", bench::Fsync::yes);
   });
   // Each write of a recovery is the last one, once.
   bench::LoggedStore log(*disk.store);

@@ -21,10 +21,15 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-inline void put_file(Vfs& vfs, std::string_view path, std::string_view text) {
+enum class Fsync : std::uint8_t { no, yes };
+
+inline void put_file(Vfs& vfs, std::string_view path, std::string_view text, Fsync fsync = Fsync::no) {
   const auto file = vfs.open(path, {.create = true});
   ASSERT_TRUE(file) << path << ": " << file.error().value;
-  EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text)));
+  EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text))) << path;
+  if (fsync == Fsync::yes) {
+    EXPECT_TRUE(vfs.fsync(*file)) << path;
+  }
   EXPECT_TRUE(vfs.close(*file));
 }
 
@@ -33,7 +38,7 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   if (!file) return "(error " + std::to_string(file.error().value) + ")";
   std::string text(1 << 20, '?');
   const auto got = vfs.pread(*file, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
-  EXPECT_TRUE(got);
+  EXPECT_TRUE(got) << path;
   EXPECT_TRUE(vfs.close(*file));
   text.resize(got.value_or(0));
   return text;
@@ -283,7 +288,10 @@ class User {
       }
       if (child->type == FileType::regular) {
         EXPECT_EQ(status->size_bytes, child->text.size()) << at;
-        EXPECT_TRUE(get_file(*fs_, at) == child->text) << at;
+        const std::string text = get_file(*fs_, at);
+        const auto differs = std::mismatch(text.begin(), text.end(), child->text.begin(), child->text.end());
+        EXPECT_TRUE(text == child->text)
+            << at << " of " << text.size() << " bytes, from " << differs.first - text.begin();
       }
     }
   }
