@@ -118,7 +118,7 @@ TEST(BufferCache, WithoutBlockCopyASecondUpdaterWaitsForTheFirstOnesWrite) {
 }
 
 TEST(BufferCache, WithBlockCopyItDoesNotAndEachVersionArrivesInOrder) {
-  CachedWorld w({.block_copy = true}, {.copy_per_kib = 2000});
+  CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
   w.run_as_user([&] {
     for (std::uint64_t version = 1; version <= 5; ++version) {
       HeldBuffer buffer = w.fill({0, 1}, 10, version);
@@ -161,7 +161,7 @@ TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
 }
 
 TEST(BufferCache, ZeroesNeedNoCopy) {
-  CachedWorld w({.block_copy = true}, {.copy_per_kib = 2000});
+  CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
   ASSERT_TRUE(w.medium.write(10, filled(1, 9)));
   w.run_as_user([&] {
     w.cache.write_async(w.cache.get({0, 1}, Content::metadata, 10, 512));

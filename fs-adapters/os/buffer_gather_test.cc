@@ -161,7 +161,7 @@ TEST(BufferGather, WithoutBlockCopyMetadataIsLockedAndWithItACopyIsCounted) {
     EXPECT_EQ(locked.executor.now(), kMillisecondNs);
   });
   EXPECT_EQ(locked.medium.word(500), 1U);
-  GatherWorld copied({.block_copy = true}, {}, {.copy_per_kib = 2000});
+  GatherWorld copied({.block_copy = true}, {}, {{.copy_per_kib = 2000}, {}});
   copied.run_as_user([&] {
     copied.change({1, 0}, 1);
     copied.cache.write_gathered(500, copied.hold({{1, 0}}));

@@ -68,7 +68,7 @@ class BufferHistory : private WriteHooks {
       : shape_(shape),
         random_(shape.seed),
         system_(clock_, memory_,
-                {.costs = {.copy_per_kib = 1000, .request_issued = 3000, .interrupt = 2000},
+                {.costs = {{.copy_per_kib = 1000, .request_issued = 3000, .interrupt = 2000}, {}},
                  .queue = shape.queue,
                  .cache = shape.cache,
                  .syncer = shape.syncer}) {

@@ -37,39 +37,7 @@ struct FileSystemCosts {
 };
 
 /// Both, as a processor charges them.
-struct CpuCosts {
-  TimeNs system_call = 0;
-  TimeNs path_component = 0;
-  TimeNs directory_entry = 0;
-  TimeNs buffer_found = 0;
-  TimeNs copy_per_kib = 0;
-  TimeNs transfer_per_kib = 0;
-  TimeNs clear_per_kib = 0;
-  TimeNs request_issued = 0;
-  TimeNs interrupt = 0;
-  TimeNs inode_changed = 0;
-  TimeNs allocation = 0;
-  TimeNs dependency = 0;
-  TimeNs process_created = 0;
-
-  bool operator==(const CpuCosts&) const = default;
-};
-
-constexpr CpuCosts costs_of(const MachineCosts& machine, const FileSystemCosts& file_system) {
-  return {.system_call = machine.system_call,
-          .path_component = file_system.path_component,
-          .directory_entry = file_system.directory_entry,
-          .buffer_found = machine.buffer_found,
-          .copy_per_kib = machine.copy_per_kib,
-          .transfer_per_kib = machine.transfer_per_kib,
-          .clear_per_kib = machine.clear_per_kib,
-          .request_issued = machine.request_issued,
-          .interrupt = machine.interrupt,
-          .inode_changed = file_system.inode_changed,
-          .allocation = file_system.allocation,
-          .dependency = file_system.dependency,
-          .process_created = machine.process_created};
-}
+struct CpuCosts : MachineCosts, FileSystemCosts {};
 
 class Cpu : private Executor::StopListener {
  public:

@@ -103,7 +103,7 @@ TEST(DiskQueue, AReadOfWhatIsQueuedSeesIt) {
 }
 
 TEST(DiskQueue, TransferWaitsAndSaysForHowLong) {
-  World w({}, {.request_issued = 10'000, .interrupt = 20'000});
+  World w({}, {{.request_issued = 10'000, .interrupt = 20'000}, {}});
   std::vector<std::byte> bytes = filled(1, 5);
   w.run_as_user([&] {
     BlockRequest request{model::Op::write, 9, 1};

@@ -61,6 +61,6 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
     .dependency = 110 * model::kMicrosecondNs,
 };
 
-inline constexpr os::CpuCosts kI486At33Mhz = os::costs_of(kI486At33MhzMachine, kI486At33MhzUfs);
+inline constexpr os::CpuCosts kI486At33Mhz{kI486At33MhzMachine, kI486At33MhzUfs};
 
 }  // namespace headcrash::experiment

@@ -35,17 +35,17 @@ constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // of a run
 /// So slow that a slice ends after a few steps: several users then meet in the middle of their operations.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
-  return {.system_call = kStep,
-          .path_component = kStep,
-          .directory_entry = kStep,
-          .buffer_found = kStep,
-          .copy_per_kib = kStep,
-          .transfer_per_kib = kStep,
-          .clear_per_kib = kStep,
-          .request_issued = kStep,
-          .inode_changed = kStep,
-          .allocation = kStep,
-          .dependency = kStep};
+  return {{.system_call = kStep,
+           .copy_per_kib = kStep,
+           .transfer_per_kib = kStep,
+           .clear_per_kib = kStep,
+           .buffer_found = kStep,
+           .request_issued = kStep},
+          {.path_component = kStep,
+           .directory_entry = kStep,
+           .inode_changed = kStep,
+           .allocation = kStep,
+           .dependency = kStep}};
 }
 
 os::DiskQueueOptions in_order(os::DiskQueueOptions queue, std::uint64_t order) {
