@@ -6,12 +6,12 @@
 #include "fs-adapters/lfs/mounted_test.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"
+#include "plugin/base/testing/image_edits.h"
 
 namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kEditBytes = 6;
 constexpr std::size_t kEditsMax = 200;
 
 struct Target {
@@ -32,9 +32,9 @@ struct Target {
         bench::put_file(fs, "small", "s");
         EXPECT_TRUE(fs.symlink("small", "link"));
         EXPECT_TRUE(fs.sync());
-        bench::put_file(fs, "d/new", std::string(3'000, 'n'), true);
+        bench::put_file(fs, "d/new", std::string(3'000, 'n'), bench::Fsync::yes);
         EXPECT_TRUE(fs.rename("small", "d/moved", RenameMode::replace));
-        bench::put_file(fs, "last", "x", true);
+        bench::put_file(fs, "last", "x", bench::Fsync::yes);
       });
     }
     image.resize(disk.store->sectors() * kSectorBytes);
@@ -56,26 +56,10 @@ struct Target {
   }
 
   void edit(std::span<std::byte> bytes, std::string_view program) const {
-    for (std::size_t i = 0; i + kEditBytes <= program.size() && i / kEditBytes < kEditsMax; i += kEditBytes) {
-      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
-      const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 1000;
-      const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));
-      if (at + 8 > bytes.size()) continue;
-      switch (byte(3) % 4) {
-        case 0:
-          store8(bytes, at, byte(4));
-          break;
-        case 1:
-          store32(bytes, at / 4 * 4, value);
-          break;
-        case 2:
-          store32(bytes, at / 4 * 4, ~std::uint32_t{value});
-          break;
-        default:
-          store8(bytes, at, static_cast<std::uint8_t>(load8(bytes, at) ^ (1U << (value % 8))));
-          break;
-      }
-    }
+    fuzz::each_image_edit(program, bytes, {.areas = areas, .reach = 1000, .most = kEditsMax},
+                          [&](const fuzz::ImageEdit& edit) {
+                            if (!edit.overwrite(bytes, edit.what % 4U)) edit.flip_bit(bytes);
+                          });
   }
 
   std::uint64_t run(std::string_view program) const {
@@ -117,8 +101,8 @@ void fuzz_image(const char* name, bool checksums) {
   const Target target(checksums);
   fuzz::Options options;
   options.name = name;
-  options.size_max = kEditBytes * kEditsMax;
-  options.corpus = {"", std::string(kEditBytes, '\0')};
+  options.size_max = fuzz::kImageEditBytes * kEditsMax;
+  options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0')};
   for (std::size_t area = 0; area < target.areas.size(); ++area)
     for (char offset = 0; offset < 120; offset = static_cast<char>(offset + 12))
       options.corpus.push_back({static_cast<char>(area), offset, 0, static_cast<char>(area % 4), '\x05', 0});

@@ -9,11 +9,11 @@
 #include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
 #include "plugin/base/testing/fuzz.h"
+#include "plugin/base/testing/image_edits.h"
 
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kEditBytes = 6;
 constexpr std::size_t kEditsMax = 200;
 
 struct Target {
@@ -38,35 +38,20 @@ struct Target {
     add(g.byte_of(reader->inode(tree.holes)->indirect[2]), 3);
   }
 
-  /// area, offset (16 bits), what to do, operand (16 bits)
   void edit(std::span<std::byte> bytes, std::string_view program) const {
-    for (std::size_t i = 0; i + kEditBytes <= program.size() && i / kEditBytes < kEditsMax; i += kEditBytes) {
-      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
-      const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 1400;
-      const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));
-      if (at + 8 > bytes.size()) continue;
-      switch (byte(3) % 6) {
-        case 0:
-          store8(bytes, at, byte(4));
-          break;
-        case 1:
-          store32(bytes, at / 4 * 4, value);
-          break;
-        case 2:
-          store32(bytes, at / 4 * 4, ~std::uint32_t{value});
-          break;
-        case 3:
-          store16(bytes, at / 2 * 2, value);
-          break;
-        case 4:
-          std::copy_n(bytes.begin() + 131072 + value / 4 * 4, 4,
-                      bytes.begin() + static_cast<std::ptrdiff_t>(at / 4 * 4));
-          break;
-        default:
-          store8(bytes, at, static_cast<std::uint8_t>(load8(bytes, at) ^ (1U << (value % 8))));
-          break;
-      }
-    }
+    fuzz::each_image_edit(program, bytes, {.areas = areas, .reach = 1400, .most = kEditsMax},
+                          [&](const fuzz::ImageEdit& edit) {
+                            const unsigned kind = edit.what % 6U;
+                            if (edit.overwrite(bytes, kind)) return;
+                            if (kind == 3) {
+                              store16(bytes, edit.at / 2 * 2, edit.operand);
+                            } else if (kind == 4) {
+                              std::copy_n(bytes.begin() + 131072 + edit.operand / 4 * 4, 4,
+                                          bytes.begin() + static_cast<std::ptrdiff_t>(edit.at / 4 * 4));
+                            } else {
+                              edit.flip_bit(bytes);
+                            }
+                          });
   }
 
   std::uint64_t run(std::string_view program) {
@@ -103,8 +88,9 @@ TEST(Fuzz, UfsImage) {
   Target target;
   fuzz::Options options;
   options.name = "ufs-image";
-  options.size_max = kEditBytes * kEditsMax;
-  options.corpus = {"", std::string(kEditBytes, '\0'), "\x03\x30\x05\x01\x02\x03\x09\x01\x02\x02\x04\x05"};
+  options.size_max = fuzz::kImageEditBytes * kEditsMax;
+  options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0'),
+                    "\x03\x30\x05\x01\x02\x03\x09\x01\x02\x02\x04\x05"};
   for (char area = 0; area < 40; area += 3)
     for (char action = 0; action < 6; ++action)
       options.corpus.push_back({area, '\x28', 0, action, '\x05', 0});

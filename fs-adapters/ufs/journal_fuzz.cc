@@ -11,11 +11,11 @@
 #include "fs-adapters/ufs/test_stores.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/testing/fuzz.h"
+#include "plugin/base/testing/image_edits.h"
 
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kJournalEditBytes = 6;
 constexpr std::size_t kJournalEditsMax = 60;
 
 /// Three transactions, one with orphans.
@@ -65,27 +65,10 @@ struct JournalTarget {
   }
 
   void edit(std::span<std::byte> bytes, std::string_view program) const {
-    for (std::size_t i = 0;
-         i + kJournalEditBytes <= program.size() && i / kJournalEditBytes < kJournalEditsMax;
-         i += kJournalEditBytes) {
-      const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
-      const std::uint64_t at = areas[byte(0) % areas.size()] + (byte(1) + 256U * byte(2)) % 4096;
-      const auto value = static_cast<std::uint16_t>(byte(4) + 256U * byte(5));
-      switch (byte(3) % 4) {
-        case 0:
-          store8(bytes, at, byte(4));
-          break;
-        case 1:
-          store32(bytes, at / 4 * 4, value);
-          break;
-        case 2:
-          store32(bytes, at / 4 * 4, ~std::uint32_t{value});
-          break;
-        default:
-          seal(bytes);
-          break;
-      }
-    }
+    fuzz::each_image_edit(program, bytes, {.areas = areas, .reach = 4096, .most = kJournalEditsMax},
+                          [&](const fuzz::ImageEdit& edit) {
+                            if (!edit.overwrite(bytes, edit.what % 4U)) seal(bytes);
+                          });
   }
 
   /// Every checksum as it should be over what is there now.
@@ -131,9 +114,9 @@ TEST(Fuzz, UfsJournal) {
   JournalTarget target;
   fuzz::Options options;
   options.name = "ufs-journal";
-  options.size_max = kJournalEditBytes * kJournalEditsMax;
+  options.size_max = fuzz::kImageEditBytes * kJournalEditsMax;
   const std::string seal("\0\0\0\3\0\0", 6);
-  options.corpus = {"", seal, std::string(kJournalEditBytes, '\0')};
+  options.corpus = {"", seal, std::string(fuzz::kImageEditBytes, '\0')};
   for (char area = 0; area < 16; ++area)
     for (char offset = 0; offset < 60; offset += 4)
       options.corpus.push_back(std::string{area, offset, 0, 1, '\x09', 0} + seal);
