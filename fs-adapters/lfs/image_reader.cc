@@ -1,11 +1,12 @@
+// Follows the map, pointers and names of an image (image_reader.h).
 #include "fs-adapters/lfs/image_reader.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
+#include "fs-adapters/image_tree.h"
 #include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
@@ -193,45 +194,33 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
   return names;
 }
 
+Result<std::vector<NamedInode>> ImageReader::names(std::uint64_t directory) const {
+  const auto found = inode(static_cast<InodeNumber>(directory));
+  if (!found) return pass_on(found);
+  auto all = entries(*found);
+  if (all) std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
+  return all;
+}
+
 Result<Inode> ImageReader::lookup(std::string_view path) const {
-  auto at = inode(kRootInode);
-  while (at && !path.empty()) {
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view name = path.substr(0, slash);
-    path.remove_prefix(std::min(slash + 1, path.size()));
-    if (name.empty()) continue;
-    const auto names = entries(*at);
-    if (!names) return pass_on(names);
-    const auto found =
-        std::find_if(names->begin(), names->end(), [&](const NamedInode& one) { return one.name == name; });
-    if (found == names->end()) return fail(std::string(name), "no such name");
-    at = inode(found->inode);
-  }
-  return at;
+  const auto found = adapters::look_up_in_image(kRootInode, path,
+                                                [this](std::uint64_t directory) { return names(directory); });
+  if (!found) return pass_on(found);
+  return inode(static_cast<InodeNumber>(*found));
 }
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
-  std::set<InodeNumber> seen{kRootInode};
-  std::vector<std::pair<std::string, InodeNumber>> directories{{"", kRootInode}};
-  while (!directories.empty()) {
-    const auto [path, number] = directories.back();
-    directories.pop_back();
-    const auto directory = inode(number);
-    if (!directory) return pass_on(directory);
-    const auto names = entries(*directory);
-    if (!names) return pass_on(names);
-    for (const NamedInode& one : *names) {
-      if (one.name == "." || one.name == "..") continue;
-      const auto found = inode(one.inode);
-      if (!found) return pass_on(found);
-      const std::string below = path.empty() ? one.name : path + "/" + one.name;
-      visit({below, *found});
-      if (!found->is_directory()) continue;
-      if (!seen.insert(one.inode).second) return fail(subject(one.inode), "a directory with two names");
-      directories.emplace_back(below, one.inode);
-    }
-  }
-  return {};
+  return adapters::walk_image(
+      kRootInode, [this](std::uint64_t directory) { return names(directory); },
+      [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
+        const auto found = inode(entry.inode);
+        if (!found) return pass_on(found);
+        visit({path, *found});
+        return found->is_directory();
+      },
+      [](std::uint64_t number, std::string problem) {
+        return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));
+      });
 }
 
 }  // namespace headcrash::lfs

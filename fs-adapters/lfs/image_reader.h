@@ -62,6 +62,8 @@ class ImageReader {
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
   Result<void> load();
+  /// Without "." and "..".
+  Result<std::vector<NamedInode>> names(std::uint64_t directory) const;
   Result<std::vector<std::byte>> block_at(SectorAddress address, std::uint32_t bytes) const;
   Result<void> visit_below(const Inode& inode, const Block& block,
                            const std::function<void(const Block&)>& visit) const;

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
 
+#include "fs-adapters/image_tree.h"
 #include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/little_endian.h"
 
@@ -16,9 +16,8 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint64_t kTargetBytesMax = 4096;
-constexpr std::size_t kEntriesMax = 1U << 24U;  // of one walk
 
-tl::unexpected<Error> damaged(InodeNumber number, std::string problem) {
+tl::unexpected<Error> damaged(std::uint64_t number, std::string problem) {
   return fail(fmt::format("inode {}", number), std::move(problem), "run fsck");
 }
 
@@ -135,20 +134,11 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
 }
 
 Result<InodeNumber> ImageReader::lookup(std::string_view path) const {
-  InodeNumber at = kRootInode;
-  while (!path.empty()) {
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view component = path.substr(0, slash);
-    path.remove_prefix(std::min(slash + 1, path.size()));
-    if (component.empty()) continue;
-    const auto names = list(at);
-    if (!names) return pass_on(names);
-    const auto match = std::find_if(names->begin(), names->end(),
-                                    [&](const NamedInode& entry) { return entry.name == component; });
-    if (match == names->end()) return fail(std::string(component), "no such name", "look with ls");
-    at = match->inode;
-  }
-  return at;
+  const auto found = adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
+    return list(static_cast<InodeNumber>(directory));
+  });
+  if (!found) return pass_on(found);
+  return static_cast<InodeNumber>(*found);
 }
 
 Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most) const {
@@ -163,34 +153,17 @@ Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std
 }
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
-  std::unordered_set<InodeNumber> directories{kRootInode};
-  std::vector<Found> open;
-  const auto root = inode(kRootInode);
-  if (!root) return pass_on(root);
-  open.push_back({.path = "", .number = kRootInode, .inode = *root});
-  std::size_t seen = 0;
-  while (!open.empty()) {
-    const Found directory = std::move(open.back());
-    open.pop_back();
-    const auto names = list(directory.number);
-    if (!names) return pass_on(names);
-    for (const NamedInode& entry : *names) {
-      if (++seen > kEntriesMax) return damaged(directory.number, "the tree has too many names");
-      const auto child = inode(entry.inode);
-      if (!child) return pass_on(child);
-      if (!child->allocated())
-        return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
-      Found found{.path = directory.path.empty() ? entry.name : directory.path + '/' + entry.name,
-                  .number = entry.inode,
-                  .inode = *child};
-      visit(found);
-      if (!child->is_directory()) continue;
-      if (!directories.insert(entry.inode).second)
-        return damaged(entry.inode, fmt::format("is a directory with a second name, '{}'", found.path));
-      open.push_back(std::move(found));
-    }
-  }
-  return {};
+  return adapters::walk_image(
+      kRootInode, [this](std::uint64_t directory) { return list(static_cast<InodeNumber>(directory)); },
+      [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
+        const auto child = inode(entry.inode);
+        if (!child) return pass_on(child);
+        if (!child->allocated())
+          return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
+        visit({.path = path, .number = entry.inode, .inode = *child});
+        return child->is_directory();
+      },
+      damaged);
 }
 
 }  // namespace headcrash::ufs

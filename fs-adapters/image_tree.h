@@ -1,0 +1,73 @@
+#pragma once
+// Paths and trees over what reads an image: one look-up and one walk for the readers of all our file systems
+// and for the interface above them (system_under_test.h). They believe nothing: a damaged image is an Error,
+// and a directory that is reached twice ends the walk.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "plugin/base/result.h"
+
+namespace headcrash::adapters {
+
+inline constexpr std::size_t kImageNamesMax = 1U << 24U;  ///< of one walk
+
+/// The inode of a path, components separated by '/'; "" is the root. Symbolic links are not followed.
+/// `list(inode)` gives the names of a directory: a Result of a range of {name, inode}.
+template <typename List>
+Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path, const List& list) {
+  std::uint64_t at = root;
+  while (!path.empty()) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    const std::string_view component = path.substr(0, slash);
+    path.remove_prefix(std::min(slash + 1, path.size()));
+    if (component.empty()) continue;
+    const auto names = list(at);
+    if (!names) return pass_on(names);
+    const auto match =
+        std::ranges::find_if(*names, [&](const auto& entry) { return entry.name == component; });
+    if (match == names->end()) return fail(std::string(component), "no such name", "look with ls");
+    at = match->inode;
+  }
+  return at;
+}
+
+/// Everything below the root, a directory before what is in it; an inode with several names comes as often.
+/// `list` as above, without "." and ".."; `visit(path, entry)` reads the inode of an entry, looks at it, and
+/// gives a Result of whether it is a directory; `damaged(inode, problem)` makes the reader's own Error.
+template <typename List, typename Visit, typename Damaged>
+Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit, const Damaged& damaged) {
+  struct Open {
+    std::string path;
+    std::uint64_t inode = 0;
+  };
+  std::unordered_set<std::uint64_t> directories{root};
+  std::vector<Open> open{{.path = "", .inode = root}};
+  std::size_t seen = 0;
+  while (!open.empty()) {
+    const Open directory = std::move(open.back());
+    open.pop_back();
+    const auto names = list(directory.inode);
+    if (!names) return pass_on(names);
+    for (const auto& entry : *names) {
+      if (++seen > kImageNamesMax) return damaged(directory.inode, "the tree has too many names");
+      std::string path = directory.path.empty() ? entry.name : directory.path + '/' + entry.name;
+      const Result<bool> is_directory = visit(path, entry);
+      if (!is_directory) return pass_on(is_directory);
+      if (!*is_directory) continue;
+      if (!directories.insert(entry.inode).second)
+        return damaged(entry.inode, fmt::format("is a directory with a second name, '{}'", path));
+      open.push_back({.path = std::move(path), .inode = entry.inode});
+    }
+  }
+  return {};
+}
+
+}  // namespace headcrash::adapters
