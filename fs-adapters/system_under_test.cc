@@ -1,5 +1,5 @@
 // What is the same for every type (system_under_test.h): paths and trees over an ImageReader, names of
-// systems.
+// systems, ids.
 #include "fs-adapters/system_under_test.h"
 
 #include <fmt/format.h>
@@ -34,6 +34,21 @@ Result<void> ImageReader::walk(
         return child->type == FileType::directory;
       },
       damaged);
+}
+
+Result<std::uint64_t> id_of_uuid(const std::string& uuid) {
+  std::uint64_t id = 0;
+  std::size_t digits = 0;
+  for (const char c : uuid) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    if (c == '-') continue;
+    const std::size_t value = kDigits.find(static_cast<char>(c | 0x20));
+    if (digits == 16 || value == std::string_view::npos) break;
+    id = id << 4U | value;
+    ++digits;
+  }
+  if (digits < 16) return fail("uuid " + uuid, "is no UUID", "give one as uuidgen prints it");
+  return id;
 }
 
 std::string SystemUnderTest::full_name() const {

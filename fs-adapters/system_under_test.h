@@ -101,7 +101,7 @@ class ImageChecker {
   /// would show. Errors: no file system of this type; the store fails.
   virtual Result<CheckReport> check(const model::SectorStore& store, const CheckOptions& options) = 0;
   /// Recovers the log, if there is one, and repairs what it finds. Afterwards check() finds nothing, unless
-  /// `unrepaired` says otherwise. May be cut anywhere and begun again. Errors: as check().
+  /// `unrepaired` says otherwise, as it does of all findings without FileSystemType::has_repair(). May be cut anywhere and begun again. Errors: as check().
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 
@@ -175,6 +175,9 @@ struct MkfsOption {
   std::string_view value;    ///< "BYTES"
   std::string_view meaning;  ///< a line, with the default in parentheses
 };
+
+/// The first 16 hexadecimal digits of a UUID, whatever is between them. Errors: it has fewer.
+Result<std::uint64_t> id_of_uuid(const std::string& uuid);
 
 /// What mkfs has made, for people and for --json.
 struct MadeImage {
@@ -294,6 +297,9 @@ class FileSystemType {
   /// mount, a check and a reader then find it clean. Errors: an unknown or impossible option, by name.
   virtual Result<MadeImage> mkfs(model::SectorStore& store, const Settings& settings) const = 0;
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
+  /// False: the checker only says what is wrong, and a repair leaves it. For types in which nothing is ever
+  /// wrong after a power cut.
+  virtual bool has_repair() const { return true; }
   /// The store must outlive the reader. Errors: no file system of this type.
   virtual Result<std::unique_ptr<ImageReader>> open_image(const model::SectorStore& store) const = 0;
   /// Where on such an image I/O errors tell most: superblock, maps, inodes, log, data.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "plugin/base/size.h"
 
@@ -23,22 +22,6 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
 });
 
-/// The first 16 hexadecimal digits, whatever is between them.
-Result<std::array<std::uint32_t, 2>> id_of(const std::string& uuid) {
-  std::array<std::uint32_t, 2> id = {};
-  std::size_t digits = 0;
-  for (const char c : uuid) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    const std::size_t value = kDigits.find(static_cast<char>(c | 0x20));
-    if (c == '-' || digits == 16) continue;
-    if (value == std::string_view::npos) break;
-    id.at(digits / 8) = id.at(digits / 8) * 16 + static_cast<std::uint32_t>(value);
-    ++digits;
-  }
-  if (digits < 16) return fail("uuid " + uuid, "is no UUID", "give one as uuidgen prints it");
-  return id;
-}
-
 }  // namespace
 
 std::span<const adapters::MkfsOption> mkfs_options() {
@@ -49,9 +32,9 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
   MkfsOptions options;
   for (const auto& [name, value] : settings) {
     if (name == "uuid") {
-      const auto id = id_of(value);
+      const auto id = adapters::id_of_uuid(value);
       if (!id) return pass_on(id);
-      options.id = *id;
+      options.id = {static_cast<std::uint32_t>(*id >> 32U), static_cast<std::uint32_t>(*id)};
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
