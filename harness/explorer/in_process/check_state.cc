@@ -145,6 +145,12 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
   outcome.was_clean = first->was_clean;
   for (const adapters::CheckFinding& finding : first->findings) ++outcome.found[finding.kind];
+  if (!first->nothing_found() && !system_->type().has_repair()) {
+    outcome.left_unrepaired = true;
+    return end(oracle::Verdict::not_repairable,
+               fmt::format("fsck finds what it cannot repair ({}); first: {}", counts(outcome.found),
+                           first->findings.front().text));
+  }
   if (!first->nothing_found() || !first->was_clean) {
     const auto repaired = fsck_->repair(*disk_, {.findings_max = 0, .digests = contents});
     step(StepKind::repair);

@@ -56,6 +56,8 @@ struct StateOutcome {
   std::map<adapters::FindingKind, std::uint32_t> found;  ///< by the first check
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the disk says so
+  /// Findings were left: the type has no repair (FileSystemType::has_repair()).
+  bool left_unrepaired = false;
 };
 
 /// True for what the scheme's rules promise: nothing worse than its residue, all that was synced.

@@ -75,7 +75,7 @@ class Examination {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
     std::string problem;
-    if (judgement.verdict == oracle::Verdict::not_repairable) {
+    if (judgement.verdict == oracle::Verdict::not_repairable && !outcome.left_unrepaired) {
       problem = judgement.summary;
     } else if (audit_ != nullptr) {
       problem = audit_->contradiction_in(disk_.bytes());
