@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "fs-adapters/examples/shadow/under_test.h"
 #include "fs-adapters/ufs/under_test.h"
 
 namespace headcrash::adapters {
@@ -12,6 +13,7 @@ namespace headcrash::adapters {
 std::span<const FileSystemType* const> file_system_types() {
   static const std::array kTypes{
       &ufs::file_system_type(),
+      &shadow::file_system_type(),
   };
   return kTypes;
 }

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "fs-adapters/registry.h"
+
 namespace headcrash::experiment {
 namespace {
 
@@ -16,8 +18,9 @@ T taken(Result<T> result) {
   return *std::move(result);
 }
 
-ModelledMachineOptions small_machine(const char* system, const char* profile = "hp-c2447") {
-  ModelledMachineOptions options = taken(machine_with("ufs", system));
+ModelledMachineOptions small_machine(const char* system, const char* profile = "hp-c2447",
+                                     std::string_view type = "ufs") {
+  ModelledMachineOptions options = taken(machine_with(type, system));
   options.profile = profile;
   options.size_bytes = kSmall;
   return options;
@@ -75,6 +78,26 @@ TEST(ModelledMachine, RecoversFromACutInModelTime) {
   work(*machine);
   machine->cut();
   EXPECT_TRUE(machine->recover(Repair::always)->repair.done);
+}
+
+TEST(ModelledMachine, RunsAndRecoversEveryType) {
+  for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
+    SCOPED_TRACE(type->name());
+    const std::string system(type->usual_system());
+    for (const char* profile : {"hp-c2447", "sata-ssd"}) {
+      const auto machine =
+          taken(ModelledMachine::start(small_machine(system.c_str(), profile, type->name())));
+      work(*machine);
+      machine->cut();
+      EXPECT_TRUE(taken(machine->recover(Repair::always)).mount.done);
+      EXPECT_TRUE(is_there(*machine, "synced"));
+      work(*machine);
+      EXPECT_TRUE(machine->become_quiet());
+      machine->cut();
+      EXPECT_TRUE(taken(machine->recover(Repair::as_needed)).mount.done);
+      EXPECT_TRUE(is_there(*machine, "synced"));
+    }
+  }
 }
 
 TEST(ModelledMachine, ARepairTakesAsMuchOfTheProcessorAsTheTableSays) {

@@ -1,0 +1,150 @@
+// From one state of the disk to the next: mount, commits, unmount (store.h, FORMAT.md).
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/examples/shadow/store.h"
+#include "plugin/base/crc32c.h"
+
+namespace headcrash::shadow {
+namespace {
+
+constexpr std::int64_t kBytesPerKib = 1024;
+
+}  // namespace
+
+Store::Store(os::System& system, const State& state, const MountOptions& options)
+    : InodeStore(system.executor, system.cpu),
+      system_(system),
+      cache_(system.cache),
+      options_(options),
+      geometry_(state.header.geometry),
+      committed_(state.header),
+      next_generation_(state.header.next_generation),
+      use_(geometry_.blocks, Use::free),
+      free_(geometry_.blocks),
+      operation_lock_(system.executor) {}
+
+Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptions& options) {
+  const ReadSectors read = [&](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
+    const auto sectors = static_cast<std::uint32_t>(into.size() / kSectorBytes);
+    const auto status =
+        system.queue.transfer({.op = model::Op::read, .lba = lba, .sectors = sectors, .into = into});
+    if (status != model::Status::ok)
+      return fail("shadow", "headers or table cannot be read", "look at the disk");
+    return {};
+  };
+  auto state = read_state(read, system.queue.sectors());
+  if (!state) return pass_on(state);
+  std::unique_ptr<Store> store(new Store(system, *state, options));
+  for (Record& record : state->records) {
+    for (const auto& [block, address] : record.blocks) {
+      if (store->use_[address] != Use::free)
+        return fail("shadow", "two inodes have one block", "fsck.headcrash-shadow tells which");
+      store->use_[address] = Use::committed;
+      --store->free_;
+    }
+    store->inodes_.emplace(record.number, std::make_unique<CoreInode>(system.executor, std::move(record)));
+  }
+  return store;
+}
+
+/// A hundred thousand inodes are written as often as somebody calls fsync: that is the price of simplicity.
+std::vector<std::byte> Store::table() const {
+  std::vector<const CoreInode*> named;
+  for (const auto& [number, inode] : inodes_)
+    if (inode->attributes.links != 0) named.push_back(inode.get());
+  std::ranges::sort(named, {}, [](const CoreInode* inode) { return inode->number; });
+  std::vector<std::byte> bytes;
+  for (const CoreInode* inode : named) append(inode->record, bytes);
+  return bytes;
+}
+
+VfsResult<void> Store::write_table(const Header& header, std::vector<std::byte> bytes) {
+  bytes.resize((bytes.size() + kSectorBytes - 1) / kSectorBytes * kSectorBytes);
+  const auto sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes);
+  const auto status = system_.queue.transfer(
+      {.op = model::Op::write, .lba = geometry_.table_lba(header.slot()), .sectors = sectors, .data = bytes});
+  if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) return refuse(EIO);
+  return {};
+}
+
+VfsResult<void> Store::commit(Clean clean) {
+  if (stopped_) return refuse(EIO);
+  const bool clean_wanted = clean == Clean::yes;
+  if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
+
+  // What is to be on the disk. Nobody changes anything until this returns, but for inodes without a name that
+  // are let go of: they are not part of it.
+  const std::uint64_t changes = changes_;
+  std::vector<std::byte> bytes = table();
+  cpu.use(static_cast<std::int64_t>(bytes.size()) * cpu.costs().transfer_per_kib / kBytesPerKib);
+  const Header header{.geometry = geometry_,
+                      .sequence = committed_.sequence + 1,
+                      .table_bytes = static_cast<std::uint32_t>(bytes.size()),
+                      .table_checksum = crc32c(bytes),
+                      .next_generation = next_generation_,
+                      .clean = clean_wanted};
+  const std::vector<BlockAddress> fresh = fresh_;
+  const std::size_t freed = freed_.size();
+
+  const bool flush_first = options_.flush_first || clean_wanted;  // the control, too, says "clean" when it is
+
+  const auto flush = [&] {
+    return cache_.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
+  };
+  // Until the header is written an error leaves the state before, and somebody may try again.
+  if (flush_first && !flush()) return refuse(EIO);
+  if (auto done = write_table(header, std::move(bytes)); !done) return done;
+  const std::vector<std::byte> sector = encode(header);
+  const auto status = system_.queue.transfer(
+      {.op = model::Op::write, .lba = kHeaderSectors.at(header.slot()), .sectors = 1, .data = sector});
+  if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
+    // It may be there or not: the disk has two states, of which neither may be written over any more.
+    stopped_ = true;
+    return refuse(EIO);
+  }
+  if (!flush_first && !flush()) return refuse(EIO);
+
+  committed_ = header;
+  committed_changes_ = changes;
+  for (const BlockAddress address : fresh)
+    if (use_[address] == Use::fresh) use_[address] = Use::committed;
+  for (std::size_t i = 0; i < freed; ++i) make_free(freed_[i]);
+  freed_.erase(freed_.begin(), freed_.begin() + static_cast<std::ptrdiff_t>(freed));
+  fresh_.clear();
+  return {};
+}
+
+VfsResult<void> Store::sync() {
+  const tree::FiberLockGuard lock(operation_lock_);
+  return commit(Clean::no);
+}
+
+VfsResult<void> Store::unmount() {
+  closing_ = true;
+  system_.syncer.forget_work();
+  (void)system_.syncer.wait_for_work_under_way();
+  const tree::FiberLockGuard lock(operation_lock_);
+  auto done = commit(Clean::yes);
+  abandon();
+  return done;
+}
+
+void Store::abandon() {
+  closing_ = stopped_ = true;
+  system_.syncer.forget_work();
+  cache_.discard_all();
+}
+
+/// What nobody has asked for is written all the same, some time after the first change since the last commit.
+void Store::schedule_commit() {
+  if (commit_scheduled_ || closing_ || stopped_ || changes_ == committed_changes_) return;
+  commit_scheduled_ = true;
+  const auto work = [this] {
+    commit_scheduled_ = false;
+    (void)sync();
+  };
+  system_.syncer.add_work(work, executor.now() + options_.commit_interval_ns);
+}
+
+}  // namespace headcrash::shadow

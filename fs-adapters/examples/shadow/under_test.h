@@ -1,0 +1,10 @@
+#pragma once
+// shadow as those who drive file systems see it: its line in fs-adapters/registry.cc.
+
+#include "fs-adapters/system_under_test.h"
+
+namespace headcrash::shadow {
+
+const adapters::FileSystemType& file_system_type();
+
+}  // namespace headcrash::shadow
