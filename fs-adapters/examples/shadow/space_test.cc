@@ -86,6 +86,24 @@ TEST(Space, AnOpenFileWithoutANameIsInNoTable) {
   bench::expect_clean(*disk);
 }
 
+TEST(Space, WhatWasCutOffDoesNotComeBack) {
+  const auto disk = bench::make_disk(1 << 20, {});
+  bench::Machine m(*disk);
+  m.mount();
+  m.as_user([&] {
+    Vfs& vfs = *m.file_system;
+    put_file(vfs, "f", std::string(6000, 'f'), tree::bench::Fsync::yes);
+    const auto file = vfs.open("f", {});
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(vfs.truncate(*file, 4100));
+    ASSERT_TRUE(vfs.truncate(*file, 5000));
+    ASSERT_TRUE(vfs.close(*file));
+    EXPECT_EQ(get_file(vfs, "f"), std::string(4100, 'f') + std::string(900, '\0'));
+  });
+  m.unmount();
+  bench::expect_clean(*disk);
+}
+
 /// Requests of the disk fail, one kind after the other, and somebody tries again.
 TEST(Errors, LeaveTheStateBeforeOrTheNext) {
   const auto plain = bench::make_disk(1 << 20, {});
