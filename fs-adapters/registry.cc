@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fs-adapters/examples/shadow/under_test.h"
+#include "fs-adapters/lfs/under_test.h"
 #include "fs-adapters/ufs/under_test.h"
 
 namespace headcrash::adapters {
@@ -13,6 +14,7 @@ namespace headcrash::adapters {
 std::span<const FileSystemType* const> file_system_types() {
   static const std::array kTypes{
       &ufs::file_system_type(),
+      &lfs::file_system_type(),
       &shadow::file_system_type(),
   };
   return kTypes;

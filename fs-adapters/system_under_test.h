@@ -101,7 +101,8 @@ class ImageChecker {
   /// would show. Errors: no file system of this type; the store fails.
   virtual Result<CheckReport> check(const model::SectorStore& store, const CheckOptions& options) = 0;
   /// Recovers the log, if there is one, and repairs what it finds. Afterwards check() finds nothing, unless
-  /// `unrepaired` says otherwise, as it does of all findings without FileSystemType::has_repair(). May be cut anywhere and begun again. Errors: as check().
+  /// `unrepaired` says otherwise, as it does of every finding of a type without repairs_damage(). May be cut
+  /// anywhere and begun again. Errors: as check().
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 
@@ -214,6 +215,8 @@ struct LabDisk {
   Settings mkfs = {};
   /// The system that has mounted, used and unmounted it before; empty: it is new.
   std::string used_by = {};
+  /// Its power went instead of the unmount, after some more, which that system gives up when it is mounted again.
+  bool cut = false;
 };
 
 class FileSystemType;
@@ -223,6 +226,8 @@ struct SystemDescription {
   std::string name;  ///< within its type: "soft-updates-init"
   std::string title;
   bool control = false;  ///< keeps no promise on purpose and has to be caught
+  /// Of a control that few workloads show, one that does, as campaigns name it: "reuse/3@tiny~2".
+  std::string shown_by = {};
   Promises promises = {};
   os::DiskQueueOptions queue = {};  ///< the order in the driver that it relies on
   bool block_copy = false;          ///< os::BufferCacheOptions
@@ -297,9 +302,6 @@ class FileSystemType {
   /// mount, a check and a reader then find it clean. Errors: an unknown or impossible option, by name.
   virtual Result<MadeImage> mkfs(model::SectorStore& store, const Settings& settings) const = 0;
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
-  /// False: the checker only says what is wrong, and a repair leaves it. For types in which nothing is ever
-  /// wrong after a power cut.
-  virtual bool has_repair() const { return true; }
   /// The store must outlive the reader. Errors: no file system of this type.
   virtual Result<std::unique_ptr<ImageReader>> open_image(const model::SectorStore& store) const = 0;
   /// Where on such an image I/O errors tell most: superblock, maps, inodes, log, data.
@@ -313,6 +315,8 @@ class FileSystemType {
   /// may leave after a power cut.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
+  /// False: repair() recovers the log, tells of damage, and leaves it. For types in which a power cut leaves none.
+  virtual bool repairs_damage() const { return true; }
   /// Null: the type has none.
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
   /// True for types with repair_trials().

@@ -254,6 +254,7 @@ class Checker {
   void look_at_totals() {
     const Checkpoint& c = r_.checkpoint();
     for (const std::uint32_t bytes : live_) report_.live_bytes += bytes;
+    report_.clean = c.clean;
     if (c.live_bytes != report_.live_bytes)
       find(FindingKind::totals, fmt::format("{} live bytes, it says {}", report_.live_bytes, c.live_bytes));
     if (c.files != inodes_.size())
@@ -280,9 +281,9 @@ class Checker {
 }  // namespace
 
 std::string_view name_of(FindingKind kind) {
-  static constexpr std::array<std::string_view, 10> kNames = {
-      "inode", "pointer", "doubly-used", "usage",   "segment",
-      "name",  "links",   "unreachable", "summary", "totals"};
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "inode", "pointer",     "doubly-used", "usage",  "segment", "name",
+      "links", "unreachable", "summary",     "totals", "recovery"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

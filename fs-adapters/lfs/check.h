@@ -24,7 +24,8 @@ enum class FindingKind : std::uint8_t {
   links,        ///< a count
   unreachable,  ///< allocated, and no name leads to it
   summary,      ///< no summary, or a wrong one, describes a live block
-  totals        ///< of the checkpoint
+  totals,       ///< of the checkpoint
+  recovery      ///< the log since then cannot be followed
 };
 std::string_view name_of(FindingKind kind);
 
@@ -35,6 +36,7 @@ struct Finding {
 
 struct CheckReport {
   std::vector<Finding> findings;  ///< at most kFindingsMax
+  bool clean = false;             ///< the image says that it was unmounted
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0, directories = 0;
   static constexpr std::size_t kFindingsMax = 100;

@@ -15,6 +15,14 @@ std::vector<SegmentNumber> Store::emptied_segments() const {
   return emptied;
 }
 
+void Store::give_back(const std::vector<SegmentNumber>& emptied) {
+  for (const SegmentNumber i : emptied) {
+    usage_[i] = {};
+    cache_.discard_object(inode_sectors_object(i));
+  }
+  clean_segments_ += static_cast<std::uint32_t>(emptied.size());
+}
+
 VfsResult<void> Store::flush_everything() {
   while (!to_write_.empty()) {
     std::vector<Handle> handles;
@@ -123,6 +131,8 @@ VfsResult<void> Store::write_checkpoint_region() {
   c.segment = segment_;
   c.offset = offset_;
   c.next_segment = next_segment_;
+  c.clean = closing_;
+  c.log_counts = options_.roll_forward;
   c.live_bytes = live_bytes_;
   c.files = files_;
   c.clean_segments = clean_segments_ + static_cast<std::uint32_t>(emptied.size());
@@ -132,13 +142,9 @@ VfsResult<void> Store::write_checkpoint_region() {
   ++c.checkpoints_written;
   const std::vector<std::byte> bytes = encode(c, s_);
   // The other one stays as it is until this one is whole.
-  if (auto written = write_sectors(s_.checkpoints[(c.sequence + 1) % 2], bytes); !written) return written;
+  if (auto written = write_sectors(checkpoint_region(c.sequence), bytes); !written) return written;
   // Now nothing that could be mounted refers to them.
-  for (const SegmentNumber i : emptied) {
-    usage_[i] = {};
-    cache_.discard_object(inode_sectors_object(i));
-  }
-  clean_segments_ += static_cast<std::uint32_t>(emptied.size());
+  give_back(emptied);
   sectors_since_checkpoint_ = 0;
   ++counters_.checkpoints;
   return {};

@@ -44,6 +44,16 @@ std::uint64_t Store::log_room_bytes() const {
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
+/// A control: any copy that the summary names is taken for the newest.
+VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block, std::span<const std::byte> bytes) {
+  if (block.level != 0 || !inode.disk.is_regular()) return {};
+  const auto buffer = read_block(inode, block.index);
+  if (!buffer || !*buffer) return {};
+  std::memcpy(buffer->bytes().data(), bytes.data(), std::min(bytes.size(), buffer->bytes().size()));
+  mark_dirty(inode, block);
+  return mark_index_dirty(inode, block);
+}
+
 VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress address,
                                   std::span<const std::byte> bytes) {
   const BlockId block = entry.block();
@@ -58,7 +68,9 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   if (!handle) return pass_on_errno(handle);
   CoreInode& inode = **handle;
   const tree::InodeLock lock(inode);
-  if (inode.removed || inode.dirty.contains(block)) return {};  // a newer copy is on its way already
+  if (inode.removed) return {};
+  if (!keeps(Rule::newest_copy_wins)) return overwrite(inode, block, bytes);
+  if (inode.dirty.contains(block)) return {};  // a newer copy is on its way already
   const auto now_at = address_of(inode, block);
   if (!now_at) return pass_on_errno(now_at);
   if (*now_at != address) return {};

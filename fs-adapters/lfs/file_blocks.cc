@@ -280,7 +280,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
     }
     // What the cleaner finds of the file's blocks up to now is dead without a look at its inode.
     if (size_bytes == 0) {
-      ++map_[inode.number].version;
+      if (keeps(Rule::versions_rise)) ++map_[inode.number].version;
       dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
     }
   }

@@ -19,6 +19,7 @@ constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
 constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // flags of a checkpoint
 constexpr std::size_t kSuperblockChecksumAt = 60;
 constexpr std::size_t kSummaryChecksumAt = 52;
 constexpr std::size_t kInodeChecksumAt = 124;
@@ -352,6 +353,7 @@ std::vector<std::byte> encode(const Checkpoint& c, const Superblock& superblock)
   store64(b, 88, c.sectors_written);
   store64(b, 96, c.segments_cleaned);
   store64(b, 104, c.checkpoints_written);
+  store32(b, 112, (c.clean ? kClean : 0U) | (c.log_counts ? 0U : kLogIsGone));
   std::size_t at = kSectorBytes;
   for (const auto* addresses : {&c.map_blocks, &c.usage_blocks}) {
     for (const SectorAddress address : *addresses) {
@@ -382,6 +384,8 @@ std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> b, const 
                .segment = load32(b, 52),
                .offset = load32(b, 56),
                .next_segment = load32(b, 60),
+               .clean = (load32(b, 112) & kClean) != 0,
+               .log_counts = (load32(b, 112) & kLogIsGone) == 0,
                .live_bytes = load64(b, 64),
                .files = load32(b, 72),
                .clean_segments = load32(b, 76),

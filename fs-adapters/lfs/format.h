@@ -219,6 +219,8 @@ struct Checkpoint {
   SegmentNumber segment = 0;  ///< where the log goes on
   std::uint32_t offset = 0;   ///< there, in sectors
   SegmentNumber next_segment = 0;
+  bool clean = false;      ///< nothing follows it: it is an unmount's, or mkfs's
+  bool log_counts = true;  ///< what follows it is to be rolled forward; off: it is gone
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0;
   std::uint32_t clean_segments = 0;

@@ -43,6 +43,7 @@ void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
 
 /// The log goes on in the next segment, and yet another one will be next.
 VfsResult<void> Store::advance_segment() {
+  if (!keeps(Rule::reuse_waits_for_checkpoint)) give_back(emptied_segments());
   for (SegmentNumber i = 1; i < s_.segments; ++i) {
     const SegmentNumber candidate = (next_segment_ + i) % s_.segments;
     if (usage_[candidate].state != SegmentState::clean) continue;
@@ -157,7 +158,8 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
     inode.disk.sectors -= std::min(inode.disk.sectors, old_bytes / kSectorBytes);
   }
   const auto bytes = static_cast<std::uint32_t>(into.size());
-  add_live(address, bytes, nanoseconds(inode.disk.modified));
+  if (keeps(Rule::usage_counts_all) || old == 0 || !inode.disk.is_regular())
+    add_live(address, bytes, nanoseconds(inode.disk.modified));
   inode.disk.sectors += bytes / kSectorBytes;
   // Where it is shorter than its buffer only zeroes are left out.
   os::HeldBuffer buffer = cache_.cached(key_of(inode, planned.block));
@@ -253,7 +255,9 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   // that may be, it has no lock of an inode in the plan.
   const auto record_sectors = static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
-  if (record_sectors != 0 && record_sectors <= record_sectors_max() && room_for(*plan, 0, 0, 0)) {
+  if (!keeps(Rule::records_come_first) && !plan->empty()) {
+    // A control: they go with what comes later.
+  } else if (record_sectors != 0 && record_sectors <= record_sectors_max() && room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {

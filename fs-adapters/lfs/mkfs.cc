@@ -101,6 +101,7 @@ class FirstRegion {
                  .last_summary = region_.start(),
                  .offset = region_.sectors(),
                  .next_segment = 1,
+                 .clean = true,
                  .live_bytes = live,
                  .files = 1,
                  .clean_segments = s_.segments - 2,

@@ -389,18 +389,19 @@ Result<void> Store::come_up() {
   offset_ = found->offset;
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
-  epoch_ = found->next_epoch;
-  // This mount has a number of its own from now on, whatever becomes of it.
+  epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
+  // This mount has a number of its own from now on, whatever becomes of it, and is no longer unmounted.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
-  if (!write_sectors(s_.checkpoints[(checkpoint_.sequence + 1) % 2], encode(checkpoint_, s_)))
+  checkpoint_.clean = false;
+  if (!write_sectors(checkpoint_region(checkpoint_.sequence), encode(checkpoint_, s_)))
     return fail("lfs", "the device cannot be written");
   for (const SegmentNumber i : {segment_, next_segment_})
     if (usage_[i].state == SegmentState::clean) usage_[i].state = SegmentState::active;
   recovering_ = true;
   Recovery recovery(*this);
   recovery.count_files();
-  if (options_.roll_forward && !recovery.roll_forward(found->epoch))
+  if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
     return fail("lfs", "the log since the checkpoint cannot be followed",
                 "mount without roll-forward, which loses what came after the checkpoint");
   clean_segments_ =

@@ -205,7 +205,7 @@ void Store::remove(CoreInode& inode) {
   entry.address = 0;
   entry.slot = 0;
   entry.unlinked = false;
-  ++entry.version;
+  if (keeps(Rule::versions_rise)) ++entry.version;
   dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
   dirty_bytes_ -= inode.dirty.size() * s_.block_bytes;
   inode.dirty.clear();

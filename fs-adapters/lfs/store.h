@@ -40,6 +40,17 @@
 
 namespace headcrash::lfs {
 
+/// What the log stands on. A control breaks one of them, and the lab has to notice.
+enum class Rule : std::uint8_t {
+  reuse_waits_for_checkpoint,  ///< what has become empty is written again when a checkpoint has said so
+  mounts_have_numbers,         ///< what an earlier mount left behind its end is not followed
+  records_come_first,          ///< the directory log is not later than what it tells of
+  two_checkpoint_regions,      ///< one is whole while the other is written
+  versions_rise,               ///< a number's next file is told from the one before
+  newest_copy_wins,            ///< the cleaner moves what is live, and nothing else
+  usage_counts_all             ///< of what is live
+};
+
 struct MountOptions {
   bool roll_forward = true;  ///< off: the newest checkpoint as it is; what came after it is gone
   os::TimeNs write_after_ns = 30 * model::kSecondNs;          ///< age at which data is written
@@ -49,6 +60,7 @@ struct MountOptions {
   WriteBackOrder order = WriteBackOrder::by_age;
   std::uint32_t clean_start = 0, clean_stop = 0;  ///< clean segments; 0: by the disk's size
   bool background_cleaner = true;
+  std::optional<Rule> broken = {};  ///< for controls
 };
 
 struct CoreInode : tree::CoreInode {
@@ -130,6 +142,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// One pass of the cleaner, and its checkpoint: how many segments more are clean. Not from an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
+  /// Nothing has been changed since the last checkpoint.
+  bool owes_nothing() const { return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty(); }
   /// The cleaner and the writer have ended when it returns, and are not asked for again: before an unmount.
   void end_daemons();
   /// No work is asked for any more: before it goes.
@@ -141,6 +155,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   const Counters& counters() const { return counters_; }
   std::uint32_t clean_segments() const { return clean_segments_; }
   std::uint64_t live_bytes() const { return live_bytes_; }
+  std::uint32_t files() const { return files_; }  ///< directories are among them
 
  private:
   using Handle = tree::Handle<CoreInode>;
@@ -150,6 +165,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // os::WriteHooks: the cache writes nothing by itself.
   bool before_write(os::Outgoing&) override { return false; }
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
+
+  bool keeps(Rule rule) const { return options_.broken != rule; }
 
   // store.cc
   VfsResult<Handle> get_core(InodeNumber number, tree::Operation* operation);
@@ -230,6 +247,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void fill_usage_blocks(Plan& plan);
   VfsResult<void> write_checkpoint_region();
   std::vector<SegmentNumber> emptied_segments() const;
+  void give_back(const std::vector<SegmentNumber>& emptied);
+  SectorAddress checkpoint_region(std::uint64_t sequence) const {
+    return s_.checkpoints[keeps(Rule::two_checkpoint_regions) ? (sequence + 1) % 2 : 0];
+  }
 
   // cleaner.cc
   std::uint64_t log_room_bytes() const;
@@ -239,6 +260,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                             std::span<const std::byte> bytes);
   VfsResult<void> move_block(const SummaryEntry& entry, SectorAddress address,
                              std::span<const std::byte> bytes);
+  VfsResult<void> overwrite(CoreInode& inode, BlockId block, std::span<const std::byte> bytes);
   VfsResult<void> move_inodes(SectorAddress address, std::span<const std::byte> bytes);
   void wake_cleaner();
   std::uint32_t clean_start() const;

@@ -85,12 +85,26 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only(
-          {"expected", "reason", "fsync-keeps-name", "fsync-keeps-links", "fsync-keeps-exchanged-name",
-           "fsync-keeps-renamed-parents", "fsync-keeps-moved-path", "fsync-keeps-new-name",
-           "replace-keeps-content", "renamed-file-survives", "names", "names-are-atomic",
-           "exposes-stale-data", "allocation-size", "sync-waits", "keeps-times", "keeps-allocation",
-           "own-names", "passing-names"});
+  if (const auto known = (*table)->only({"expected",
+                                         "reason",
+                                         "fsync-persists",
+                                         "fsync-keeps-name",
+                                         "fsync-keeps-links",
+                                         "fsync-keeps-exchanged-name",
+                                         "fsync-keeps-renamed-parents",
+                                         "fsync-keeps-moved-path",
+                                         "fsync-keeps-new-name",
+                                         "replace-keeps-content",
+                                         "renamed-file-survives",
+                                         "names",
+                                         "names-are-atomic",
+                                         "exposes-stale-data",
+                                         "allocation-size",
+                                         "sync-waits",
+                                         "keeps-times",
+                                         "keeps-allocation",
+                                         "own-names",
+                                         "passing-names"});
       !known)
     return known;
   Promises& promises = adapter.promises;
@@ -99,6 +113,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
        {take_expected(**table, adapter.expected), (*table)->take("own-names", promises.own_names),
         (*table)->take("passing-names", promises.passing_names),
         (*table)->take("reason", adapter.expected_reason),
+        (*table)->take("fsync-persists", promises.fsync_persists),
         (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
         (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
         (*table)->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),

@@ -125,7 +125,7 @@ Result<void> Follower::write(const Operation& operation) {
       {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes});
   resize(file, std::max(size(file), end));
   modified(file);
-  if (workload::is_persistence_point(operation))
+  if (workload::is_persistence_point(operation) && promises_.fsync_persists)
     file.data_covers.push_back({index_, CoverTier::posix, first_block, end_block, end});
   return {};
 }

@@ -98,8 +98,14 @@ LooseFileSystem::LooseFileSystem(std::span<const Operation> operations, const ad
   files_[0] = {.type = FileType::directory};
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     learn(i, operations_[i]);
-    if (workload::is_persistence_point(operations_[i])) learn_persistence(i, operations_[i]);
+    if (is_kept_by(operations_[i])) learn_persistence(i, operations_[i]);
   }
+}
+
+/// Whether what it covers is durable when it has returned.
+bool LooseFileSystem::is_kept_by(const Operation& operation) const {
+  if (!workload::is_persistence_point(operation)) return false;
+  return promises_.fsync_persists || operation.kind == Kind::sync || operation.kind == Kind::syncfs;
 }
 
 std::optional<LooseFileSystem::FileId> LooseFileSystem::resolve(const std::string& path) const {
@@ -351,7 +357,7 @@ std::uint64_t LooseFileSystem::size_after(FileId file, const Cut& cut, std::mt19
     truth = next;
     // O_SYNC: its end stays unless something cuts it off later.
     if (next < at_least) at_least = 0;
-    const bool synced = workload::is_write(operation.kind) && workload::is_persistence_point(operation);
+    const bool synced = workload::is_write(operation.kind) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
       at_least = std::max(at_least, operation.offset + operation.length);
   }

@@ -99,6 +99,7 @@ class LooseFileSystem {
   std::optional<FileId> resolve(const std::string& path) const;
   Slot slot_of(const std::string& path) const;
   void learn(std::size_t index, const workload::Operation& operation);
+  bool is_kept_by(const workload::Operation& operation) const;
   void learn_persistence(std::size_t index, const workload::Operation& operation);
   void bind(NameOperation& about, const std::string& path, std::optional<FileId> file);
 

@@ -40,6 +40,7 @@ std::string Follower::path_now(TokenId token) const {
 Result<void> Follower::sync_file(const workload::Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  if (!promises_.fsync_persists) return {};
   object(*token).data_covers.push_back({.operation = index_});
   if (operation.kind == workload::Operation::Kind::fdatasync) return {};
   object(*token).attribute_covers.push_back({index_, CoverTier::posix});
@@ -53,6 +54,7 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
 Result<void> Follower::sync_directory(const std::string& path) {
   const auto directory = find_directory(path);
   if (!directory) return wrong(fmt::format("there is no directory \"{}\"", path));
+  if (!promises_.fsync_persists) return {};
   cover_entries(*directory, CoverTier::posix);
   if (!owners_.is_foreign(*directory))
     history_.objects[*directory].attribute_covers.push_back({index_, CoverTier::posix});

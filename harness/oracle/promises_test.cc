@@ -410,6 +410,22 @@ TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
   EXPECT_NE(by_fsync.judge({}, deaf), kNothing) << "fsync does";
 }
 
+TEST(Promises, AnFsyncThatPersistsNothingKeepsNothing) {
+  adapters::Promises checkpoints = kNames;
+  checkpoints.fsync_persists = false;
+  for (const char* point : {"fsync a", "fdatasync a", "fsyncdir ."}) {
+    const Case by_fsync{{"create a", "write a 0 512 1 1", point}, 2};
+    EXPECT_EQ(by_fsync.judge({}, checkpoints), kNothing) << point;
+    const bool keeps = std::string_view(point) != "fdatasync a";
+    EXPECT_EQ(by_fsync.judge({}, kNames) != kNothing, keeps) << point;
+  }
+  const Case written{{"create a", "fsync a", "write-sync a 0 512 1 1"}, 2};
+  EXPECT_EQ(written.judge({file("a", 0, 0, 0, 1)}, checkpoints), kNothing);
+  EXPECT_NE(written.judge({file("a", 0, 0, 0, 1)}, kNames), kNothing);
+  const Case by_sync{{"create a", "write a 0 512 1 1", "fsync a", "sync"}, 3};
+  EXPECT_EQ(by_sync.judge({}, checkpoints), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
 TEST(Promises, EveryShortWorkloadCanBeFollowed) {
   for (int length = 1; length <= workload::Ace::kLongest; ++length) {
     const workload::Ace ace(length);

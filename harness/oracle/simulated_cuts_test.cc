@@ -109,6 +109,7 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
 /// What these may do looks like most kinds of damage.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
+    {.fsync_persists = false, .fsync_keeps_name = true, .fsync_keeps_links = true},
     {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered},
     {.fsync_keeps_name = true,
      .names = adapters::NameOrder::ordered,

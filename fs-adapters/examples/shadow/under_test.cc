@@ -87,7 +87,7 @@ class Type final : public adapters::FileSystemType {
         .facts = {{"blocks", its.blocks}, {"block_bytes", its.block_bytes}, {"inodes", its.inodes}}};
   }
   std::unique_ptr<adapters::ImageChecker> checker() const override { return make_checker(); }
-  bool has_repair() const override { return false; }
+  bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
     auto image = Image::open(store);
     if (!image) return pass_on(image);

@@ -30,7 +30,8 @@ class Benches {
   Result<Made*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
     const auto kind = find_lab_disk(disk, system);
     if (!kind) return pass_on(kind);
-    std::unique_ptr<Made>& made = made_[{&system.type(), disk, kind->bytes, kind->mkfs, kind->used_by}];
+    std::unique_ptr<Made>& made =
+        made_[{&system.type(), disk, kind->bytes, kind->mkfs, kind->used_by, kind->cut}];
     if (made) return made.get();
     auto formatted =
         format_disk(system.type(), *kind,
@@ -43,7 +44,7 @@ class Benches {
  private:
   /// How it was made.
   using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t, adapters::Settings,
-                         std::string>;
+                         std::string, bool>;
   std::filesystem::path folder_;
   std::map<Key, std::unique_ptr<Made>> made_;
 };

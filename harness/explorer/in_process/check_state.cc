@@ -145,7 +145,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
   outcome.was_clean = first->was_clean;
   for (const adapters::CheckFinding& finding : first->findings) ++outcome.found[finding.kind];
-  if (!first->nothing_found() && !system_->type().has_repair()) {
+  if (!first->nothing_found() && !system_->type().repairs_damage()) {
     outcome.left_unrepaired = true;
     return end(oracle::Verdict::not_repairable,
                fmt::format("fsck finds what it cannot repair ({}); first: {}", counts(outcome.found),

@@ -56,7 +56,7 @@ struct StateOutcome {
   std::map<adapters::FindingKind, std::uint32_t> found;  ///< by the first check
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the disk says so
-  /// Findings were left: the type has no repair (FileSystemType::has_repair()).
+  /// Findings were left: FileSystemType::repairs_damage() is false.
   bool left_unrepaired = false;
 };
 

@@ -87,7 +87,20 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-Result<void> use(RecordedBytes& store, const adapters::SystemUnderTest& system) {
+/// What is given up at the next mount: changes of the root alone, many of them, so that a log holds pieces that
+/// are as long as what a mount writes first; then a name that nobody may ever see.
+VfsResult<void> leave_a_log(Vfs& vfs) {
+  constexpr std::uint32_t kChanges = 12;
+  for (std::uint32_t i = 0; i < kChanges; ++i) {
+    if (auto changed = vfs.chmod("", i % 2 == 0 ? 0700 : 0755); !changed) return changed;
+    if (auto synced = vfs.fsync_directory(""); !synced) return synced;
+  }
+  if (auto made = vfs.mkdir("given-up", 0755); !made) return made;
+  return vfs.fsync_directory("");
+}
+
+Result<void> use(RecordedBytes& store, const adapters::LabDisk& kind,
+                 const adapters::SystemUnderTest& system) {
   os::MemoryMachine machine(store, {.system = {.queue = system.description().queue,
                                                .cache = {.block_copy = system.description().block_copy}}});
   os::Account account{.name = "user"};
@@ -100,7 +113,8 @@ Result<void> use(RecordedBytes& store, const adapters::SystemUnderTest& system) 
       return;
     }
     auto used = make_and_remove((*mounted)->vfs());
-    if (used) used = (*mounted)->unmount();
+    if (used) used = kind.cut ? leave_a_log((*mounted)->vfs()) : (*mounted)->unmount();
+    if (used && kind.cut) (*mounted)->abandon();
     if (!used) result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
   });
   machine.disk.power_cut();
@@ -131,7 +145,7 @@ Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const ad
   if (!kind.used_by.empty()) {
     const auto system = type.find_system(kind.used_by);
     if (!system) return pass_on(system);
-    if (const auto used = use(store, **system); !used) return pass_on(used);
+    if (const auto used = use(store, kind, **system); !used) return pass_on(used);
   }
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);

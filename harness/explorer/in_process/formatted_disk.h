@@ -26,7 +26,8 @@ struct FormattedDisk {
 
 /// Replaces the recording if there is one. With LabDisk::used_by it is mounted by that system, some directories
 /// are made and removed, which leaves their traces (an older mount's transactions, inodes that were others'),
-/// and unmounted. Errors: options that mkfs refuses; a folder that cannot be written.
+/// and unmounted; with LabDisk::cut its power goes, after changes that it does not keep. Errors: options that
+/// mkfs refuses; a folder that cannot be written.
 Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const adapters::LabDisk& disk,
                                   const std::filesystem::path& recording);
 

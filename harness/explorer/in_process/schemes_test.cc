@@ -5,14 +5,16 @@
 
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
+#include "harness/explorer/in_process/lab_disks.h"
 #include "harness/workload/ace.h"
+#include "harness/workload/catalogue.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kDiskBytes = 8 << 20;
+constexpr std::uint64_t kDiskBytes = 8 << 20;  // of the plain disk
 constexpr std::uint64_t kWorkloads = 3;
 constexpr std::uint64_t kStatesAtLeast = 8;  ///< of a workload
 
@@ -25,31 +27,65 @@ struct Sum {
   std::vector<std::string> failures;
 };
 
+/// "reuse/3@tiny~2" in parts.
+struct Tried {
+  std::string workload;
+  std::string disk = std::string(kPlainDisk);
+  std::uint64_t order = 0;
+};
+Tried tried(std::string text) {
+  Tried one;
+  if (const std::size_t at = text.rfind('~'); at != std::string::npos) {
+    one.order = std::stoull(text.substr(at + 1));
+    text.resize(at);
+  }
+  if (const std::size_t at = text.rfind('@'); at != std::string::npos) {
+    one.disk = text.substr(at + 1);
+    text.resize(at);
+  }
+  one.workload = text;
+  return one;
+}
+
+std::vector<Tried> sample_for(const adapters::SystemUnderTest& system) {
+  if (!system.description().shown_by.empty()) return {tried(system.description().shown_by)};
+  std::vector<Tried> sample;
+  for (const std::uint64_t number : workload::sample_numbers(workload::Ace(2).count(), workloads(), 5))
+    sample.push_back({.workload = fmt::format("ace-seq2/{}", number)});
+  return sample;
+}
+
 Sum explore_sample(const adapters::SystemUnderTest& system) {
   const TemporaryFolder folder;
-  const auto formatted = format_disk(system.type(), {.bytes = kDiskBytes}, folder.path() / "formatted.hcrec");
   Sum sum;
-  if (!formatted) {
-    ADD_FAILURE() << formatted.error().message();
-    return sum;
-  }
-  Bench bench(*formatted);
-  const workload::Ace ace(2);
-  for (const std::uint64_t number : workload::sample_numbers(ace.count(), workloads(), 5)) {
-    const auto operations = ace.workload(number);
-    const auto result =
-        bench.explore(system, operations, {.budget = 5000, .verify_one_in = 4}, folder.path() / "run.hcrec");
-    if (!result) {
-      ADD_FAILURE() << system.full_name() << " ace-seq2/" << number << ": " << result.error().message();
+  for (const Tried& one : sample_for(system)) {
+    const std::string what = system.full_name() + "/" + one.workload;
+    const auto operations = workload::make_workload({.name = one.workload});
+    auto disk = system.lab_disk(one.disk);
+    if (!operations || !disk) {
+      ADD_FAILURE() << what << ": there is no such workload, or no disk '" << one.disk << "'";
       return sum;
     }
-    EXPECT_FALSE(result->run.failure)
-        << system.full_name() << " ace-seq2/" << number << ": " << *result->run.failure;
+    if (one.disk == kPlainDisk) disk->bytes = kDiskBytes;
+    const auto formatted = format_disk(system.type(), *disk, folder.path() / "formatted.hcrec");
+    if (!formatted) {
+      ADD_FAILURE() << formatted.error().message();
+      return sum;
+    }
+    Bench bench(*formatted);
+    const auto result =
+        bench.explore(system, *operations, {.budget = 5000, .run = {.order = one.order}, .verify_one_in = 4},
+                      folder.path() / "run.hcrec");
+    if (!result) {
+      ADD_FAILURE() << what << ": " << result.error().message();
+      return sum;
+    }
+    EXPECT_FALSE(result->run.failure) << what << ": " << *result->run.failure;
     sum.checked += result->checked;
     sum.clean += result->clean;
     sum.forbidden += result->forbidden;
     for (const ExploredState& failure : result->failures)
-      sum.failures.push_back(fmt::format("ace-seq2/{} {} {}: {}", number, failure.state,
+      sum.failures.push_back(fmt::format("{} {} {}: {}", what, failure.state,
                                          oracle::name(failure.outcome.judgement.verdict),
                                          failure.outcome.judgement.summary));
   }

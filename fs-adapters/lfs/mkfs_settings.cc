@@ -1,0 +1,73 @@
+// Names and values become MkfsOptions (mkfs_settings.h).
+#include "fs-adapters/lfs/mkfs_settings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plugin/base/size.h"
+
+namespace headcrash::lfs {
+namespace {
+
+constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
+    {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
+    {"segment-size", 's', "BYTES", "of a segment, a multiple of the block (512K)"},
+    {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},
+    {"reserve", 'm', "PERCENT", "of the segments, kept free for the cleaner, at least 7 of them (8)"},
+    {"checksums", 'c', "0|1",
+     "0: none over regions of the log, as Sprite, which asks of the disk that it writes a request's last "
+     "sector last (1)"},
+    {"uuid", 'U', "UUID", "its first four bytes are the file system's id (none)"},
+    {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
+});
+
+/// The first 8 hexadecimal digits, whatever is between them.
+Result<std::uint32_t> id_of(const std::string& uuid) {
+  std::uint32_t id = 0;
+  std::size_t digits = 0;
+  for (const char c : uuid) {
+    constexpr std::string_view kHexadecimal = "0123456789abcdef";
+    if (c == '-') continue;
+    const std::size_t value = kHexadecimal.find(static_cast<char>(c | 0x20));
+    if (value == std::string_view::npos || digits == 8) break;
+    id = id * 16 + static_cast<std::uint32_t>(value);
+    ++digits;
+  }
+  if (digits < 8) return fail("uuid " + uuid, "is no UUID", "give one as uuidgen prints it");
+  return id;
+}
+
+}  // namespace
+
+std::span<const adapters::MkfsOption> mkfs_options() {
+  return kOptions;
+}
+
+Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
+  MkfsOptions options;
+  for (const auto& [name, value] : settings) {
+    if (name == "uuid") {
+      const auto id = id_of(value);
+      if (!id) return pass_on(id);
+      options.id = *id;
+      continue;
+    }
+    if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
+      return fail("mkfs option " + name, "is unknown to lfs", "`mkfs.headcrash-lfs -h` lists all of them");
+    const auto number = base::parse_size(value, name);
+    if (!number) return pass_on(number);
+    if (*number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
+    const auto small = static_cast<std::uint32_t>(*number);
+    if (name == "block-size") options.block_bytes = small;
+    if (name == "segment-size") options.segment_bytes = small;
+    if (name == "bytes-per-inode") options.bytes_per_inode = small;
+    if (name == "reserve") options.reserve_percent = small;
+    if (name == "checksums" && small > 1)
+      return fail(name, value + " is neither 0 nor 1", "give one of them");
+    if (name == "checksums") options.checksums = small == 1;
+    if (name == "time") options.time.seconds = static_cast<std::int32_t>(small);
+  }
+  return options;
+}
+
+}  // namespace headcrash::lfs

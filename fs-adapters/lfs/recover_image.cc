@@ -1,0 +1,56 @@
+// A mount in virtual time on a disk that takes none (recover_image.h).
+#include "fs-adapters/lfs/recover_image.h"
+
+#include <cstring>
+
+#include "fs-adapters/lfs/file_system.h"
+#include "fs-adapters/os/memory_machine.h"
+
+namespace headcrash::lfs {
+namespace {
+
+constexpr std::uint64_t kCacheBytes = 16 << 20;
+
+}  // namespace
+
+Result<void> WritesApart::read(std::uint64_t lba, std::span<std::byte> into) const {
+  if (auto done = below_.read(lba, into); !done) return done;
+  const std::uint64_t end = lba + into.size() / model::kSectorBytes;
+  for (auto at = written_.lower_bound(lba); at != written_.end() && at->first < end; ++at)
+    std::memcpy(into.data() + (at->first - lba) * model::kSectorBytes, at->second.data(), at->second.size());
+  return {};
+}
+
+Result<void> WritesApart::write(std::uint64_t lba, std::span<const std::byte> data) {
+  for (std::size_t at = 0; at < data.size(); at += model::kSectorBytes)
+    std::memcpy(written_[lba++].data(), data.data() + at, model::kSectorBytes);
+  return {};
+}
+
+Result<void> WritesApart::write_zeroes(std::uint64_t lba, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) written_[lba + i].fill(std::byte{0});
+  return {};
+}
+
+Result<std::uint64_t> recover_image(model::SectorStore& store) {
+  os::MemoryMachine machine(store, {.latency_ns = 0, .system = {.cache = {.bytes = kCacheBytes}}});
+  os::Account account{.name = "recovery"};
+  Result<std::uint64_t> regions = 0;
+  std::unique_ptr<FileSystem> mounted;
+  machine.system.run_as(account, [&] {
+    auto file_system = FileSystem::mount(machine.system, {.background_cleaner = false});
+    if (!file_system) {
+      regions = pass_on(file_system);
+      return;
+    }
+    mounted = *std::move(file_system);
+    regions = mounted->log().counters().regions_rolled_forward;
+    if (!mounted->unmount())
+      regions = fail("lfs", "what was recovered cannot be written", "look at the device");
+  });
+  machine.disk.power_cut();
+  machine.system.executor.halt();
+  return regions;
+}
+
+}  // namespace headcrash::lfs

@@ -1,0 +1,361 @@
+// Names and numbers of lfs in those of every file system (under_test.h).
+#include "fs-adapters/lfs/under_test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fs-adapters/lfs/file_system.h"
+#include "fs-adapters/lfs/image_reader.h"
+#include "fs-adapters/lfs/mkfs.h"
+#include "fs-adapters/lfs/mkfs_settings.h"
+#include "fs-adapters/lfs/recover_image.h"
+
+namespace headcrash::lfs {
+namespace {
+
+adapters::Counters counters_of(std::uint64_t files, std::uint64_t live_bytes) {
+  return {{"files", files}, {"live bytes", live_bytes}};
+}
+
+adapters::CheckFinding converted(Finding finding) {
+  return {.kind = {.name = name_of(finding.kind), .order = static_cast<std::uint16_t>(finding.kind)},
+          .text = std::move(finding.text)};
+}
+
+class LfsChecker final : public adapters::ImageChecker {
+ public:
+  Result<adapters::CheckReport> check(const model::SectorStore& store,
+                                      const adapters::CheckOptions& options) override {
+    auto at_checkpoint = lfs::check(store);
+    if (!at_checkpoint) return pass_on(at_checkpoint);
+    adapters::CheckReport report{.was_clean = at_checkpoint->clean, .log_in_use = !at_checkpoint->clean};
+    add(*at_checkpoint, options, report);
+    if (report.was_clean) return report;
+    WritesApart apart(store);
+    const auto regions = recover_image(apart);
+    auto recovered = regions ? lfs::check(apart) : pass_on(regions);
+    if (!recovered) {
+      CheckReport none;
+      none.findings.push_back({FindingKind::recovery, recovered.error().message()});
+      add(none, options, report);
+      return report;
+    }
+    report.replayed = *regions;
+    add(*recovered, options, report);
+    return report;
+  }
+
+  Result<adapters::CheckReport> repair(model::SectorStore& store,
+                                       const adapters::CheckOptions& options) override {
+    const auto reader = lfs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    std::uint64_t regions = 0;
+    if (!reader->checkpoint().clean) {
+      const auto recovered = recover_image(store);
+      if (!recovered) return pass_on(recovered);
+      regions = *recovered;
+    }
+    auto after = lfs::check(store);
+    if (!after) return pass_on(after);
+    adapters::CheckReport report{.was_clean = reader->checkpoint().clean,
+                                 .log_in_use = !reader->checkpoint().clean,
+                                 .unrepaired = !after->nothing_found(),
+                                 .replayed = regions};
+    add(*after, options, report);
+    return report;
+  }
+
+ private:
+  static void add(CheckReport& made, const adapters::CheckOptions& options, adapters::CheckReport& report) {
+    for (Finding& finding : made.findings) {
+      if (report.findings.size() < options.findings_max)
+        report.findings.push_back(converted(std::move(finding)));
+      else
+        ++report.more_findings;
+    }
+    report.files = made.files;
+    report.directories = made.directories;
+    report.space = counters_of(std::uint64_t{made.files} + made.directories, made.live_bytes);
+  }
+};
+
+FileType type_of(const Inode& inode) {
+  if (inode.is_directory()) return FileType::directory;
+  if (inode.is_regular()) return FileType::regular;
+  return inode.is_symlink() ? FileType::symlink : FileType::other;
+}
+
+/// At the newest checkpoint: what the log has since then is seen when it has been recovered.
+class LfsReader final : public adapters::ImageReader {
+ public:
+  explicit LfsReader(lfs::ImageReader reader) : reader_(std::move(reader)) {}
+
+  std::uint64_t root() const override { return kRootInode; }
+  std::uint64_t layout() const override {
+    const Superblock& s = reader_.superblock();
+    std::uint64_t digest = s.id;
+    for (const std::uint32_t each :
+         {s.block_bytes, s.segment_sectors, s.segments, s.first_segment, s.inodes, s.checksums ? 1U : 0U}) {
+      constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+      digest = (digest ^ each) * kOdd;
+      digest ^= digest >> 31U;
+    }
+    return digest;
+  }
+  std::uint64_t place_of(std::uint64_t inode) const override {
+    if (inode >= reader_.map().size()) return 0;
+    const MapEntry& entry = reader_.map()[inode];
+    return (std::uint64_t{entry.address} << 8U) + entry.slot;
+  }
+  Result<adapters::ImageInode> inode(std::uint64_t number) const override {
+    // As formats with inodes at fixed places have it: one that nobody has is no error.
+    if (number < reader_.map().size() && !reader_.map()[number].allocated())
+      return adapters::ImageInode{.number = number};
+    const auto found = reader_.inode(number_of(number));
+    if (!found) return pass_on(found);
+    return adapters::ImageInode{.number = number,
+                                .allocated = true,
+                                .type = type_of(*found),
+                                .mode = found->mode & 0777U,
+                                .links = found->links,
+                                .user = found->user,
+                                .group = found->group,
+                                .size_bytes = found->size_bytes,
+                                .allocated_bytes = std::uint64_t{found->sectors} * kSectorBytes,
+                                .modified_seconds = found->modified.seconds};
+  }
+  Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
+    const auto inode = reader_.inode(number_of(directory));
+    if (!inode) return pass_on(inode);
+    auto entries = reader_.entries(*inode);
+    if (!entries) return pass_on(entries);
+    std::vector<adapters::ImageName> names;
+    names.reserve(entries->size());
+    for (NamedInode& entry : *entries)
+      if (entry.name != "." && entry.name != "..") names.push_back({std::move(entry.name), entry.inode});
+    return names;
+  }
+  Result<std::string> readlink(std::uint64_t number) const override {
+    const auto inode = reader_.inode(number_of(number));
+    if (!inode) return pass_on(inode);
+    return reader_.readlink(*inode);
+  }
+  Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override;
+  Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
+                           std::span<std::byte> into) const override {
+    const auto inode = reader_.inode(number_of(number));
+    if (!inode) return pass_on(inode);
+    return reader_.read(*inode, offset, into);
+  }
+
+ private:
+  /// What no inode has stays what no inode has.
+  static InodeNumber number_of(std::uint64_t number) {
+    return static_cast<InodeNumber>(std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
+  }
+
+  lfs::ImageReader reader_;
+};
+
+Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t number) const {
+  const auto inode = reader_.inode(number_of(number));
+  if (!inode) return pass_on(inode);
+  const Superblock& s = reader_.superblock();
+  const std::uint64_t blocks = (inode->size_bytes + s.block_bytes - 1) / s.block_bytes;
+  std::vector<adapters::ContentExtent> extents;
+  std::uint64_t next = 0;  // block of the file
+  const auto hole_until = [&](std::uint64_t block) {
+    if (block > next) extents.push_back({adapters::ContentExtent::kHole, (block - next) * s.block_sectors()});
+    next = std::max(next, block);
+  };
+  // In the order of the file: direct ones, then below each index block.
+  const auto done = reader_.each_block(*inode, [&](const lfs::ImageReader::Block& block) {
+    if (block.id.level != 0 || block.id.index >= blocks) return;
+    hole_until(block.id.index);
+    extents.push_back({block.address, block.bytes / kSectorBytes});
+    ++next;
+  });
+  if (!done) return pass_on(done);
+  hole_until(blocks);
+  return extents;
+}
+
+class MountedLfs final : public adapters::MountedSystem {
+ public:
+  explicit MountedLfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+
+  Vfs& vfs() override { return *file_system_; }
+  VfsResult<void> unmount() override { return file_system_->unmount(); }
+  void abandon() override { file_system_->abandon(); }
+  bool owes_nothing() const override { return file_system_->log().owes_nothing(); }
+  adapters::Counters space_counts() const override {
+    return counters_of(file_system_->log().files(), file_system_->log().live_bytes());
+  }
+
+ private:
+  std::unique_ptr<FileSystem> file_system_;
+};
+
+/// One way to run it.
+struct Variant {
+  std::string name;
+  std::string title;
+  MountOptions mount = {};
+  bool control = false;
+  bool checksums = true;
+};
+
+/// Clean segments: the lab's small disks have hardly more of them (lab_disk()), so that there is nearly always
+/// something to be cleaned.
+constexpr std::uint32_t kEager = 24;
+
+std::vector<Variant> variants() {
+  const auto breaking = [](std::string name, std::string title, Rule rule) {
+    return Variant{
+        .name = std::move(name), .title = std::move(title), .mount = {.broken = rule}, .control = true};
+  };
+  std::vector<Variant> all{
+      {.name = "roll-forward", .title = "log with checksums, rolled forward since the newest checkpoint"},
+      {.name = "checkpoint-only",
+       .title = "the newest checkpoint as it is: sync persists, fsync promises nothing",
+       .mount = {.roll_forward = false}},
+      {.name = "eager-cleaner",
+       .title = "roll-forward, with a cleaner that starts early",
+       .mount = {.clean_start = kEager, .clean_stop = kEager}},
+      {.name = "sprite92",
+       .title = "as Sprite had it: no checksum over what a request has written, on a disk that tears it",
+       .control = true,
+       .checksums = false},
+      breaking("early-reuse", "a segment is used again before a checkpoint says that it is empty",
+               Rule::reuse_waits_for_checkpoint),
+      breaking("old-log", "what an earlier mount left behind the log's end is followed",
+               Rule::mounts_have_numbers),
+      breaking("late-records", "the directory log comes after what it tells of", Rule::records_come_first),
+      breaking("one-checkpoint", "one checkpoint region", Rule::two_checkpoint_regions),
+      breaking("same-version", "the version of an inode's number does not rise", Rule::versions_rise),
+      breaking("old-copy", "the cleaner overwrites a newer copy", Rule::newest_copy_wins),
+      breaking("under-counted", "live bytes of a segment are under-counted", Rule::usage_counts_all),
+  };
+  const auto cleans = std::ranges::find(all, "old-copy", &Variant::name);
+  cleans->mount.clean_start = cleans->mount.clean_stop = kEager;
+  return all;
+}
+
+adapters::Promises promises_of(const Variant& variant) {
+  adapters::Promises promises{.fsync_keeps_name = true,
+                              .fsync_keeps_links = true,
+                              .fsync_keeps_moved_path = true,
+                              .names = adapters::NameOrder::atomic,
+                              .allocation_bytes = MkfsOptions{}.block_bytes,
+                              .keeps_allocation = true};
+  if (!variant.mount.roll_forward) promises.fsync_persists = false;
+  return promises;
+}
+
+class LfsSystem final : public adapters::SystemUnderTest {
+ public:
+  LfsSystem(const adapters::FileSystemType& type, Variant variant)
+      : SystemUnderTest(type, {.name = variant.name,
+                               .title = variant.title,
+                               .control = variant.control,
+                               .promises = promises_of(variant)}),
+        variant_(std::move(variant)) {}
+
+  Result<std::unique_ptr<adapters::MountedSystem>> mount(os::System& system,
+                                                         const adapters::MountSettings&) const override {
+    auto mounted = FileSystem::mount(system, variant_.mount);
+    if (!mounted) return pass_on(mounted);
+    return std::make_unique<MountedLfs>(*std::move(mounted));
+  }
+  bool may_leave(const adapters::FindingKind&) const override { return false; }
+  std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override;
+
+ private:
+  Variant variant_;
+};
+
+std::optional<adapters::LabDisk> LfsSystem::lab_disk(std::string_view name) const {
+  constexpr std::uint64_t kKiB = 1 << 10;
+  const auto disk = [&](std::uint64_t bytes, const char* block, const char* segment, const char* per_inode) {
+    return adapters::LabDisk{.bytes = bytes,
+                             .mkfs = {{"block-size", block},
+                                      {"segment-size", segment},
+                                      {"bytes-per-inode", per_inode},
+                                      {"checksums", variant_.checksums ? "1" : "0"}}};
+  };
+  if (name == "plain") return disk(16 << 20, "4096", "131072", "4096");
+  if (name == "tiny") return disk(704 * kKiB, "1024", "16384", "2048");
+  if (name == "deep") return disk(512 * kKiB, "512", "16384", "2048");
+  if (name != "used") return {};
+  auto used = disk(512 * kKiB, "512", "16384", "2048");
+  used.used_by = "checkpoint-only";
+  used.cut = true;
+  return used;
+}
+
+class LfsType final : public adapters::FileSystemType {
+ public:
+  LfsType() {
+    for (Variant& variant : variants())
+      systems_.push_back(std::make_unique<LfsSystem>(*this, std::move(variant)));
+  }
+
+  std::string_view name() const override { return "lfs"; }
+  std::string_view title() const override { return "The log-structured file system of Rosenblum 1992"; }
+  std::string_view address_unit() const override { return "sector"; }
+  std::span<const adapters::MkfsOption> mkfs_options() const override { return lfs::mkfs_options(); }
+  Result<adapters::MadeImage> mkfs(model::SectorStore& store,
+                                   const adapters::Settings& settings) const override {
+    const auto options = mkfs_options_of(settings);
+    if (!options) return pass_on(options);
+    const auto made = lfs::mkfs(store, *options);
+    if (!made) return pass_on(made);
+    return adapters::MadeImage{
+        .text = fmt::format("{} segments of {} bytes, {} of them in reserve, {} inodes, blocks of {} bytes{}",
+                            made->segments, made->segment_bytes(), made->reserve_segments, made->inodes,
+                            made->block_bytes, made->checksums ? "" : ", no checksums"),
+        .facts = {
+            {"segments", made->segments},
+            {"segment_bytes", made->segment_bytes()},
+            {"inodes", made->inodes},
+            {"block_bytes", made->block_bytes},
+            {"data_bytes", std::uint64_t{made->segments - made->reserve_segments} * made->segment_bytes()}}};
+  }
+  std::unique_ptr<adapters::ImageChecker> checker() const override { return std::make_unique<LfsChecker>(); }
+  bool repairs_damage() const override { return false; }
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+    auto reader = lfs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    return std::make_unique<LfsReader>(*std::move(reader));
+  }
+  Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
+    const auto reader = lfs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    const Superblock& s = reader->superblock();
+    std::vector<os::SectorRange> areas{{kSuperblockAddress, kSuperblockAddress + 1}};
+    for (const SectorAddress at : s.checkpoints) areas.push_back({at, at + s.checkpoint_sectors});
+    // Where the log goes on, and all of it.
+    const SectorAddress end = s.segment_start(reader->checkpoint().segment);
+    areas.push_back({end, end + s.segment_sectors});
+    areas.push_back({s.first_segment});
+    return areas;
+  }
+  std::span<const std::unique_ptr<const adapters::SystemUnderTest>> systems() const override {
+    return systems_;
+  }
+  std::string_view usual_system() const override { return "roll-forward"; }
+
+ private:
+  std::vector<std::unique_ptr<const adapters::SystemUnderTest>> systems_;
+};
+
+}  // namespace
+
+const adapters::FileSystemType& file_system_type() {
+  static const LfsType kType;
+  return kType;
+}
+
+}  // namespace headcrash::lfs
