@@ -11,6 +11,7 @@
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
+#include "plugin/model/testing/sector_bytes.h"
 
 namespace headcrash::in_process {
 namespace {
@@ -122,7 +123,7 @@ TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
     ASSERT_TRUE(history) << history.error().message();
     ASSERT_TRUE(disk.begin_run(*history));
     disk.show({.event = recorded->to_event});
-    EXPECT_TRUE(std::ranges::equal(disk.bytes(), medium));
+    EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), medium));
   }
   EXPECT_GT(failed, 0U);
 }
