@@ -55,7 +55,7 @@ Result<void> ArrayController::rebuild(std::size_t index) {
   if (layout.parity == 0) return fail(profile.name, "has nothing to rebuild from");
   if (states_[index] != MemberState::failed)
     return fail(member_name(index), "has not failed", "fail it first, then replace it");
-  if (!powered_ || !started_ || refusing_)
+  if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
     return fail(profile.name, "does a " + status().background + " already", "wait until it is over");
@@ -70,7 +70,7 @@ Result<void> ArrayController::rebuild(std::size_t index) {
 
 Result<void> ArrayController::scrub(bool repair_it) {
   if (layout.parity == 0) return fail(profile.name, "has no parity to check");
-  if (!powered_ || !started_ || refusing_)
+  if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
     return fail(profile.name, "does a " + status().background + " already", "wait until it is over");

@@ -18,7 +18,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr unsigned kArrayTagBits = 3;
+constexpr unsigned kArrayTagBits = 2;
 constexpr unsigned kSleeperBits = 24;
 
 }  // namespace
@@ -32,6 +32,7 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
       witness_(options.witness),
       bytes_(options.bytes),
       device_(options.device),
+      intake_(options.simulation, options.witness, options.device),
       seed_(options.seed),
       states_(profile.members, MemberState::active),
       next_lba_(profile.members, 0),
@@ -73,35 +74,30 @@ AlignedBuffer ArrayController::take_buffer(std::uint64_t sectors) {
 
 // ---- host requests
 
-ArrayController::HostRequest& ArrayController::take_request(const Request& request, Initiator& initiator) {
+ArrayController::HostRequest& ArrayController::take_request(const HostCommand& command) {
   if (free_requests_.empty()) {
     requests_.emplace_back();
     free_requests_.push_back(&requests_.back());
   }
   HostRequest& host = *free_requests_.back();
   free_requests_.pop_back();
-  host.request = request;
-  host.initiator = &initiator;
-  host.submitted_at = simulation_.now();
+  host = {command};
   host.inside = true;
-  host.status = Status::ok;
-  host.breakdown = {};
   ++inside_;
   return host;
 }
 
+void ArrayController::put_request(HostRequest& host) {
+  host.inside = false;
+  free_requests_.push_back(&host);
+  --inside_;
+}
+
 void ArrayController::submit(const Request& request, Initiator& initiator) {
-  invariant(
-      request.lba <= characteristics.sectors && request.sectors <= characteristics.sectors - request.lba,
-      "a request lies on the array");
-  witness_.submitted(device_, simulation_.now(), request);
-  HostRequest& host = take_request(request, initiator);
+  const auto entered = intake_.enter(request, initiator, characteristics.sectors);
+  if (!entered) return;
+  HostRequest& host = take_request(*entered);
   update_busy();
-  if (!powered_) {
-    lost_.push_back(&host);
-    schedule(simulation_.now(), Tag::lost);
-    return;
-  }
   serve(host);
   drain_later();
 }
@@ -166,16 +162,10 @@ void ArrayController::finish(HostRequest& host, Status status) {
 }
 
 void ArrayController::deliver(HostRequest& host) {
-  const Request& request = host.request;
-  if (host.status != Status::power_lost) counters_.count(request);
-  const Completion completion{request.id, host.status, host.submitted_at, simulation_.now(), host.breakdown};
-  Initiator& initiator = *host.initiator;
-  host.inside = false;
-  free_requests_.push_back(&host);
-  --inside_;
+  const HostRequest finished = host;
+  put_request(host);
   update_busy();
-  witness_.acknowledged(device_, completion);
-  initiator.completed(completion);
+  intake_.answer(finished, finished.status);
 }
 
 void ArrayController::update_busy() {
@@ -183,7 +173,7 @@ void ArrayController::update_busy() {
 }
 
 DeviceCounters ArrayController::counters() const {
-  DeviceCounters all = counters_;
+  DeviceCounters all = intake_.counters();
   all.busy_ns = busy_.total_ns(simulation_.now());
   return all;
 }
@@ -256,14 +246,6 @@ void ArrayController::drain_later() {
 void ArrayController::on_event(std::uint64_t tag) {
   const std::uint64_t value = tag >> kArrayTagBits;
   switch (static_cast<Tag>(tag & ((1U << kArrayTagBits) - 1))) {
-    case Tag::lost: {
-      HostRequest& host = *lost_.front();
-      lost_.pop_front();
-      host.status = Status::power_lost;
-      host.breakdown = {};
-      deliver(host);
-      return;
-    }
     case Tag::drain:
       drain_scheduled_ = false;
       break;
@@ -282,7 +264,7 @@ void ArrayController::on_event(std::uint64_t tag) {
       break;
     case Tag::age:
       age_scheduled_ = false;
-      if (powered_) age_regions();
+      if (intake_.powered()) age_regions();
       break;
   }
   run();
@@ -292,8 +274,8 @@ void ArrayController::on_event(std::uint64_t tag) {
 
 /// Members stop first, each for itself; then everything that the controller was doing is forgotten.
 void ArrayController::power_cut() {
-  if (!powered_) return;
-  powered_ = false;
+  if (!intake_.powered()) return;
+  intake_.power_cut();
   for (const auto& member : members) member->power_cut();
   for (MemberCommand& command : commands_) command.batch = nullptr;
   cancel_all();
@@ -317,27 +299,27 @@ void ArrayController::power_cut() {
   std::vector<HostRequest*> forgotten;
   finished_.clear();
   for (HostRequest& host : requests_) {
-    if (host.inside && std::find(lost_.begin(), lost_.end(), &host) == lost_.end())
-      forgotten.push_back(&host);
+    if (host.inside) forgotten.push_back(&host);
   }
   std::sort(forgotten.begin(), forgotten.end(),
             [](const HostRequest* a, const HostRequest* b) { return a->request.id < b->request.id; });
   for (HostRequest* host : forgotten) {
-    lost_.push_back(host);
-    schedule(simulation_.now(), Tag::lost);
+    intake_.lose(*host);
+    put_request(*host);
   }
+  update_busy();
 }
 
 void ArrayController::power_on() {
-  if (powered_) return;
-  powered_ = true;
+  if (intake_.powered()) return;
+  intake_.power_on();
   for (const auto& member : members) member->power_on();
   start();
   drain_later();
 }
 
 void ArrayController::shut_down() {
-  if (!powered_ || !started_) return;
+  if (!intake_.powered() || !started_) return;
   while ((inside_ > 0 || updates_inside_ > 0) && simulation_.run_next()) {
   }
   if (want_dirty_ && !unclean_ && !cleaning_) make_clean();
@@ -371,7 +353,7 @@ Result<void> ArrayController::fail_member(std::size_t index) {
   const std::uint32_t lost_then = lost_members_ + (states_[index] == MemberState::active ? 1 : 0);
   if (lost_then > layout.parity)
     return fail(member_name(index), "the array cannot do without it", "rebuild the lost members first");
-  if (!powered_) return fail(profile.name, "the power is off", "switch it on first");
+  if (!intake_.powered()) return fail(profile.name, "the power is off", "switch it on first");
   members_failed(1ULL << index);
   drain_later();
   return {};

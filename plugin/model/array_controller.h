@@ -25,6 +25,7 @@
 #include "plugin/model/member_runs.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/raid_layout.h"
+#include "plugin/model/request_intake.h"
 #include "plugin/model/stripe_cache.h"
 #include "plugin/model/stripe_locks.h"
 #include "plugin/model/stripe_plan.h"
@@ -62,13 +63,9 @@ class ArrayController final : private EventTarget, public CoroutineScope {
 
  private:
   // ---- array_controller.cc: host requests and waiting
-  struct HostRequest {
-    Request request;
-    Initiator* initiator = nullptr;
-    TimeNs submitted_at = 0;
+  struct HostRequest : HostCommand {
     bool inside = false;
     Status status = Status::ok;
-    Breakdown breakdown;
   };
   struct Sleep {
     ArrayController& array;
@@ -104,7 +101,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
     void await_suspend(std::coroutine_handle<> h) { waiter = h; }
     void await_resume() const {}
   };
-  enum class Tag : std::uint64_t { lost, drain, wake, idle, age };
+  enum class Tag : std::uint64_t { drain, wake, idle, age };
 
   void on_event(std::uint64_t tag) override;
   void schedule(TimeNs at, Tag tag, std::uint64_t value = 0);
@@ -114,7 +111,8 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   void unlock(std::uint64_t first);
   void run();  ///< ready coroutines, then completions to the host
   void drain_later();
-  HostRequest& take_request(const Request& request, Initiator& initiator);
+  HostRequest& take_request(const HostCommand& command);
+  void put_request(HostRequest& host);
   void finish(HostRequest& host, Status status);
   void deliver(HostRequest& host);
   void update_busy();
@@ -282,6 +280,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   Witness& witness_;
   const bool bytes_;
   const DeviceId device_;
+  RequestIntake intake_;
   const std::uint64_t seed_;
   bool volatile_ = false;    ///< some member forgets what it has not flushed
   std::uint32_t align_ = 1;  ///< largest physical sector of a member
@@ -291,7 +290,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::vector<MemberCommand*> free_commands_;
   std::deque<HostRequest> requests_;
   std::vector<HostRequest*> free_requests_;
-  std::deque<HostRequest*> finished_, lost_;
+  std::deque<HostRequest*> finished_;
   std::size_t inside_ = 0;
   struct Sleeper {
     std::coroutine_handle<> waiter;
@@ -300,13 +299,11 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   std::vector<Sleeper> sleepers_;
   std::vector<std::uint32_t> free_sleepers_;
   bool running_ = false, drain_scheduled_ = false;
-  bool powered_ = true;
   bool started_ = false;  ///< recovery is over as far as requests have to wait for it
   bool refusing_ = false;
   std::string refusal_;
   std::vector<std::coroutine_handle<>> start_waiters_;
   TimeNs controller_free_at_ = 0;
-  DeviceCounters counters_;
   BusyTime busy_;
 
   std::vector<MemberState> states_;

@@ -165,7 +165,7 @@ Task ArrayController::make_dirty(std::uint64_t first, std::uint64_t last) {
 }
 
 void ArrayController::consider_idle() {
-  if (!powered_ || !started_ || refusing_ || idle_scheduled_ || cleaning_) return;
+  if (!intake_.powered() || !started_ || refusing_ || idle_scheduled_ || cleaning_) return;
   if (!want_dirty_ || unclean_ || updates_inside_ > 0) return;
   const TimeNs due = last_update_at_ + kArrayIdleCleanNs;
   if (simulation_.now() >= due) {

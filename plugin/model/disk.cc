@@ -39,7 +39,7 @@ bool is_write(const Request& request) {
   return request.op == Op::write || request.op == Op::write_zeroes;
 }
 
-constexpr unsigned kTagBits = 3;
+constexpr unsigned kTagBits = 2;
 
 }  // namespace
 
@@ -49,6 +49,7 @@ Disk::Disk(const DiskOptions& options)
       witness_(options.witness),
       write_cache_on_(options.write_cache && options.profile.write_cache.capacity_sectors > 0),
       device_(options.device),
+      intake_(options.simulation, options.witness, options.device),
       faults_(options.faults),
       mechanism_(profile_),
       scheduler_(profile_.queue, mechanism_),
@@ -76,23 +77,11 @@ Disk::Disk(const DiskOptions& options)
 // ---- queue
 
 void Disk::submit(const Request& request, Initiator& initiator) {
-  invariant(
-      request.lba <= characteristics_.sectors && request.sectors <= characteristics_.sectors - request.lba,
-      "a request lies on the disk");
-  const TimeNs now = simulation_.now();
-  witness_.submitted(device_, now, request);
-  Command command;
-  command.request = request;
-  command.initiator = &initiator;
-  command.submitted_at = now;
-  if (!powered_) {
-    lost_.push_back(command);
-    schedule(now, Tag::lost);
-    return;
-  }
+  const auto entered = intake_.enter(request, initiator, characteristics_.sectors);
+  if (!entered) return;
   ++idle_epoch_;
   if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors) destaging_ = false;
-  queue_.push_back(command);
+  queue_.push_back({*entered});
   if (scheduler_.reorders()) {
     if (not_taken_in_ == queue_.end()) not_taken_in_ = std::prev(queue_.end());
     take_in(stage_ == Stage::idle ? 0 : 1);
@@ -183,16 +172,13 @@ void Disk::finish() {
     if (uses_cache(request)) cache_.insert(extent_of(request));
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
-  count(command);
+  if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
   queue_.pop_front();
   stage_ = Stage::idle;
   if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
 
-  const Completion completion{request.id, platter_.failed() ? Status::store_error : command.status,
-                              command.submitted_at, simulation_.now(), command.breakdown};
-  witness_.acknowledged(device_, completion);
-  command.initiator->completed(completion);
-  if (!powered_) return;
+  intake_.answer(command, platter_.failed() ? Status::store_error : command.status);
+  if (!intake_.powered()) return;
 
   if (stage_ == Stage::idle && !queue_.empty()) begin_next();
   if (stage_ == Stage::idle && cache_.dirty_sectors() > 0 && !destaging_) {
@@ -200,12 +186,6 @@ void Disk::finish() {
   }
   consider_destage();
   update_busy();
-}
-
-void Disk::count(const Command& command) {
-  const Request& request = command.request;
-  counters_.count(request);
-  if (command.breakdown.cache_hit) ++counters_.cache_hits;
 }
 
 // ---- commands
@@ -332,7 +312,7 @@ void Disk::travel_for(const Transfer& transfer) {
   mechanism_.place_arm(travel_.arm);
   mechanism_.rotation().lag_behind(transfer.sectors);
   last_lbn_ = transfer.lbn + transfer.sectors;
-  if (travel_.seek_cylinders > 0) ++counters_.seeks;
+  if (travel_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
 /// Fills the breakdown of a command that ends at `done`; waiting for the mechanism is nobody's time.
@@ -409,7 +389,7 @@ void Disk::start_media_write() {
 
 void Disk::media_done() {
   platter_.write(simulation_.now(), extents_under_way());
-  ++counters_.media_writes;
+  ++intake_.counters().media_writes;
   if (media_user_ == MediaUser::destage) cache_.landed();
   media_user_ = MediaUser::none;
   switch (stage_) {
@@ -437,21 +417,19 @@ std::span<const Extent> Disk::extents_under_way() const {
 // ---- events and accounts
 
 void Disk::schedule(TimeNs at, Tag tag) {
-  const std::uint64_t era = tag == Tag::idle ? idle_epoch_ : generation_;
+  const std::uint64_t era = tag == Tag::idle ? idle_epoch_ : intake_.generation();
   simulation_.schedule(at, *this, era << kTagBits | static_cast<std::uint64_t>(tag));
 }
 
 void Disk::on_event(std::uint64_t tag) {
   const auto kind = static_cast<Tag>(tag & ((1U << kTagBits) - 1));
   const std::uint64_t era = tag >> kTagBits;
-  if (kind == Tag::lost) {
-    deliver_lost();
-  } else if (kind == Tag::idle) {
+  if (kind == Tag::idle) {
     if (era != idle_epoch_) return;
     destaging_ = true;
     consider_destage();
     update_busy();
-  } else if (era == generation_) {
+  } else if (era == intake_.generation()) {
     kind == Tag::begin ? begin_command() : kind == Tag::done ? finish() : media_done();
   }
 }
@@ -461,7 +439,7 @@ void Disk::update_busy() {
 }
 
 DeviceCounters Disk::counters() const {
-  DeviceCounters all = counters_;
+  DeviceCounters all = intake_.counters();
   all.media_sectors_written = platter_.sectors_written();
   all.busy_ns = busy_.total_ns(simulation_.now());
   return all;

@@ -4,7 +4,6 @@
 //
 // How a command goes through it is drawn in disk.cc.
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "plugin/model/platter.h"
 #include "plugin/model/read_ahead.h"
 #include "plugin/model/read_segments.h"
+#include "plugin/model/request_intake.h"
 #include "plugin/model/write_cache.h"
 
 namespace headcrash::model {
@@ -56,25 +56,20 @@ class Disk final : public Device, private EventTarget {
   }
 
  private:
-  struct Command {
-    Request request;
-    Initiator* initiator = nullptr;
-    TimeNs submitted_at = 0;
+  struct Command : HostCommand {
     TimeNs begun_at = 0;          ///< when its turn came
     TimeNs taken_in_at = kNever;  ///< when the scheduler first saw it: it is decoded while it waits
     bool after_write = false;     ///< the command before it was a write
-    Breakdown breakdown;
     Status status = Status::ok;
     bool lies = false;  ///< about a flush
   };
   /// What the command at the head of the queue waits for.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
-  enum class Tag : std::uint64_t { lost, done, media_done, idle, begin };
+  enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
 
   void on_event(std::uint64_t tag) override;
   void schedule(TimeNs at, Tag tag);
-  void deliver_lost();
 
   void take_in(std::size_t served);
   void choose_next();
@@ -92,7 +87,6 @@ class Disk final : public Device, private EventTarget {
   TimeNs cost_of(const ByPrevious& cost) const;
   TimeNs write_command_ns() const;
   void finish();
-  void count(const Command& command);
 
   void use_mechanism();  ///< the host command takes it, or waits for the destage under way
   void stop_read_ahead();
@@ -116,9 +110,9 @@ class Disk final : public Device, private EventTarget {
   Witness& witness_;
   const bool write_cache_on_;
   const DeviceId device_;
+  RequestIntake intake_;
   DeviceFaults* const faults_;
   Characteristics characteristics_;
-  DeviceCounters counters_;
 
   Mechanism mechanism_;
   DriveScheduler scheduler_;
@@ -144,9 +138,6 @@ class Disk final : public Device, private EventTarget {
 
   bool destaging_ = false;        ///< destage goes on until clean or the host comes
   std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void
-  std::uint64_t generation_ = 0;  ///< rises with each power cut; events of an older one are void
-  bool powered_ = true;
-  std::deque<Command> lost_;  ///< waiting to be told that the power went
   BusyTime busy_;
 
   struct Watch {

@@ -11,17 +11,12 @@
 namespace headcrash::model {
 
 void Disk::power_cut() {
-  if (!powered_) return;
-  powered_ = false;
-  const TimeNs now = simulation_.now();
+  if (!intake_.powered()) return;
   if (!extents_under_way().empty()) cut_short_media_write();
   watch_.reset();
-  ++generation_;
+  intake_.power_cut();
   ++idle_epoch_;
-  for (const Command& command : queue_) {
-    lost_.push_back(command);
-    schedule(now, Tag::lost);
-  }
+  for (const Command& command : queue_) intake_.lose(command);
   queue_.clear();
   not_taken_in_ = queue_.end();
   candidates_.clear();
@@ -66,19 +61,10 @@ void Disk::cut_short_media_write() {
 }
 
 void Disk::power_on() {
-  powered_ = true;
+  intake_.power_on();
   mechanism_.place_arm({});
   arm_free_at_ = simulation_.now();
   last_lbn_ = 0;
-}
-
-void Disk::deliver_lost() {
-  const Command command = lost_.front();
-  lost_.pop_front();
-  const Completion completion{
-      command.request.id, Status::power_lost, command.submitted_at, simulation_.now(), {}};
-  witness_.acknowledged(device_, completion);
-  command.initiator->completed(completion);
 }
 
 }  // namespace headcrash::model

@@ -34,6 +34,7 @@ Flash::State::State(const FlashOptions& options)
       simulation(options.simulation),
       witness(options.witness),
       device(options.device),
+      intake(options.simulation, options.witness, options.device),
       cache_on(options.write_cache),
       faults(options.faults),
       program_ns(profile.program_ns +
@@ -88,19 +89,9 @@ TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
 // ---- the queue
 
 void Flash::State::submit(const Request& request, Initiator& initiator) {
-  invariant(
-      request.lba <= characteristics.sectors && request.sectors <= characteristics.sectors - request.lba,
-      "a request lies on the device");
-  witness.submitted(device, simulation.now(), request);
-  Command command;
-  command.request = request;
-  command.initiator = &initiator;
-  command.submitted_at = simulation.now();
-  if (!powered) {
-    lose(command);
-    return;
-  }
-  queue.push_back(command);
+  const auto entered = intake.enter(request, initiator, characteristics.sectors);
+  if (!entered) return;
+  queue.push_back({*entered});
   start_commands();
   update_busy();
 }
@@ -164,13 +155,10 @@ void Flash::State::finish(std::uint32_t index) {
   commands[index] = {};
   free_commands.push_back(index);
   if (command.status == Status::ok && request.op == Op::read) command.status = read_medium(request);
-  count(command);
-  const Completion completion{request.id, platter.failed() ? Status::store_error : command.status,
-                              command.submitted_at, simulation.now(), command.breakdown};
-  witness.acknowledged(device, completion);
-  const std::uint64_t then = generation;
-  command.initiator->completed(completion);
-  if (then != generation) return;
+  if (command.breakdown.cache_hit) ++intake.counters().cache_hits;
+  const std::uint64_t then = intake.generation();
+  intake.answer(command, platter.failed() ? Status::store_error : command.status);
+  if (then != intake.generation()) return;
   start_commands();
   consider_programs();
   update_busy();
@@ -182,12 +170,6 @@ Status Flash::State::read_medium(const Request& request) {
   if (platter.read(request.lba, request.sectors, request.into, buffered)) return Status::medium_error;
   buffer.overlay(request.lba, request.into);
   return Status::ok;
-}
-
-void Flash::State::count(const Command& command) {
-  const Request& request = command.request;
-  counters.count(request);
-  if (command.breakdown.cache_hit) ++counters.cache_hits;
 }
 
 // ---- reads
@@ -309,7 +291,7 @@ constexpr unsigned kFlashIndexBits = 28;
 
 void Flash::State::schedule(TimeNs at, Event event, std::uint64_t index) {
   invariant(index >> kFlashIndexBits == 0, "a flash device has a bounded number of operations");
-  const std::uint64_t era = event == Event::idle ? idle_epoch : generation;
+  const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();
   simulation.schedule(
       at, *this, (era << kFlashIndexBits | index) << kFlashEventBits | static_cast<std::uint64_t>(event));
 }
@@ -318,8 +300,8 @@ void Flash::State::on_event(std::uint64_t tag) {
   const auto event = static_cast<Event>(tag & ((1U << kFlashEventBits) - 1));
   const auto index = static_cast<std::uint32_t>(tag >> kFlashEventBits & ((1U << kFlashIndexBits) - 1));
   const std::uint64_t era = tag >> (kFlashEventBits + kFlashIndexBits);
-  if (event == Event::lost) return deliver_lost();
-  if (era != ((event == Event::idle ? idle_epoch : generation) & ((std::uint64_t{1} << 32) - 1))) return;
+  if (era != ((event == Event::idle ? idle_epoch : intake.generation()) & ((std::uint64_t{1} << 32) - 1)))
+    return;
   switch (event) {
     case Event::begin:
       return begin(index);
@@ -341,27 +323,11 @@ void Flash::State::on_event(std::uint64_t tag) {
     case Event::idle:
       quiet = true;
       return consider_programs();
-    case Event::lost:
-      return;
   }
 }
 
-void Flash::State::lose(const Command& command) {
-  lost.push_back(command);
-  schedule(simulation.now(), Event::lost);
-}
-
-void Flash::State::deliver_lost() {
-  const Command command = lost.front();
-  lost.pop_front();
-  const Completion completion{
-      command.request.id, Status::power_lost, command.submitted_at, simulation.now(), {}};
-  witness.acknowledged(device, completion);
-  command.initiator->completed(completion);
-}
-
 void Flash::State::update_busy() {
-  busy.set(powered && (commands.size() > free_commands.size() || !queue.empty() || programs > 0),
+  busy.set(intake.powered() && (commands.size() > free_commands.size() || !queue.empty() || programs > 0),
            simulation.now());
 }
 
@@ -375,7 +341,7 @@ const Characteristics& Flash::characteristics() const {
 }
 
 DeviceCounters Flash::counters() const {
-  DeviceCounters all = state_->counters;
+  DeviceCounters all = state_->intake.counters();
   all.media_sectors_written = state_->platter.sectors_written();
   all.busy_ns = state_->busy.total_ns(state_->simulation.now());
   return all;

@@ -100,7 +100,7 @@ bool Flash::State::is_dead() {
 
 void Flash::State::consider_programs() {
   if (is_dead()) return update_busy();
-  while (powered && programs < luns.size() && program_wanted()) {
+  while (intake.powered() && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
     if (program.extents.empty()) break;  // all of it is being programmed in an older version
     const auto index = lun_for_program();
@@ -112,7 +112,7 @@ void Flash::State::consider_programs() {
     ++programs;
     start_lun(*index);
   }
-  if (powered && buffer.dirty_sectors() > 0 && !quiet && profile.buffer_idle_ns > 0 &&
+  if (intake.powered() && buffer.dirty_sectors() > 0 && !quiet && profile.buffer_idle_ns > 0 &&
       armed_for != idle_epoch) {
     armed_for = idle_epoch;
     schedule(simulation.now() + profile.buffer_idle_ns, Event::idle);
@@ -127,7 +127,7 @@ void Flash::State::programmed(std::uint32_t index) {
   lun.program_begins = kNever;
   lun.busy = false;
   --programs;
-  ++counters.media_writes;
+  ++intake.counters().media_writes;
   platter.write(simulation.now(), program.extents);
   buffer.landed(program);
   start_lun(index);
@@ -156,7 +156,7 @@ void Flash::State::buffer_emptied() {
 // ---- power
 
 void Flash::State::power_cut() {
-  if (!powered) return;
+  if (!intake.powered()) return;
   const TimeNs now = simulation.now();
   for (const Lun& lun : luns) {
     if (!lun.program) continue;
@@ -167,13 +167,12 @@ void Flash::State::power_cut() {
     }
   }
   if (profile.power_loss_protection) platter.write(now, buffer.all_dirty());
-  powered = false;
-  ++generation;
+  intake.power_cut();
   ++idle_epoch;
   for (const Command& command : commands) {
-    if (command.active) lose(command);
+    if (command.active) intake.lose(command);
   }
-  for (const Command& command : queue) lose(command);
+  for (const Command& command : queue) intake.lose(command);
   queue.clear();
   commands.clear();
   free_commands.clear();
@@ -206,7 +205,7 @@ void Flash::State::cut_short(const FlashProgram& program) {
 }
 
 void Flash::State::power_on() {
-  powered = true;
+  intake.power_on();
 }
 
 }  // namespace headcrash::model

@@ -9,6 +9,7 @@
 #include "plugin/model/flash.h"
 #include "plugin/model/flash_buffer.h"
 #include "plugin/model/platter.h"
+#include "plugin/model/request_intake.h"
 
 namespace headcrash::model {
 
@@ -22,14 +23,9 @@ struct Flash::State final : EventTarget {
     finish,
     programmed,
     trimmed,
-    idle,
-    lost
+    idle
   };
-  struct Command {
-    Request request;
-    Initiator* initiator = nullptr;
-    TimeNs submitted_at = 0;
-    Breakdown breakdown;
+  struct Command : HostCommand {
     bool active = false;
     Status status = Status::ok;
     bool lies = false;             ///< a flush or fua that is acknowledged without being done
@@ -66,7 +62,6 @@ struct Flash::State final : EventTarget {
   void wait_for_programs(std::uint32_t index);
   void finish(std::uint32_t index);
   Status read_medium(const Request& request);
-  void count(const Command& command);
   bool is_trim(const Request& request) const;
   bool must_be_programmed(const Request& request) const;
   Extent extent_of(const Request& request) const;
@@ -90,19 +85,17 @@ struct Flash::State final : EventTarget {
 
   void schedule(TimeNs at, Event event, std::uint64_t index = 0);
   void on_event(std::uint64_t tag) override;
-  void lose(const Command& command);
-  void deliver_lost();
   void update_busy();
 
   const FlashProfile profile;
   Simulation& simulation;
   Witness& witness;
   const DeviceId device;
+  RequestIntake intake;
   const bool cache_on;
   DeviceFaults* const faults;
   const TimeNs program_ns;  ///< with its share of an erase
   Characteristics characteristics;
-  DeviceCounters counters;
   FlashBuffer buffer;
   Platter platter;
 
@@ -121,9 +114,6 @@ struct Flash::State final : EventTarget {
   bool quiet = false;            ///< nothing was written for a while: program what there is
   std::uint64_t idle_epoch = 0;  ///< rises with each write
   std::uint64_t armed_for = ~std::uint64_t{0};
-  std::uint64_t generation = 0;
-  bool powered = true;
-  std::deque<Command> lost;
   BusyTime busy;
 };
 

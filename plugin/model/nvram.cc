@@ -45,6 +45,7 @@ Nvram::State::State(NvramOptions&& options)
       below(std::move(options.below)),
       has_bytes(options.bytes),
       device(options.device),
+      intake(options.simulation, options.witness, options.device),
       faults(options.battery),
       blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
              options.bytes),
@@ -64,22 +65,12 @@ Nvram::State::State(NvramOptions&& options)
 // ---- the copy engine
 
 void Nvram::State::submit(const Request& request, Initiator& initiator) {
-  invariant(
-      request.lba <= characteristics.sectors && request.sectors <= characteristics.sectors - request.lba,
-      "a request lies on the device");
-  witness.submitted(device, simulation.now(), request);
-  Command command;
-  command.request = request;
-  command.initiator = &initiator;
-  command.submitted_at = simulation.now();
-  if (!powered) {
-    lose(command);
-    return;
-  }
+  const auto entered = intake.enter(request, initiator, characteristics.sectors);
+  if (!entered) return;
   ++idle_epoch;
   idle_draining = false;
   refresh_battery();
-  queue.push_back(command);
+  queue.push_back({*entered});
   begin_next();
   consider_destage();
   update_busy();
@@ -136,9 +127,9 @@ void Nvram::State::begin_next() {
 void Nvram::State::serviced() {
   Command command = *current;
   current.reset();
-  const std::uint64_t then = generation;
+  const std::uint64_t then = intake.generation();
   serve(command);
-  if (then == generation) pump();
+  if (then == intake.generation()) pump();
 }
 
 void Nvram::State::serve(Command command) {
@@ -173,8 +164,8 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   nvram_counters.write_hits += hits.present;
   nvram_counters.dirty_hits += hits.dirty;
   nvram_counters.absorbed_sectors += hits.absorbed_sectors;
-  ++counters.media_writes;
-  counters.media_sectors_written += sectors;
+  ++intake.counters().media_writes;
+  intake.counters().media_sectors_written += sectors;
   command.breakdown.cache_hit = true;
   witness.media_written(device, simulation.now(),
                         {request.id, request.lba, sectors, MediaWrite::Outcome::written, data});
@@ -206,13 +197,8 @@ void Nvram::State::retry_waiting() {
 
 /// The end of a request. The host may submit, or pull the plug, from within its callback.
 void Nvram::State::finish(const Command& command, Status status) {
-  const Request& request = command.request;
-  counters.count(request);
-  if (command.breakdown.cache_hit) ++counters.cache_hits;
-  const Completion completion{request.id, store_failed ? Status::store_error : status, command.submitted_at,
-                              simulation.now(), command.breakdown};
-  witness.acknowledged(device, completion);
-  command.initiator->completed(completion);
+  if (command.breakdown.cache_hit) ++intake.counters().cache_hits;
+  intake.answer(command, store_failed ? Status::store_error : status);
 }
 
 /// Goes on with whatever has become possible.
@@ -221,17 +207,17 @@ void Nvram::State::pump() {
   retry_waiting();
   begin_next();
   consider_destage();
-  const std::uint64_t then = generation;
+  const std::uint64_t then = intake.generation();
   const auto settled = [this] {
     return battery != BatteryState::dead || blocks.failed_blocks() > 0 ||
            blocks.dirty_sectors() + blocks.leaving_sectors() == 0;
   };
-  while (then == generation && !flushes.empty() && settled()) {
+  while (then == intake.generation() && !flushes.empty() && settled()) {
     Command command = flushes.front();
     flushes.pop_front();
     send_flush(command);
   }
-  if (then != generation) return;
+  if (then != intake.generation()) return;
   const bool quiet = !current && queue.empty() && waiting.empty();
   if (quiet && profile.idle_delay_ns > 0 && blocks.dirty_blocks() > 0 && !idle_draining) {
     schedule(simulation.now() + profile.idle_delay_ns, Event::idle);
@@ -251,7 +237,7 @@ Nvram::State::Errand& Nvram::State::take_errand(Job job) {
   errand.job = job;
   errand.busy = true;
   errand.flushing = false;
-  errand.generation = generation;
+  errand.generation = intake.generation();
   errand.kept.clear();
   errand.in_pieces = false;
   errand.gaps.clear();
@@ -360,7 +346,7 @@ void Nvram::State::send_flush(Command command) {
 }
 
 void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
-  if (errand.generation != generation) {  // the power went meanwhile; the host has been told
+  if (errand.generation != intake.generation()) {  // the power went meanwhile; the host has been told
     errand.busy = false;
     free_errands.push_back(&errand);
     return;
@@ -386,7 +372,7 @@ void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
   }
   errand.busy = false;
   free_errands.push_back(&errand);
-  const std::uint64_t then = generation;
+  const std::uint64_t then = intake.generation();
   if (job != Job::destage) {
     Command answered = command;
     const TimeNs overhead_ns = answered.breakdown.overhead_ns;
@@ -395,7 +381,7 @@ void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
     answered.breakdown.cache_hit = false;
     finish(answered, completion.status);
   }
-  if (then == generation) pump();
+  if (then == intake.generation()) pump();
 }
 
 void Nvram::State::through_done(Errand& errand, Status status) {
@@ -422,7 +408,7 @@ const Characteristics& Nvram::characteristics() const {
 }
 
 DeviceCounters Nvram::counters() const {
-  DeviceCounters all = state_->counters;
+  DeviceCounters all = state_->intake.counters();
   all.busy_ns = state_->busy.total_ns(state_->simulation.now());
   return all;
 }
@@ -450,7 +436,7 @@ std::optional<TimeNs> Nvram::quiet_since() const {
 
 void Nvram::shut_down() {
   State& state = *state_;
-  if (!state.powered) return;
+  if (!state.intake.powered()) return;
   const auto dirty = [&] { return nvram_counters().dirty_sectors > 0; };
   if (dirty()) {
     state.witness.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
@@ -459,7 +445,7 @@ void Nvram::shut_down() {
     state.update_busy();
     // What below refuses stays: a failed block is not written again before the next power-on.
     const auto working = [&] { return state.current || state.errands.size() > state.free_errands.size(); };
-    while (dirty() && state.powered && working() && state.simulation.run_next()) {
+    while (dirty() && state.intake.powered() && working() && state.simulation.run_next()) {
     }
     state.shutting_down = false;
   }

@@ -10,17 +10,14 @@
 #include "plugin/model/busy_time.h"
 #include "plugin/model/nvram.h"
 #include "plugin/model/nvram_blocks.h"
+#include "plugin/model/request_intake.h"
 
 namespace headcrash::model {
 
 struct Nvram::State final : EventTarget {
-  enum class Event : std::uint64_t { serviced, idle, lost };
-  static constexpr unsigned kEventBits = 2;
-  struct Command {
-    Request request;
-    Initiator* initiator = nullptr;
-    TimeNs submitted_at = 0;
-    Breakdown breakdown;
+  enum class Event : std::uint64_t { serviced, idle };
+  static constexpr unsigned kEventBits = 1;
+  struct Command : HostCommand {
     bool decoded = false;  ///< has had its command_ns
     bool waited = false;
   };
@@ -88,8 +85,6 @@ struct Nvram::State final : EventTarget {
   void lose_contents(const char* why);
   void schedule(TimeNs at, Event event);
   void on_event(std::uint64_t tag) override;
-  void deliver_lost();
-  void lose(const Command& command);
   void update_busy();
 
   const NvramProfile profile;
@@ -98,11 +93,11 @@ struct Nvram::State final : EventTarget {
   const std::unique_ptr<Device> below;
   const bool has_bytes;
   const DeviceId device;
+  RequestIntake intake;
   DeviceFaults* const faults;
   SectorRange range;  ///< what is cached
   bool below_volatile = false;
   Characteristics characteristics;
-  DeviceCounters counters;
   NvramCounters nvram_counters;
   NvramBlocks blocks;
 
@@ -111,7 +106,6 @@ struct Nvram::State final : EventTarget {
   TimeNs copy_from = 0;            ///< when the copying of `current` begins
   std::deque<Command> waiting;     ///< writes, in order
   std::deque<Command> flushes;     ///< wait for the cache to be empty (battery dead)
-  std::deque<Command> lost;
   std::deque<Errand> errands;
   std::vector<Errand*> free_errands;
   std::vector<Errand*> through;  ///< those that hold their range
@@ -122,10 +116,8 @@ struct Nvram::State final : EventTarget {
   bool idle_draining = false;  ///< the host is quiet
   bool shutting_down = false;  ///< everything is written back
   bool store_failed = false;
-  bool powered = true;
   TimeNs off_since = 0;
   std::uint64_t idle_epoch = 0;
-  std::uint64_t generation = 0;
   Random random;
   BusyTime busy;
 };

@@ -36,7 +36,7 @@ bool Nvram::State::destage_wanted() {
 }
 
 void Nvram::State::consider_destage() {
-  while (powered && destages_under_way < profile.destage_depth && destage_wanted()) {
+  while (intake.powered() && destages_under_way < profile.destage_depth && destage_wanted()) {
     const auto run = next_destage();
     if (!run) return;
     Errand& errand = take_errand(Job::destage);
@@ -115,24 +115,23 @@ void Nvram::State::refresh_battery() {
 }
 
 void Nvram::State::power_cut() {
-  if (!powered) return;
+  if (!intake.powered()) return;
   refresh_battery();
   below->power_cut();
   keep_part_of_copy();
-  powered = false;
   off_since = simulation.now();
-  ++generation;
+  intake.power_cut();
   ++idle_epoch;
-  if (current) lose(*current);
+  if (current) intake.lose(*current);
   current.reset();
   for (std::deque<Command>* line : {&queue, &waiting, &flushes}) {
-    for (const Command& command : *line) lose(command);
+    for (const Command& command : *line) intake.lose(command);
     line->clear();
   }
   for (const Errand& errand : errands) {
     // Errands of an earlier life have told their host.
-    if (errand.busy && errand.job != Job::destage && errand.generation + 1 == generation)
-      lose(errand.command);
+    if (errand.busy && errand.job != Job::destage && errand.generation + 1 == intake.generation())
+      intake.lose(errand.command);
   }
   through.clear();
   destages_under_way = 0;
@@ -156,8 +155,8 @@ void Nvram::State::keep_part_of_copy() {
 }
 
 void Nvram::State::power_on() {
-  if (powered) return;
-  powered = true;
+  if (intake.powered()) return;
+  intake.power_on();
   below->power_on();
   refresh_battery();
   if (simulation.now() - off_since > profile.battery_hold_ns) {
@@ -181,35 +180,19 @@ void Nvram::State::lose_contents(const char* why) {
   witness.incident(device, simulation.now(), fmt::format("contents lost: {} sectors, {}", sectors, why));
 }
 
-void Nvram::State::lose(const Command& command) {
-  lost.push_back(command);
-  schedule(simulation.now(), Event::lost);
-}
-
-void Nvram::State::deliver_lost() {
-  const Command command = lost.front();
-  lost.pop_front();
-  const Completion completion{
-      command.request.id, Status::power_lost, command.submitted_at, simulation.now(), {}};
-  witness.acknowledged(device, completion);
-  command.initiator->completed(completion);
-}
-
 // ---- events and accounts
 
 void Nvram::State::schedule(TimeNs at, Event event) {
-  const std::uint64_t era = event == Event::idle ? idle_epoch : generation;
+  const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();
   simulation.schedule(at, *this, era << kEventBits | static_cast<std::uint64_t>(event));
 }
 
 void Nvram::State::on_event(std::uint64_t tag) {
   const auto event = static_cast<Event>(tag & ((1U << kEventBits) - 1));
   const std::uint64_t era = tag >> kEventBits;
-  if (event == Event::lost) {
-    deliver_lost();
-  } else if (event == Event::serviced) {
-    if (era == generation) serviced();
-  } else if (era == idle_epoch && powered) {
+  if (event == Event::serviced) {
+    if (era == intake.generation()) serviced();
+  } else if (era == idle_epoch && intake.powered()) {
     refresh_battery();
     idle_draining = true;
     consider_destage();
@@ -218,7 +201,8 @@ void Nvram::State::on_event(std::uint64_t tag) {
 }
 
 void Nvram::State::update_busy() {
-  busy.set(powered && (current || !queue.empty() || errands.size() > free_errands.size()), simulation.now());
+  busy.set(intake.powered() && (current || !queue.empty() || errands.size() > free_errands.size()),
+           simulation.now());
 }
 
 }  // namespace headcrash::model

@@ -1,0 +1,63 @@
+#pragma once
+// How requests of the host enter a device and leave it, which is the same for all devices.
+//
+//   submit -> enter() -> the device's own command ... -> answer() -> initiator
+//               \                                  power cut: lose() -> an event -> initiator, power_lost
+//                `-> power off: lose()
+//
+// The witness hears of each request when it enters and when it is answered. A request that is lost is
+// answered by an event at the same instant, in the order of the calls: nothing completes inside submit() or
+// power_cut().
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "plugin/model/device.h"
+
+namespace headcrash::model {
+
+/// A request inside a device; the device's own commands derive from it.
+struct HostCommand {
+  Request request;
+  Initiator* initiator = nullptr;
+  TimeNs submitted_at = 0;
+  Breakdown breakdown;
+};
+
+class RequestIntake final : private EventTarget {
+ public:
+  /// Both must outlive it.
+  RequestIntake(Simulation& simulation, Witness& witness, DeviceId device)
+      : simulation_(simulation), witness_(witness), device_(device) {}
+
+  /// A request comes in. That it lies within the device's `sectors` is an invariant. Nothing: the power is
+  /// off, and the request is lost.
+  std::optional<HostCommand> enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
+  void lose(const HostCommand& command);
+  /// Counts it and answers it. The host may submit, or cut the power, from within its callback: the device
+  /// then has another generation().
+  void answer(const HostCommand& command, Status status);
+  /// Requests that were answered and not lost are counted here; the device adds what else it knows.
+  DeviceCounters& counters() { return counters_; }
+  const DeviceCounters& counters() const { return counters_; }
+
+  bool powered() const { return powered_; }
+  /// Rises with each power cut: events and answers of an earlier one are void.
+  std::uint64_t generation() const { return generation_; }
+  void power_cut();  ///< the device loses what is inside afterwards
+  void power_on() { powered_ = true; }
+
+ private:
+  void on_event(std::uint64_t tag) override;
+
+  Simulation& simulation_;
+  Witness& witness_;
+  const DeviceId device_;
+  DeviceCounters counters_;
+  bool powered_ = true;
+  std::uint64_t generation_ = 0;
+  std::deque<HostCommand> lost_;
+};
+
+}  // namespace headcrash::model
