@@ -187,7 +187,8 @@ struct MadeImage {
 };
 
 struct MountSettings {
-  bool force = false;  ///< although it was not unmounted and needs a check first
+  bool force = false;   ///< although it was not unmounted and needs a check first
+  bool flushes = true;  ///< off: a system that flushes itself does not; completion is believed
 };
 
 /// All calls are made within a fiber of the system it is mounted on, but for the destructor.
@@ -231,6 +232,9 @@ struct SystemDescription {
   Promises promises = {};
   os::DiskQueueOptions queue = {};  ///< the order in the driver that it relies on
   bool block_copy = false;          ///< os::BufferCacheOptions
+  /// It flushes a volatile cache itself, where it has to; else the driver does, after every write that something
+  /// waits for (os::DiskQueueOptions::flush_for_order).
+  bool flushes = false;
 };
 
 class SystemUnderTest {

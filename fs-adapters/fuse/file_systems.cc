@@ -18,7 +18,7 @@ std::string mount_words(const adapters::FileSystemType& type) {
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
                          system->control() ? " (breaks its promises: a control)" : "");
-  return words;
+  return words + "  flush=WHEN       auto: when the device has a volatile cache; always; never\n";
 }
 
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options) {
@@ -29,7 +29,13 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   const adapters::SystemUnderTest& system = *type.systems()[chosen];
   adapters::MountSettings settings;
   if (auto taken = options.take_flag("force", settings.force); !taken) return pass_on(taken);
+  const std::vector<std::string> whens{"auto", "always", "never"};
+  auto flush = static_cast<std::size_t>(Flushes::where_needed);
+  if (auto taken = options.take_choice("flush", whens, flush); !taken) return pass_on(taken);
   MountPlan plan;
+  plan.machine.flushes = static_cast<Flushes>(flush);
+  plan.machine.flushes_itself = system.description().flushes;
+  settings.flushes = plan.machine.flushes != Flushes::never;
   plan.machine.system.queue = system.description().queue;
   plan.machine.system.cache.block_copy = system.description().block_copy;
   plan.mount = [&system, settings](os::System& mounted_on) { return system.mount(mounted_on, settings); };

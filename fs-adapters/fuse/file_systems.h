@@ -19,7 +19,7 @@ struct MountPlan {
   std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
-/// Takes the type's words out of the options: `scheme=NAME`, one of its systems, and `force`.
+/// Takes these words out of the options: `scheme=NAME`, one of the type's systems, `force` and `flush=WHEN`.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
 /// These words, for --help.
 std::string mount_words(const adapters::FileSystemType& type);

@@ -64,7 +64,6 @@ void print_help(const adapters::FileSystemType& known) {
       "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
       "%s"
       "  cache=SIZE       of the buffer cache (16M)\n"
-      "  flush=WHEN       auto: when the device has a volatile cache; always; never\n"
       "  buffered         through the page cache: for images on file systems without direct I/O\n"
       "  writeback        the kernel may keep what was written until fsync or its own time\n"
       "  foreground       stay, and tell errors here\n"
@@ -87,16 +86,12 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   Wish wish{.plan = std::move(*plan), .serve = {.device = call.device, .type = std::string(type.name())}};
   MachineOptions& machine = wish.plan.machine;
   machine.system.cache.bytes = 16 << 20;
-  const std::array<std::string, 3> flushes{"auto", "always", "never"};
-  std::size_t flush = 0;
   for (const auto& taken :
-       {words->take_size("cache", machine.system.cache.bytes), words->take_choice("flush", flushes, flush),
-        words->take_flag("buffered", machine.buffered),
+       {words->take_size("cache", machine.system.cache.bytes), words->take_flag("buffered", machine.buffered),
         words->take_flag("writeback", wish.serve.write_back_cache),
         words->take_flag("foreground", wish.foreground)}) {
     if (!taken) return pass_on(taken);
   }
-  machine.flushes = static_cast<Flushes>(flush);
   if (machine.system.cache.bytes < kCacheBytesMin)
     return fail("-o cache", "is too small", "give 256K or more");
   for (const std::string_view word : kKernelWords) {

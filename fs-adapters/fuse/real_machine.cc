@@ -8,8 +8,9 @@ namespace {
 
 os::SystemOptions system_options(const MachineOptions& options, const os::BlockDevice& disk) {
   os::SystemOptions system = options.system;
-  system.queue.flush_for_order = options.flushes == Flushes::always ||
-                                 (options.flushes == Flushes::where_needed && disk.volatile_cache());
+  const bool needed = disk.volatile_cache() && !options.flushes_itself;
+  system.queue.flush_for_order =
+      options.flushes == Flushes::always || (options.flushes == Flushes::where_needed && needed);
   return system;
 }
 

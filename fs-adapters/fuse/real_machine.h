@@ -19,7 +19,8 @@ enum class Flushes : std::uint8_t {
 struct MachineOptions {
   os::SystemOptions system;  ///< the queue's flush_for_order is decided by `flushes`
   Flushes flushes = Flushes::where_needed;
-  bool buffered = false;  ///< os::RawDiskOptions
+  bool flushes_itself = false;  ///< the file system does, and `where_needed` needs nothing here
+  bool buffered = false;        ///< os::RawDiskOptions
 };
 
 /// The clock outlives everything, the device its queue: members in this order.

@@ -141,8 +141,10 @@ VfsResult<void> Store::write_checkpoint_region() {
   c.segments_cleaned = counters_.segments_cleaned;
   ++c.checkpoints_written;
   const std::vector<std::byte> bytes = encode(c, s_);
+  if (auto flushed = flush_device(); !flushed) return flushed;
   // The other one stays as it is until this one is whole.
   if (auto written = write_sectors(checkpoint_region(c.sequence), bytes); !written) return written;
+  if (auto flushed = flush_device(); !flushed) return flushed;
   // Now nothing that could be mounted refers to them.
   give_back(emptied);
   sectors_since_checkpoint_ = 0;
@@ -151,6 +153,10 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
+  // The newest one says it all, but for who is mounting or unmounting.
+  const bool known = owes_nothing() && sectors_since_checkpoint_ == 0;
+  if (known && !closing_ && !coming_up_) return {};
+  if (known) return write_checkpoint_region();
   if (auto flushed = flush_everything(); !flushed) return flushed;
   if (auto written = write_tables(); !written) return written;
   return write_checkpoint_region();

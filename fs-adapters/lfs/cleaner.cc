@@ -12,6 +12,7 @@ namespace {
 
 // Sprite's thresholds were a few tens of segments, and 50 to 100; a small disk has not so many.
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
+constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
 constexpr std::uint32_t kReadAtOnceFactor = 8;  // segments of a pass: their live data is read again and again
 
@@ -154,11 +155,14 @@ VfsResult<std::int64_t> Store::clean() {
   }
   CleaningOptions how{.selection = options_.selection, .order = options_.order};
   how.segment_size = s_.segment_bytes();
+  // With little room left what counts is what a pass gives now.
+  if (clean_segments_ < kPanic) how.selection = Selection::greedy;
   how.live_at_once = budget;
   how.segments_at_once = std::max(kReadAtOnceFactor, clean_stop());
   SegmentSelector selector(how);
   const auto chosen = selector.choose(candidates);
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
+  std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
     // Index blocks and inodes that lie elsewhere move as well: what they take is known by now, but for this
     // one's.
@@ -170,8 +174,11 @@ VfsResult<std::int64_t> Store::clean() {
       continue;
     }
     ++counters_.segments_cleaned;
+    ++cleaned_now;
   }
   ++counters_.cleaner_passes;
+  // A checkpoint that gives nothing back only takes of the room that is left.
+  if (cleaned_now == 0 && owes_nothing() && emptied_segments().empty()) return 0;
   if (auto done = checkpoint(); !done) return pass_on_errno(done);
   return std::int64_t{clean_segments_} - std::int64_t{before};
 }

@@ -15,6 +15,18 @@ using namespace little_endian;
 
 namespace {
 
+/// Requests that somebody waits for.
+struct Transfers final : os::DiskDone {
+  explicit Transfers(os::Executor& executor) : waiting(executor) {}
+  void done(os::RequestId, model::Status one) override {
+    if (one != model::Status::ok) status = one;
+    if (--under_way == 0) waiting.wake_all();
+  }
+  os::WaitQueue waiting;
+  std::size_t under_way = 0;
+  model::Status status = model::Status::ok;
+};
+
 std::int64_t nanoseconds(const tree::Timestamp& time) {
   return std::int64_t{time.seconds} * model::kSecondNs + time.nanoseconds;
 }
@@ -347,11 +359,31 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
+/// One request, or several at a time: they may be written in any order.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
-  cpu.use(cpu.costs().request_issued);
-  os::BlockRequest request{model::Op::write, address, static_cast<std::uint32_t>(data.size() / kSectorBytes)};
-  request.data = data;
-  if (disk_.transfer(request) == model::Status::ok) return {};
+  const std::size_t most = options_.transfer_sectors_max == 0
+                               ? data.size()
+                               : std::size_t{options_.transfer_sectors_max} * kSectorBytes;
+  const os::TimeNs before = executor.now();
+  Transfers transfers(executor);
+  for (std::size_t at = 0; at < data.size(); at += most) {
+    const auto part = data.subspan(at, std::min(most, data.size() - at));
+    os::BlockRequest request{model::Op::write, address + at / kSectorBytes,
+                             static_cast<std::uint32_t>(part.size() / kSectorBytes)};
+    request.data = part;
+    cpu.use(cpu.costs().request_issued);
+    ++transfers.under_way;
+    disk_.issue(request, {}, transfers);
+  }
+  while (transfers.under_way != 0) transfers.waiting.wait();
+  executor.account().disk_wait_ns += executor.now() - before;
+  if (transfers.status == model::Status::ok) return {};
+  stop();
+  return refuse(EIO);
+}
+
+VfsResult<void> Store::flush_device() {
+  if (!options_.flushes || disk_.flush() == model::Status::ok) return {};
   stop();
   return refuse(EIO);
 }

@@ -157,6 +157,7 @@ class Recovery {
     st_.usage_[segment].state = SegmentState::active;
     st_.usage_[st_.next_segment_].state = SegmentState::active;
     st_.sequence_ = summary.sequence;
+    st_.sectors_since_checkpoint_ += summary.sectors;
     st_.last_summary_ = address;
   }
 
@@ -394,11 +395,11 @@ Result<void> Store::come_up() {
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;
-  if (!write_sectors(checkpoint_region(checkpoint_.sequence), encode(checkpoint_, s_)))
+  if (!write_sectors(checkpoint_region(checkpoint_.sequence), encode(checkpoint_, s_)) || !flush_device())
     return fail("lfs", "the device cannot be written");
   for (const SegmentNumber i : {segment_, next_segment_})
     if (usage_[i].state == SegmentState::clean) usage_[i].state = SegmentState::active;
-  recovering_ = true;
+  recovering_ = coming_up_ = true;
   Recovery recovery(*this);
   recovery.count_files();
   if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
@@ -411,6 +412,7 @@ Result<void> Store::come_up() {
   const auto removed = recovery.remove_unlinked();
   recovering_ = false;
   if (!removed || !checkpoint()) return fail("lfs", "it cannot be brought up to date");
+  coming_up_ = false;
   const auto root = get_core(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory()) return fail("lfs", "there is no root directory");
   schedule_tick();

@@ -61,6 +61,33 @@ TEST(LfsSpace, AFullDiskRefusesAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
+/// On a full disk the log has little room left: what is asked of it in vain takes none.
+TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
+  Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
+  Machine m(*disk.store, 512 << 10);
+  m.mount({.clean_start = 60, .clean_stop = 80});
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const int files = fill(fs, 9'000);
+    EXPECT_TRUE(fs.sync());
+    const std::uint64_t regions = m.file_system->log().counters().regions;
+    for (int i = 0; i < 200; ++i) EXPECT_TRUE(fs.sync());
+    EXPECT_LE(m.file_system->log().counters().regions, regions + 20) << "but for what the cleaner does";
+    for (int i = 0; i < 300; ++i) {
+      const auto file = fs.open("more", {.create = true});
+      if (!file) continue;
+      EXPECT_FALSE(fs.pwrite(*file, 0, bench::bytes_of(std::string(100'000, 'm')))) << i;
+      EXPECT_TRUE(fs.close(*file));
+      EXPECT_TRUE(fs.unlink("more"));
+    }
+    EXPECT_FALSE(m.file_system->log().stopped());
+    for (int i = 0; i < files; ++i) EXPECT_TRUE(fs.unlink(name_of_file(i)));
+    EXPECT_GE(fill(fs, 9'000), files - 2);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
 /// Nine tenths of what users may have is live, and is written over at random for many times its size.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,

@@ -307,7 +307,9 @@ VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::Syn
   if (stopped_) return refuse(EIO);
   // The records of its names, too, and of all that leads to it: a directory that was never written is made
   // again from them.
-  return flush({&core(inode)});
+  if (auto flushed = flush({&core(inode)}); !flushed) return flushed;
+  // Also when it had been written before, by age.
+  return flush_device();
 }
 
 // Operations.

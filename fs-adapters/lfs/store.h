@@ -17,6 +17,10 @@
 // the inodes and directory blocks that it tells of. A flush waits until no rename is half done, so that the
 // records of one operation are in one region.
 //
+// Where the disk has a volatile cache it is flushed after the regions of an fsync, before a checkpoint region
+// (what it names is there) and after it (what it no longer names may be written over). Regions need no order
+// among each other: one counts when it is whole and all before it are.
+//
 // A checkpoint waits until no operation is under way and keeps new ones waiting (4.5.2.1). What has become
 // empty before it may be written again when it is durable, and not before.
 //
@@ -60,7 +64,9 @@ struct MountOptions {
   WriteBackOrder order = WriteBackOrder::by_age;
   std::uint32_t clean_start = 0, clean_stop = 0;  ///< clean segments; 0: by the disk's size
   bool background_cleaner = true;
-  std::optional<Rule> broken = {};  ///< for controls
+  std::uint32_t transfer_sectors_max = 0;  ///< of a request; longer writes are several. 0: any length
+  bool flushes = true;                     ///< a volatile cache, where what follows relies on what is in it
+  std::optional<Rule> broken = {};         ///< for controls
 };
 
 struct CoreInode : tree::CoreInode {
@@ -272,6 +278,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Result<void> load_tables(const Checkpoint& checkpoint);
   VfsResult<void> read_sectors(SectorAddress address, std::span<std::byte> into);
   VfsResult<void> write_sectors(SectorAddress address, std::span<const std::byte> data);
+  /// What has been written is durable.
+  VfsResult<void> flush_device();
 
   os::System& system_;
   os::BufferCache& cache_;
@@ -317,6 +325,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint64_t changes_ = 0;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
+  bool coming_up_ = false;  ///< until the mount's own checkpoint
   bool stopped_ = false;
   bool abandoned_ = false;
   bool closing_ = false;

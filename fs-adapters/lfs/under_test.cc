@@ -205,16 +205,21 @@ struct Variant {
   MountOptions mount = {};
   bool control = false;
   bool checksums = true;
+  std::string shown_by = {};
 };
 
 /// Clean segments: the lab's small disks have hardly more of them (lab_disk()), so that there is nearly always
 /// something to be cleaned.
 constexpr std::uint32_t kEager = 24;
+constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 
 std::vector<Variant> variants() {
-  const auto breaking = [](std::string name, std::string title, Rule rule) {
-    return Variant{
-        .name = std::move(name), .title = std::move(title), .mount = {.broken = rule}, .control = true};
+  const auto breaking = [](Rule rule, std::string name, std::string title, std::string shown_by) {
+    return Variant{.name = std::move(name),
+                   .title = std::move(title),
+                   .mount = {.broken = rule},
+                   .control = true,
+                   .shown_by = std::move(shown_by)};
   };
   std::vector<Variant> all{
       {.name = "roll-forward", .title = "log with checksums, rolled forward since the newest checkpoint"},
@@ -224,19 +229,28 @@ std::vector<Variant> variants() {
       {.name = "eager-cleaner",
        .title = "roll-forward, with a cleaner that starts early",
        .mount = {.clean_start = kEager, .clean_stop = kEager}},
+      {.name = "small-transfers",
+       .title = "roll-forward, where a transfer takes 4 KiB and those of a region come in any order",
+       .mount = {.transfer_sectors_max = kSmallTransfer}},
       {.name = "sprite92",
-       .title = "as Sprite had it: no checksum over what a request has written, on a disk that tears it",
+       .title = "small-transfers without a checksum over a region, as Sprite had it",
+       .mount = {.transfer_sectors_max = kSmallTransfer},
        .control = true,
-       .checksums = false},
-      breaking("early-reuse", "a segment is used again before a checkpoint says that it is empty",
-               Rule::reuse_waits_for_checkpoint),
-      breaking("old-log", "what an earlier mount left behind the log's end is followed",
-               Rule::mounts_have_numbers),
-      breaking("late-records", "the directory log comes after what it tells of", Rule::records_come_first),
-      breaking("one-checkpoint", "one checkpoint region", Rule::two_checkpoint_regions),
-      breaking("same-version", "the version of an inode's number does not rise", Rule::versions_rise),
-      breaking("old-copy", "the cleaner overwrites a newer copy", Rule::newest_copy_wins),
-      breaking("under-counted", "live bytes of a segment are under-counted", Rule::usage_counts_all),
+       .checksums = false,
+       .shown_by = "ace-seq1/3"},
+      breaking(Rule::reuse_waits_for_checkpoint, "early-reuse",
+               "a segment is used again before a checkpoint says that it is empty", "reuse/1@tiny"),
+      breaking(Rule::mounts_have_numbers, "old-log",
+               "what an earlier mount left behind the log's end is followed", "histories/0@used"),
+      breaking(Rule::records_come_first, "late-records", "the directory log comes after what it tells of",
+               "ace-seq1/3"),
+      breaking(Rule::two_checkpoint_regions, "one-checkpoint", "one checkpoint region", "ace-seq1/3"),
+      breaking(Rule::versions_rise, "same-version", "the version of an inode's number does not rise",
+               "reuse/1@tiny"),
+      breaking(Rule::newest_copy_wins, "old-copy", "the cleaner overwrites a newer copy",
+               "overwrites/1@tiny"),
+      breaking(Rule::usage_counts_all, "under-counted", "live bytes of a segment are under-counted",
+               "overwrites/1@tiny"),
   };
   const auto cleans = std::ranges::find(all, "old-copy", &Variant::name);
   cleans->mount.clean_start = cleans->mount.clean_stop = kEager;
@@ -260,12 +274,16 @@ class LfsSystem final : public adapters::SystemUnderTest {
       : SystemUnderTest(type, {.name = variant.name,
                                .title = variant.title,
                                .control = variant.control,
-                               .promises = promises_of(variant)}),
+                               .shown_by = variant.shown_by,
+                               .promises = promises_of(variant),
+                               .flushes = true}),
         variant_(std::move(variant)) {}
 
-  Result<std::unique_ptr<adapters::MountedSystem>> mount(os::System& system,
-                                                         const adapters::MountSettings&) const override {
-    auto mounted = FileSystem::mount(system, variant_.mount);
+  Result<std::unique_ptr<adapters::MountedSystem>> mount(
+      os::System& system, const adapters::MountSettings& settings) const override {
+    MountOptions how = variant_.mount;
+    how.flushes = settings.flushes;
+    auto mounted = FileSystem::mount(system, how);
     if (!mounted) return pass_on(mounted);
     return std::make_unique<MountedLfs>(*std::move(mounted));
   }
