@@ -185,7 +185,7 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
   return {.name = campaign.name(),
           .title = fmt::format("Our own {} under every scheme, without guests: seq-1, some seq-2, families",
                                type.name()),
-          .takes = "half an hour",
+          .takes = trials > 5000 ? "half an hour" : "some minutes",
           .trials = trials,
           .states = trials * campaign.budget};
 }
@@ -244,6 +244,7 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const r
     }
   }
   plan.shard_ = shard;
+  if (campaign.workload.empty()) plan.set_controls_apart();
   Turns turns;
   const auto add_families = [&](std::string_view name) {
     for (const FamilyShare& family : kFamilies)
@@ -270,7 +271,18 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const r
   return plan;
 }
 
+void SchemesPlan::set_controls_apart() {
+  std::uint64_t number = 0;
+  std::erase_if(systems_, [&](const adapters::SystemUnderTest* system) {
+    const std::string& workload = system->description().shown_by;
+    if (workload.empty()) return false;
+    if (number++ % shard_.count == shard_.index) controls_.push_back({system, workload});
+    return true;
+  });
+}
+
 SchemesPlan::Trial SchemesPlan::at(std::uint64_t number) const {
+  if (number >= workloads_ * systems_.size()) return controls_.at(number - workloads_ * systems_.size());
   const std::uint64_t workload = number / systems_.size() * shard_.count + shard_.index;
   return {.system = systems_.at(number % systems_.size()),
           .workload = seq2_ != 0 ? fmt::format("ace-seq2/{}", workload) : listed_.at(workload)};

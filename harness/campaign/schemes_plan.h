@@ -17,7 +17,8 @@
 // (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h); without the seed of
 // faults none.
 //
-// Trials are numbered by workload, then scheme. In the whole campaign the kinds of workloads take turns, so
+// Trials are numbered by workload, then scheme; a control that few workloads show (SystemDescription::shown_by)
+// has only that one in the whole campaign, and comes last. In the whole campaign the kinds of workloads take turns, so
 // that each of them has been tried early. A complete seq-2 is millions: it is found by number. A shard has
 // every n-th workload, under every scheme, so that each has the controls, too.
 
@@ -69,11 +70,13 @@ class SchemesPlan {
   /// Errors: an unknown scheme.
   static Result<SchemesPlan> create(const SchemesCampaign& campaign, const run::Shard& shard = {});
 
-  std::uint64_t size() const { return workloads_ * systems_.size(); }
+  std::uint64_t size() const { return workloads_ * systems_.size() + controls_.size(); }
   Trial at(std::uint64_t number) const;
 
  private:
-  std::vector<const adapters::SystemUnderTest*> systems_;
+  void set_controls_apart();
+  std::vector<const adapters::SystemUnderTest*> systems_;  ///< with every workload
+  std::vector<Trial> controls_;                            ///< of the shard, with one workload each
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< of the shard
   std::vector<std::string> listed_;  ///< of all shards, but for ...

@@ -38,6 +38,32 @@ TEST(SchemesPlan, KnowsItsNames) {
   EXPECT_NE(unknown.error().message().find("part-nr"), std::string::npos);
 }
 
+TEST(SchemesPlan, AControlThatFewWorkloadsShowHasThatOneInOneShard) {
+  std::multiset<std::string> controls;
+  std::multiset<std::string> all;
+  for (const std::uint64_t index : {0, 1, 2}) {
+    const SchemesPlan plan = plan_of("lfs-schemes", {.index = index, .count = 3});
+    for (std::uint64_t i = 0; i < plan.size(); ++i) {
+      all.insert(plan.at(i).key());
+      if (plan.at(i).system->control()) controls.insert(plan.at(i).key());
+    }
+  }
+  const SchemesPlan whole = plan_of("lfs-schemes");
+  EXPECT_EQ(all.size(), whole.size());
+  for (const auto& system : (*adapters::find_file_system_type("lfs"))->systems()) {
+    const std::string& workload = system->description().shown_by;
+    EXPECT_EQ(system->control(), !workload.empty());
+    if (!workload.empty()) {
+      EXPECT_EQ(controls.count(system->full_name() + "/" + workload), 1U) << workload;
+    }
+  }
+  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 12U + 6U + 6U)
+      << "all of it when it is asked for";
+  const SchemesPlan none = plan_of("lfs-schemes/old-log");
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none.at(0).key(), "lfs-old-log/histories/0@used");
+}
+
 TEST(SchemesPlan, EverySchemeHasAllOfSeqOneTwiceItsShareOfSeqTwoAndAllFamilies) {
   const std::uint64_t schemes = adapters::file_system_types().front()->systems().size();
   const SchemesPlan plan = plan_of("ufs-schemes");
