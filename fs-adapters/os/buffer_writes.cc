@@ -266,6 +266,10 @@ RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
+  if (!buffer->dirty) {  // discarded meanwhile: its place may be another block's by now
+    unlock(*buffer);
+    return 0;
+  }
   return issue(*buffer, {}, cause, nullptr);
 }
 
