@@ -46,11 +46,17 @@ DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
   return {.inode = &inode, .parent = &parent, .links = 2};
 }
 
-VfsResult<os::HeldBuffer> read_directory_block(InodeStore& store, CoreInode& directory, std::int64_t block) {
-  auto buffer = store.read_block(directory, block);
+namespace {
+
+/// Held. EIO: a hole.
+VfsResult<os::HeldBuffer> directory_block_to_change(InodeStore& store, Operation& operation,
+                                                    CoreInode& directory, std::int64_t block) {
+  auto buffer = store.block_to_change(operation, directory, block);
   if (buffer && !*buffer) return refuse(EIO);
   return buffer;
 }
+
+}  // namespace
 
 VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& directory,
                                               std::string_view name) {
@@ -90,7 +96,7 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
 
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
                          const NewName& added) {
-  auto buffer = read_directory_block(store, directory, added.block);
+  auto buffer = directory_block_to_change(store, operation, directory, added.block);
   if (!buffer) return pass_on_errno(buffer);
   const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name, target.number,
                                entry_type(target.attributes.mode));
@@ -112,7 +118,7 @@ VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& dir
 VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
                              const ChangedName& changed) {
   const FoundName& found = changed.at;
-  auto buffer = read_directory_block(store, directory, found.block);
+  auto buffer = directory_block_to_change(store, operation, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.attributes.mode));
   touch_directory(store, directory);
@@ -132,7 +138,7 @@ VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode&
 VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& directory,
                             const RemovedName& removed) {
   const FoundName& found = removed.at;
-  auto buffer = read_directory_block(store, directory, found.block);
+  auto buffer = directory_block_to_change(store, operation, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
   remove_entry(buffer->bytes(), found.offset);
   touch_directory(store, directory);

@@ -30,9 +30,6 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 
-/// The block of a directory, held. EIO: a hole.
-VfsResult<os::HeldBuffer> read_directory_block(InodeStore& store, CoreInode& directory, std::int64_t block);
-
 /// Puts the name into a block that make_room() found, and tells the store. The target's count is raised.
 struct NewName {
   std::string_view name;

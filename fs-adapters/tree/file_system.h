@@ -117,7 +117,8 @@ class FileSystem : public Vfs {
   VfsResult<FileHandle> open_file(std::string_view path, const OpenOptions& options, Operation* operation);
   VfsResult<void> write_bytes(Operation& operation, CoreInode& inode, std::uint64_t offset,
                               std::span<const std::byte> data);
-  VfsResult<void> write_zeroes(CoreInode& inode, std::uint64_t offset, std::uint64_t length);
+  VfsResult<void> write_zeroes(Operation& operation, CoreInode& inode, std::uint64_t offset,
+                               std::uint64_t length);
   VfsResult<void> allocate_range(Operation& operation, CoreInode& inode, std::uint64_t offset,
                                  std::uint64_t length);
   VfsResult<void> punch(Operation& operation, CoreInode& inode, std::uint64_t offset, std::uint64_t length);

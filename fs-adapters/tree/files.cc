@@ -211,14 +211,15 @@ VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) 
 }
 
 /// Zeroes where there are blocks; holes stay. Within the file.
-VfsResult<void> FileSystem::write_zeroes(CoreInode& inode, std::uint64_t offset, std::uint64_t length) {
+VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode, std::uint64_t offset,
+                                         std::uint64_t length) {
   const Blocks blocks(*store_);
   for (std::uint64_t done = 0; done < length;) {
     const std::uint32_t start = blocks.offset_in(offset + done);
     const std::uint64_t count = std::min<std::uint64_t>(blocks.bytes() - start, length - done);
     const auto block = static_cast<std::int64_t>(blocks.of(offset + done));
     done += count;
-    auto buffer = store_->read_block(inode, block);
+    auto buffer = store_->block_to_change(operation, inode, block);
     if (!buffer) return pass_on_errno(buffer);
     if (!*buffer) continue;
     const auto bytes = buffer->bytes().subspan(start);
@@ -239,12 +240,12 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
   if (behind > first) {
     const std::uint64_t from = first * blocks.bytes(), to = behind * blocks.bytes();
-    if (auto zeroed = write_zeroes(inode, offset, from - offset); !zeroed) return zeroed;
-    if (auto zeroed = write_zeroes(inode, to, end - to); !zeroed) return zeroed;
+    if (auto zeroed = write_zeroes(operation, inode, offset, from - offset); !zeroed) return zeroed;
+    if (auto zeroed = write_zeroes(operation, inode, to, end - to); !zeroed) return zeroed;
     return store_->free_blocks(operation, inode, static_cast<std::int64_t>(first),
                                static_cast<std::int64_t>(behind));
   }
-  return write_zeroes(inode, offset, end - offset);
+  return write_zeroes(operation, inode, offset, end - offset);
 }
 
 VfsResult<void> FileSystem::allocate_range(Operation& operation, CoreInode& inode, std::uint64_t offset,

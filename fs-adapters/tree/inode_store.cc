@@ -7,6 +7,10 @@
 
 namespace headcrash::tree {
 
+VfsResult<os::HeldBuffer> InodeStore::block_to_change(Operation&, CoreInode& inode, std::int64_t block) {
+  return read_block(inode, block);
+}
+
 VfsResult<void> InodeStore::write_target(Operation& operation, CoreInode& link, std::string_view target) {
   const auto bytes = static_cast<std::uint32_t>(target.size());
   const auto block = block_for_writing(operation, link,

@@ -101,11 +101,15 @@ class InodeStore {
   /// Held, as its users are to see it; an empty buffer: a hole. May be shorter than a block at the file's end,
   /// and is never shorter than the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
+  /// The same for who is about to change some of its bytes: entries of a directory, zeroes in a file. A store
+  /// that copies what it changes does so here. ENOSPC (of a file only): there is no room for the copy.
+  virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
+                                                    std::int64_t block);
   /// Held: allocated if it was a hole, grown if it was too short. The inode's size is the caller's to raise,
   /// afterwards. ENOSPC: there is no room left.
   virtual VfsResult<os::HeldBuffer> block_for_writing(Operation& operation, CoreInode& inode,
                                                       const BlockWanted& wanted) = 0;
-  /// A block of a file that read_block() or block_for_writing() gave has new bytes: written in the store's
+  /// A block of a file that block_to_change() or block_for_writing() gave has new bytes: written in the store's
   /// own time.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
   /// Blocks from `first` on up to `end` become holes.
