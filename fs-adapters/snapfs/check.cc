@@ -1,0 +1,244 @@
+#include "fs-adapters/snapfs/check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+
+#include "fs-adapters/snapfs/image_reader.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+class Checker {
+ public:
+  Checker(const ImageReader& reader, std::size_t findings_max)
+      : r_(reader),
+        s_(reader.superblock()),
+        findings_max_(findings_max),
+        used_(s_.blocks),
+        marked_(s_.blocks),
+        inodes_marked_(s_.inodes) {
+    report_.superblock = s_;
+  }
+
+  CheckReport run() {
+    for (BlockAddress address = 0; address < s_.first_block(); ++address) used_[address] = true;
+    look_at_map(s_.block_map, s_.block_tree(), marked_);
+    look_at_map(s_.inode_map, s_.inode_tree(), inodes_marked_);
+    look_at_records();
+    look_at_names();
+    look_at_links();
+    look_at_marks();
+    return std::move(report_);
+  }
+
+ private:
+  void find(FindingKind kind, std::string text, InodeNumber inode = 0, BlockAddress block = 0) {
+    if (report_.findings.size() < findings_max_)
+      report_.findings.push_back({kind, inode, block, std::move(text)});
+    else
+      ++report_.more_findings;
+  }
+
+  /// False: somebody has it already.
+  bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
+    if (used_[address]) {
+      find(FindingKind::doubly_used, fmt::format("block {}, here by {}", address, what), inode, address);
+      return false;
+    }
+    used_[address] = true;
+    return true;
+  }
+
+  void look_at_map(BlockAddress root, const TreeShape& shape, std::vector<bool>& marked) {
+    const auto done = r_.each_tree_block(
+        root, shape, [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
+          if (!own(at, 0, "a map")) return false;
+          if (leaf == nullptr) return true;
+          const std::uint64_t first = std::uint64_t{*leaf} * s_.bits_per_block();
+          for (std::size_t i = 0; i < bytes.size(); ++i) {
+            if (bytes[i] == std::byte{0}) continue;
+            for (std::size_t bit = 0; bit < 8; ++bit) {
+              if ((bytes[i] & (std::byte{1} << bit)) == std::byte{0}) continue;
+              if (first + i * 8 + bit < marked.size())
+                marked[first + i * 8 + bit] = true;
+              else
+                find(FindingKind::tree, "a map has a mark beyond its end", 0, at);
+            }
+          }
+          return true;
+        });
+    if (!done) find(FindingKind::tree, done.error().message());
+  }
+
+  void look_at_records() {
+    const auto done =
+        r_.each_tree_block(s_.record_map, s_.record_tree(),
+                           [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
+                             if (!own(at, 0, "the record map")) return false;
+                             if (leaf == nullptr) return true;
+                             for (std::uint32_t i = 0; i < s_.records_per_block(); ++i)
+                               look_at_record(bytes.subspan(std::size_t{i} * kInodeBytes, kInodeBytes),
+                                              *leaf * s_.records_per_block() + i);
+                             return true;
+                           });
+    if (!done) find(FindingKind::tree, done.error().message());
+  }
+
+  void look_at_record(std::span<const std::byte> record, InodeNumber number) {
+    const auto inode = decode_inode(record, number, s_);
+    if (!inode) return find(FindingKind::inode, inode.error().message(), number);
+    if (!*inode) return;
+    if (number < kRootInode || number >= s_.inodes)
+      return find(FindingKind::inode, fmt::format("inode {} is none", number), number);
+    own_blocks(**inode);
+    ++((*inode)->is_directory() ? report_.directories : report_.files);
+    inodes_.emplace(number, **inode);
+  }
+
+  void own_blocks(const Inode& inode) {
+    std::uint32_t blocks = 0;
+    bool sound = true;
+    const auto done = r_.each_block(inode, [&](const ImageReader::Block& block) {
+      ++blocks;
+      sound = own(block.address, inode.number, fmt::format("inode {}", inode.number));
+      if (block.level == 0 && block.index * s_.block_bytes >= inode.size_bytes)
+        find(FindingKind::pointer,
+             fmt::format("inode {}: block {} lies behind its end", inode.number, block.index), inode.number,
+             block.address);
+      return sound;
+    });
+    if (!done) return find(FindingKind::pointer, done.error().message(), inode.number);
+    if (sound && blocks != inode.blocks)
+      find(FindingKind::pointer,
+           fmt::format("inode {}: {} blocks, it says {}", inode.number, blocks, inode.blocks), inode.number);
+  }
+
+  void look_at_names() {
+    const auto root = inodes_.find(kRootInode);
+    if (root == inodes_.end() || !root->second.is_directory())
+      return find(FindingKind::inode, "there is no root directory", kRootInode);
+    std::vector<std::pair<InodeNumber, InodeNumber>> to_see{{kRootInode, kRootInode}};
+    parents_.emplace(kRootInode, kRootInode);
+    while (!to_see.empty()) {
+      const auto [number, parent] = to_see.back();
+      to_see.pop_back();
+      const auto names = r_.entries(inodes_.at(number));
+      if (!names) {
+        find(FindingKind::name, names.error().message(), number);
+        continue;
+      }
+      look_at_dots(number, parent, *names);
+      for (const NamedInode& one : *names) {
+        if (one.name == "." || one.name == "..") continue;
+        if (look_at_name(number, one) && inodes_.at(one.inode).is_directory() &&
+            parents_.emplace(one.inode, number).second)
+          to_see.emplace_back(one.inode, number);
+      }
+    }
+  }
+
+  void look_at_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
+    const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
+                       names[1].name == ".." && names[1].inode == parent;
+    if (!right) find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\"", number), number);
+    ++links_[number];
+    ++links_[number == kRootInode ? number : parent];
+  }
+
+  bool look_at_name(InodeNumber directory, const NamedInode& one) {
+    const auto target = inodes_.find(one.inode);
+    if (target == inodes_.end()) {
+      find(FindingKind::name,
+           fmt::format("directory {}: '{}' leads to inode {}, which is none", directory, one.name, one.inode),
+           directory);
+      return false;
+    }
+    if (tree::entry_type(target->second.mode) != one.type)
+      find(FindingKind::name, fmt::format("directory {}: '{}' is of another type", directory, one.name),
+           directory);
+    if (target->second.is_directory() && parents_.contains(one.inode))
+      find(FindingKind::name, fmt::format("directory {}: '{}' has another name", directory, one.name),
+           directory);
+    ++links_[one.inode];
+    return true;
+  }
+
+  void look_at_links() {
+    std::uint32_t unlinked = 0;
+    for (const auto& [number, inode] : inodes_) {
+      const auto counted = links_.find(number);
+      const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
+      if (links == 0 && inode.links == 0)
+        ++unlinked;  // it was open
+      else if (links == 0)
+        find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links), number);
+      else if (links != inode.links)
+        find(FindingKind::links, fmt::format("inode {}: {} links, it says {}", number, links, inode.links),
+             number);
+    }
+    if (unlinked != s_.unlinked)
+      find(FindingKind::totals,
+           fmt::format("{} inodes without a name, the superblock says {}", unlinked, s_.unlinked));
+  }
+
+  void look_at_marks() {
+    for (BlockAddress address = 0; address < s_.blocks; ++address) {
+      if (!marked_[address]) ++report_.free_blocks;
+      if (marked_[address] == used_[address]) continue;
+      if (used_[address])
+        find(FindingKind::marked_free, fmt::format("block {} is used", address), 0, address);
+      else
+        find(FindingKind::leaked_block, fmt::format("block {}", address), 0, address);
+    }
+    for (InodeNumber number = 0; number < s_.inodes; ++number) {
+      if (!inodes_marked_[number]) ++report_.free_inodes;
+      const bool used = number < kRootInode || inodes_.contains(number);
+      if (inodes_marked_[number] == used) continue;
+      if (used)
+        find(FindingKind::marked_free, fmt::format("inode {} is used", number), number);
+      else
+        find(FindingKind::leaked_inode, fmt::format("inode {}", number), number);
+    }
+    if (report_.free_blocks != s_.free_blocks || report_.free_inodes != s_.free_inodes)
+      find(FindingKind::totals,
+           fmt::format("{} free blocks and {} free inodes, the superblock says {} and {}",
+                       report_.free_blocks, report_.free_inodes, s_.free_blocks, s_.free_inodes));
+  }
+
+  const ImageReader& r_;
+  const Superblock& s_;
+  std::size_t findings_max_;
+  CheckReport report_;
+  std::vector<bool> used_, marked_, inodes_marked_;
+  std::map<InodeNumber, Inode> inodes_;
+  std::map<InodeNumber, InodeNumber> parents_;
+  std::unordered_map<InodeNumber, std::uint32_t> links_;
+};
+
+}  // namespace
+
+std::string_view name_of(FindingKind kind) {
+  static constexpr std::array<std::string_view, kFindingKinds> kNames = {
+      "tree",         "inode", "pointer", "doubly-used", "marked-free", "leaked-block",
+      "leaked-inode", "name",  "links",   "unreachable", "totals"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string CheckReport::text() const {
+  std::string lines;
+  for (const Finding& finding : findings)
+    lines += std::string(name_of(finding.kind)) + ": " + finding.text + "\n";
+  return lines;
+}
+
+Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max) {
+  const auto reader = ImageReader::open(store);
+  if (!reader) return pass_on(reader);
+  return Checker(*reader, findings_max).run();
+}
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,243 @@
+// Spawning a generation, and moving the old one to the disk (store.h).
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "fs-adapters/snapfs/store.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+constexpr int kWriteTries = 3;  // of a block whose write fails
+constexpr os::TimeNs kBusyNs = model::kMillisecondNs;
+
+}  // namespace
+
+/// All that has been done when it is called is on the disk when it returns.
+VfsResult<void> Store::commit_all() {
+  const std::uint64_t wanted = open_->empty() ? open_->number - 1 : open_->number;
+  const tree::FiberLockGuard lock(commit_lock_);
+  if (stopped_) return refuse(EIO);
+  if (committed_ >= wanted) return {};
+  return commit_open(Clean::no);
+}
+
+VfsResult<void> Store::sync() {
+  if (options_.data == DataMode::unordered && cache_.flush_all() != model::Status::ok) return refuse(EIO);
+  return commit_all();
+}
+
+VfsResult<void> Store::unmount() {
+  if (options_.data == DataMode::unordered && cache_.flush_all() != model::Status::ok) return refuse(EIO);
+  const tree::FiberLockGuard lock(commit_lock_);
+  if (stopped_) return refuse(EIO);
+  if (open_->empty() && s_.clean) return {};
+  return commit_open(Clean::yes);
+}
+
+/// With the commit lock.
+VfsResult<void> Store::commit_open(Clean clean) {
+  closing_ = std::move(open_);
+  open_ = std::make_unique<Generation>(closing_->number + 1);
+  closing_is_moved_ = false;
+  counters_.most_concurrent = std::max<std::uint64_t>(counters_.most_concurrent, closing_->operations);
+  while (closing_->operations != 0) operation_ended_.wait();
+  Superblock next = s_;
+  next.generation = closing_->number;
+  next.clean = clean == Clean::yes;
+  next.time = now();
+  next.next_generation = next_inode_generation_;
+  auto done = stopped_ ? VfsResult<void>(refuse(EIO)) : move_to_blocks(*closing_, next);
+  closing_is_moved_ = true;
+  if (done) done = write_outstanding(*closing_);
+  if (done) done = write_superblock(next);
+  if (!done) {
+    stop();  // the generation stays what readers see, and is never committed
+    return done;
+  }
+  s_ = next;
+  committed_ = next.generation;
+  committed_at_ = executor.now();
+  ++counters_.commits;
+  let_go_of_freed(*closing_);
+  closing_.reset();
+  operation_ended_.wake_all();
+  return {};
+}
+
+// Into blocks.
+
+VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) {
+  next.record_map = record_map_;
+  if (auto done = move_inodes(generation, next); !done) return done;
+  if (auto done = move_inode_bits(generation, next); !done) return done;
+  // Last: all the others have allocated what they need.
+  return move_block_bits(generation, next);
+}
+
+/// A leaf that may be changed; held.
+VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
+                                          std::uint32_t leaf) {
+  const Way way = way_to(root, shape, leaf);
+  const auto before = follow(way);
+  if (!before) return pass_on_errno(before);
+  BlockAddress at = *before;
+  if (at == 0) {
+    const auto fresh = allocate(generation, root);
+    if (!fresh) return no_room_kept();
+    at = *fresh;
+    const os::HeldBuffer buffer = new_at(at, Kind::metadata);
+    set_dirty(generation, at, Kind::metadata);
+  } else {
+    const auto owned = own(generation, at, Kind::metadata);
+    if (!owned) return pass_on_errno(owned);
+    at = *owned;
+  }
+  std::uint32_t made = 0;
+  if (at != *before)
+    if (auto led = lead_to(generation, way, at, made); !led) return pass_on_errno(led);
+  auto buffer = read_at(at, Kind::metadata);
+  if (buffer) set_dirty(generation, at, Kind::metadata);
+  return buffer;
+}
+
+VfsResult<void> Store::move_inodes(Generation& generation, Superblock& next) {
+  const std::uint32_t per_leaf = s_.records_per_block();
+  for (auto at = generation.inodes.begin(); at != generation.inodes.end();) {
+    const std::uint32_t leaf = at->first / per_leaf;
+    const auto buffer = own_leaf(generation, record_map_, record_tree_, leaf);
+    if (!buffer) return pass_on_errno(buffer);
+    std::int64_t moved = 0;
+    for (; at != generation.inodes.end() && at->first / per_leaf == leaf; ++at, ++moved) {
+      const auto record =
+          buffer->bytes().subspan(std::size_t{at->first % per_leaf} * kInodeBytes, kInodeBytes);
+      const Inode& inode = at->second;
+      if (inode.allocated())
+        encode(inode, record);
+      else
+        std::ranges::fill(record, std::byte{0});
+      if (inode.allocated() && inode.links == 0)
+        unlinked_.insert(at->first);
+      else
+        unlinked_.erase(at->first);
+    }
+    cpu.use(moved * cpu.costs().inode_changed);
+  }
+  next.record_map = record_map_;
+  next.unlinked = static_cast<std::uint32_t>(unlinked_.size());
+  return {};
+}
+
+VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next) {
+  std::map<InodeNumber, bool> bits;
+  for (const InodeNumber number : generation.numbers_freed) bits[number] = false;
+  for (const InodeNumber number : generation.numbers_born) bits[number] = true;
+  const std::uint32_t per_leaf = s_.bits_per_block();
+  for (auto at = bits.begin(); at != bits.end();) {
+    const std::uint32_t leaf = at->first / per_leaf;
+    const auto buffer = own_leaf(generation, next.inode_map, inode_tree_, leaf);
+    if (!buffer) return pass_on_errno(buffer);
+    for (; at != bits.end() && at->first / per_leaf == leaf; ++at) {
+      const std::uint32_t bit = at->first % per_leaf;
+      const std::byte mask = std::byte{1} << (bit % 8);
+      std::byte& byte = buffer->bytes()[bit / 8];
+      const bool was_set = (byte & mask) != std::byte{0};
+      byte = at->second ? byte | mask : byte & ~mask;
+      if (was_set != at->second) next.free_inodes += at->second ? -1 : 1;
+    }
+  }
+  return {};
+}
+
+/// A copy of a leaf takes a bit, perhaps in another leaf: until no leaf is needed that is not owned yet.
+VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
+  const std::uint32_t per_leaf = s_.bits_per_block();
+  std::set<std::uint32_t> owned;
+  for (bool more = true; more;) {
+    std::set<std::uint32_t> needed;
+    for (const auto* addresses : {&generation.born, &generation.freed})
+      for (const BlockAddress address : *addresses)
+        if (!owned.contains(address / per_leaf)) needed.insert(address / per_leaf);
+    more = !needed.empty();
+    for (const std::uint32_t leaf : needed) {
+      const auto buffer = own_leaf(generation, next.block_map, block_tree_, leaf);
+      if (!buffer) return pass_on_errno(buffer);
+      owned.insert(leaf);
+    }
+  }
+  std::map<BlockAddress, bool> bits;
+  for (const BlockAddress address : generation.freed) bits[address] = false;
+  for (const BlockAddress address : generation.born) bits[address] = true;
+  for (auto at = bits.begin(); at != bits.end();) {
+    const std::uint32_t leaf = at->first / per_leaf;
+    const auto buffer = own_leaf(generation, next.block_map, block_tree_, leaf);
+    if (!buffer) return pass_on_errno(buffer);
+    for (; at != bits.end() && at->first / per_leaf == leaf; ++at) {
+      const std::uint32_t bit = at->first % per_leaf;
+      const std::byte mask = std::byte{1} << (bit % 8);
+      std::byte& byte = buffer->bytes()[bit / 8];
+      const bool was_set = (byte & mask) != std::byte{0};
+      byte = at->second ? byte | mask : byte & ~mask;
+      if (was_set != at->second) next.free_blocks += at->second ? -1 : 1;
+    }
+  }
+  return {};
+}
+
+// To the disk.
+
+VfsResult<void> Store::write_outstanding(Generation& generation) {
+  counters_.metadata_written += generation.outstanding.size();
+  const std::size_t enough = options_.commits_early ? 1 : 0;
+  for (int tries = 0;;) {
+    std::vector<BlockAddress> written;
+    std::vector<os::RequestId> on_their_way;
+    bool failed = false;
+    // Those that were outstanding when it began to look: others are at work while it writes.
+    const std::vector<BlockAddress> all(generation.outstanding.begin(), generation.outstanding.end());
+    for (const BlockAddress address : all) {
+      const os::BufferKey key = key_of(address);
+      failed = failed || cache_.write_failed(key);
+      cache_.write_behind(key);
+      if (const os::RequestId id = cache_.being_written(key); id != 0) on_their_way.push_back(id);
+      if (!cache_.unwritten(key)) written.push_back(address);
+    }
+    if (failed && ++tries > kWriteTries) return refuse(EIO);
+    for (const BlockAddress address : written) generation.outstanding.erase(address);
+    if (generation.outstanding.size() <= enough) return {};
+    if (on_their_way.size() > enough)
+      for (std::size_t i = 0; i + enough < on_their_way.size(); ++i) disk_.wait_for(on_their_way[i]);
+    else if (enough == 0 || on_their_way.empty())
+      executor.sleep_until(executor.now() + kBusyNs);  // somebody holds what is left
+    else
+      return {};
+    if (stopped_ || executor.halted()) return refuse(EIO);
+  }
+}
+
+VfsResult<void> Store::write_superblock(const Superblock& next) {
+  if (!options_.commits_early && disk_.flush() != model::Status::ok) return refuse(EIO);
+  const std::vector<std::byte> bytes = encode(next);
+  const std::uint64_t slot = slot_lba(options_.one_superblock ? 1 : next.generation);
+  os::BlockRequest request{model::Op::write, slot, kSuperblockBytes / kSectorBytes};
+  request.data = bytes;
+  auto status = disk_.transfer(request);
+  for (int tries = 1; status != model::Status::ok && tries < kWriteTries && !executor.halted(); ++tries)
+    status = disk_.transfer(request);
+  if (status != model::Status::ok || disk_.flush() != model::Status::ok) return refuse(EIO);
+  return {};
+}
+
+void Store::let_go_of_freed(Generation& generation) {
+  for (const InodeNumber number : generation.numbers_freed) {
+    numbers_taken_[number] = false;
+    ++free_inodes_;
+  }
+  if (reuses_at_once()) return;
+  for (const BlockAddress address : generation.freed) {
+    cache_.discard(key_of(address));
+    space_.give_back(address);
+  }
+}
+
+}  // namespace headcrash::snapfs

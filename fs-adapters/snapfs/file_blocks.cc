@@ -1,0 +1,356 @@
+// Which block lies where, and copy-on-write (store.h).
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/snapfs/store.h"
+#include "fs-adapters/tree/directory.h"
+#include "fs-adapters/tree/directory_block.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::snapfs {
+using namespace little_endian;
+namespace {
+
+// Blocks of addresses above a block, each perhaps new.
+constexpr std::uint32_t kAboveMax = kIndirectLevels;
+
+}  // namespace
+
+std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
+  return std::uint64_t{static_cast<const CoreInode&>(inode).disk.blocks} * s_.block_bytes;
+}
+
+Store::Way Store::way_to(CoreInode& inode, std::uint64_t block) const {
+  const PointerWay pointers = s_.way_to(block);
+  Way way{.root = &inode.disk.pointers[pointers.root], .depth = pointers.depth};
+  std::ranges::copy(pointers.slots, way.slots.begin());
+  return way;
+}
+
+Store::Way Store::way_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf) {
+  Way way{.root = &root, .depth = shape.depth};
+  for (std::uint32_t level = 0; level < shape.depth; ++level) way.slots[level] = shape.slot(leaf, level);
+  return way;
+}
+
+VfsResult<os::HeldBuffer> Store::read_at(BlockAddress address, Kind kind) {
+  if (!s_.holds(address)) return refuse(EIO);
+  const auto content = kind == Kind::metadata ? os::Content::metadata : os::Content::data;
+  auto buffer = cache_.read(key_of(address), content, s_.lba_of(address), s_.block_bytes);
+  if (!buffer) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+/// All zeroes, whatever the place held before.
+os::HeldBuffer Store::new_at(BlockAddress address, Kind kind) {
+  const auto content = kind == Kind::metadata ? os::Content::metadata : os::Content::data;
+  os::HeldBuffer buffer = cache_.get(key_of(address), content, s_.lba_of(address), s_.block_bytes);
+  std::ranges::fill(buffer.bytes(), std::byte{0});
+  return buffer;
+}
+
+VfsResult<BlockAddress> Store::follow(const Way& way) {
+  BlockAddress at = *way.root;
+  for (std::uint32_t level = 0; level < way.depth && at != 0; ++level) {
+    const auto buffer = read_at(at, Kind::metadata);
+    if (!buffer) return pass_on_errno(buffer);
+    at = load32(buffer->bytes(), std::size_t{way.slots[level]} * kPointerBytes);
+  }
+  if (at != 0 && !s_.holds(at)) return refuse(EIO);
+  return at;
+}
+
+/// For copies and what leads to them blocks are kept (has_room()): the disk's map is damaged.
+tl::unexpected<Errno> Store::no_room_kept() {
+  stop();
+  return refuse(EIO);
+}
+
+std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress near) {
+  const auto address = space_.allocate(near);
+  if (!address) return address;
+  generation.freed.erase(*address);
+  generation.born.insert(*address);
+  return address;
+}
+
+void Store::release(Generation& generation, BlockAddress address) {
+  // Of a damaged disk only: somebody else has given it back, or has it, too.
+  if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address)) return stop();
+  const bool older_writes_it = closing_ && &generation != closing_.get() &&
+                               closing_->outstanding.contains(address) && !options_.drops_in_flight;
+  if (!older_writes_it) {
+    if (cache_.unwritten(key_of(address))) ++counters_.never_written;
+    cache_.discard(key_of(address));
+    generation.outstanding.erase(address);
+    if (closing_ && options_.drops_in_flight) closing_->outstanding.erase(address);
+  }
+  const bool only_here = generation.born.erase(address) != 0;
+  if (!only_here || reuses_at_once()) generation.freed.insert(address);
+  if (only_here || reuses_at_once()) space_.give_back(address);
+}
+
+void Store::set_dirty(Generation& generation, BlockAddress address, Kind kind) {
+  cache_.mark_dirty(key_of(address));
+  if (kind == Kind::metadata || options_.data != DataMode::unordered) generation.outstanding.insert(address);
+}
+
+Store::Kind Store::kind_of(const CoreInode& inode) const {
+  return inode.disk.holds_metadata() ? Kind::metadata : Kind::data;
+}
+
+bool Store::copies(Kind kind) const {
+  return options_.copy_on_write && (kind == Kind::metadata || options_.data == DataMode::copy_on_write);
+}
+
+VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address, Kind kind) {
+  if (!copies(kind) || generation.born.contains(address)) {
+    const auto buffer = read_at(address, kind);
+    if (!buffer) return pass_on_errno(buffer);
+    set_dirty(generation, address, kind);
+    return address;
+  }
+  std::vector<std::byte> bytes;
+  {
+    const auto old = read_at(address, kind);
+    if (!old) return pass_on_errno(old);
+    bytes.assign(old->bytes().begin(), old->bytes().end());
+  }
+  const auto to = allocate(generation, address);
+  if (!to) return no_room_kept();
+  {
+    const os::HeldBuffer copy = new_at(*to, kind);
+    std::memcpy(copy.bytes().data(), bytes.data(), bytes.size());
+    set_dirty(generation, *to, kind);
+  }
+  release(generation, address);
+  ++counters_.blocks_copied;
+  return *to;
+}
+
+VfsResult<void> Store::lead_to(Generation& generation, const Way& way, BlockAddress target,
+                               std::uint32_t& made) {
+  std::array<BlockAddress, 8> above = {};
+  BlockAddress at = *way.root;
+  for (std::uint32_t level = 0; level < way.depth; ++level) {
+    above[level] = at;
+    if (at == 0) continue;
+    const auto buffer = read_at(at, Kind::metadata);
+    if (!buffer) return pass_on_errno(buffer);
+    at = load32(buffer->bytes(), std::size_t{way.slots[level]} * kPointerBytes);
+  }
+  for (std::uint32_t level = way.depth; level-- > 0;) {
+    const BlockAddress before = above[level];
+    BlockAddress now = 0;
+    if (before == 0) {
+      const auto fresh = allocate(generation, target);
+      if (!fresh) return no_room_kept();
+      now = *fresh;
+      ++made;
+      const os::HeldBuffer buffer = new_at(now, Kind::metadata);
+      set_dirty(generation, now, Kind::metadata);
+    } else {
+      const auto owned = own(generation, before, Kind::metadata);
+      if (!owned) return pass_on_errno(owned);
+      now = *owned;
+    }
+    const auto buffer = read_at(now, Kind::metadata);
+    if (!buffer) return pass_on_errno(buffer);
+    store32(buffer->bytes(), std::size_t{way.slots[level]} * kPointerBytes, target);
+    set_dirty(generation, now, Kind::metadata);
+    if (now == before) return {};
+    target = now;
+  }
+  *way.root = target;
+  return {};
+}
+
+VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::int64_t block) {
+  CoreInode& inode = core(tree_inode);
+  if (static_cast<std::uint64_t>(block) >= s_.blocks_per_file_max()) return os::HeldBuffer{};
+  const auto address = follow(way_to(inode, static_cast<std::uint64_t>(block)));
+  if (!address) return pass_on_errno(address);
+  if (*address == 0) return os::HeldBuffer{};
+  return read_at(*address, kind_of(inode));
+}
+
+VfsResult<os::HeldBuffer> Store::block_to_change(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
+                                                 std::int64_t block) {
+  CoreInode& inode = core(tree_inode);
+  Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
+  const Kind kind = kind_of(inode);
+  const Way way = way_to(inode, static_cast<std::uint64_t>(block));
+  const auto address = follow(way);
+  if (!address) return pass_on_errno(address);
+  if (*address == 0) return os::HeldBuffer{};
+  if (kind == Kind::data && copies(kind) && !generation.born.contains(*address) && !has_room(1 + kAboveMax))
+    return refuse(ENOSPC);
+  const auto owned = own(generation, *address, kind);
+  if (!owned) return pass_on_errno(owned);
+  if (*owned != *address) {
+    std::uint32_t made = 0;
+    if (auto led = lead_to(generation, way, *owned, made); !led) return pass_on_errno(led);
+    mark_changed(inode);
+  }
+  auto buffer = read_at(*owned, kind);
+  if (buffer) set_dirty(generation, *owned, kind);
+  return buffer;
+}
+
+VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operation,
+                                                   tree::CoreInode& tree_inode,
+                                                   const tree::BlockWanted& wanted) {
+  CoreInode& inode = core(tree_inode);
+  if (static_cast<std::uint64_t>(wanted.block) >= s_.blocks_per_file_max()) return refuse(EFBIG);
+  const Way way = way_to(inode, static_cast<std::uint64_t>(wanted.block));
+  const auto address = follow(way);
+  if (!address) return pass_on_errno(address);
+  const Kind kind = kind_of(inode);
+  if (*address != 0) {
+    if (!wanted.overwritten || copies(kind)) return block_to_change(tree_operation, inode, wanted.block);
+    Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
+    auto buffer = cache_.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
+    set_dirty(generation, *address, kind);
+    return buffer;
+  }
+  cpu.use(cpu.costs().allocation);
+  if (!has_room(1 + kAboveMax)) return refuse(ENOSPC);
+  Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
+  BlockAddress near = s_.first_block() + inode.number % 64;
+  if (wanted.block > 0)
+    if (const auto before = follow(way_to(inode, static_cast<std::uint64_t>(wanted.block - 1)));
+        before && *before != 0)
+      near = *before + 1;
+  const auto fresh = allocate(generation, near);
+  if (!fresh) return refuse(ENOSPC);
+  {
+    const os::HeldBuffer buffer = new_at(*fresh, kind);
+    if (inode.attributes.is_directory()) tree::format_chunks(buffer.bytes());
+    if (!wanted.first_contents.empty())
+      std::memcpy(buffer.bytes().data(), wanted.first_contents.data(),
+                  std::min(wanted.first_contents.size(), buffer.bytes().size()));
+    set_dirty(generation, *fresh, kind);
+  }
+  std::uint32_t made = 1;
+  if (auto led = lead_to(generation, way, *fresh, made); !led) return pass_on_errno(led);
+  inode.disk.blocks += made;
+  mark_changed(inode);
+  return read_at(*fresh, kind);
+}
+
+/// It was made dirty, for the right generation, by who gave it.
+void Store::write_delayed(os::HeldBuffer buffer) {
+  cache_.write_delayed(std::move(buffer));
+}
+
+/// Of the blocks below `at`, those from `first` up to `end`. True: nothing is left there.
+VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
+                                  std::uint64_t start, std::uint32_t level, std::uint64_t first,
+                                  std::uint64_t end) {
+  if (at == 0) return true;
+  if (level == 0) {
+    release(generation, at);
+    inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
+    at = 0;
+    return true;
+  }
+  const std::uint32_t p = s_.pointers_per_block();
+  std::uint64_t each = 1;
+  for (std::uint32_t i = 1; i < level; ++i) each *= p;
+  std::vector<BlockAddress> pointers(p);
+  {
+    const auto buffer = read_at(at, Kind::metadata);
+    if (!buffer) return pass_on_errno(buffer);
+    for (std::uint32_t i = 0; i < p; ++i)
+      pointers[i] = load32(buffer->bytes(), std::size_t{i} * kPointerBytes);
+  }
+  bool empty = true;
+  bool changed = false;
+  for (std::uint32_t i = 0; i < p; ++i) {
+    const BlockAddress before = pointers[i];
+    if (before == 0) continue;
+    const std::uint64_t from = start + each * i;
+    if (from < end && from + each > first) {
+      const auto gone = free_below(generation, inode, pointers[i], from, level - 1, first, end);
+      if (!gone) return gone;
+    }
+    changed = changed || pointers[i] != before;
+    empty = empty && pointers[i] == 0;
+  }
+  if (empty) {
+    release(generation, at);
+    inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
+    at = 0;
+    return true;
+  }
+  if (!changed) return false;
+  const auto owned = own(generation, at, Kind::metadata);
+  if (!owned) return pass_on_errno(owned);
+  at = *owned;
+  const auto buffer = read_at(at, Kind::metadata);
+  if (!buffer) return pass_on_errno(buffer);
+  for (std::uint32_t i = 0; i < p; ++i) store32(buffer->bytes(), std::size_t{i} * kPointerBytes, pointers[i]);
+  set_dirty(generation, at, Kind::metadata);
+  return false;
+}
+
+VfsResult<void> Store::free_blocks(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
+                                   std::int64_t first, std::int64_t end) {
+  CoreInode& inode = core(tree_inode);
+  Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
+  const auto from = static_cast<std::uint64_t>(first), behind = static_cast<std::uint64_t>(end);
+  std::uint64_t start = 0, span = 1;
+  for (std::uint32_t i = 0; i < inode.disk.pointers.size(); ++i) {
+    const std::uint32_t level = i < kDirectPointers ? 0 : i - kDirectPointers + 1;
+    if (level > 0) span *= s_.pointers_per_block();
+    if (start < behind && start + span > from)
+      if (auto done = free_below(generation, inode, inode.disk.pointers[i], start, level, from, behind);
+          !done)
+        return pass_on_errno(done);
+    start += span;
+  }
+  mark_changed(inode);
+  if (stopped_) return refuse(EIO);
+  return {};
+}
+
+VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tree_inode,
+                                std::uint64_t size_bytes) {
+  CoreInode& inode = core(tree_inode);
+  if (size_bytes > s_.file_bytes_max()) return refuse(EFBIG);
+  if (size_bytes < inode.disk.size_bytes) {
+    const std::uint32_t tail = size_bytes % s_.block_bytes;
+    if (tail != 0) {
+      // First: it may need room.
+      const auto buffer =
+          block_to_change(operation, inode, static_cast<std::int64_t>(size_bytes / s_.block_bytes));
+      if (!buffer) return pass_on_errno(buffer);
+      if (*buffer) std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
+    }
+    const std::uint64_t blocks = (size_bytes + s_.block_bytes - 1) / s_.block_bytes;
+    if (auto freed = free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
+                                 static_cast<std::int64_t>(s_.blocks_per_file_max()));
+        !freed)
+      return freed;
+  }
+  (void)generation_of(static_cast<Operation&>(operation));
+  inode.disk.size_bytes = size_bytes;
+  mark_changed(inode);
+  return {};
+}
+
+VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation, tree::CoreInode& directory) {
+  const std::uint64_t size = directory.attributes.size_bytes;
+  const auto block = static_cast<std::int64_t>(size / s_.block_bytes);
+  const std::uint64_t within = size % s_.block_bytes;
+  const auto buffer =
+      block_for_writing(operation, directory,
+                        {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
+  if (!buffer) return pass_on_errno(buffer);
+  tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
+  directory.attributes.size_bytes = size + tree::kChunkBytes;
+  tree::touch_directory(*this, directory);
+  return block;
+}
+
+}  // namespace headcrash::snapfs

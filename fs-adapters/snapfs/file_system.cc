@@ -1,0 +1,46 @@
+#include "fs-adapters/snapfs/file_system.h"
+
+namespace headcrash::snapfs {
+
+Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
+  auto store = Store::mount(system, options);
+  if (!store) return pass_on(store);
+  return std::unique_ptr<FileSystem>(new FileSystem(std::move(*store)));
+}
+
+VfsResult<void> FileSystem::unmount() {
+  close_all();
+  snapshots_.end_daemons();
+  auto done = snapshots_.unmount();
+  snapshots_.abandon();
+  return done;
+}
+
+void FileSystem::abandon() {
+  snapshots_.abandon();
+  close_all();
+}
+
+VfsResult<void> FileSystem::sync() {
+  enter();
+  return snapshots_.sync();
+}
+
+VfsResult<void> FileSystem::syncfs() {
+  return sync();
+}
+
+VfsResult<SpaceStatus> FileSystem::space() {
+  enter();
+  return snapshots_.space();
+}
+
+VfsResult<void> FileSystem::drop_caches() {
+  enter();
+  if (auto done = snapshots_.sync(); !done) return done;
+  snapshots_.forget_idle(0);
+  snapshots_.drop_clean();
+  return {};
+}
+
+}  // namespace headcrash::snapfs

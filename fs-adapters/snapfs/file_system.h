@@ -1,0 +1,36 @@
+#pragma once
+// A mounted meta-data snapshotting file system (store.h) with its names (tree/file_system.h).
+
+#include <memory>
+
+#include "fs-adapters/snapfs/store.h"
+#include "fs-adapters/tree/file_system.h"
+
+namespace headcrash::snapfs {
+
+class FileSystem final : public tree::FileSystem {
+ public:
+  /// The syncer has to run for generations to be committed by time.
+  static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
+
+  /// Commits; what is open is closed. An error: the disk has gone; it is unmounted all the same.
+  VfsResult<void> unmount();
+  /// Without a write: the power is gone. The executor is halted before it goes.
+  void abandon();
+
+  Store& snapshots() { return snapshots_; }
+  const Store& snapshots() const { return snapshots_; }
+
+  VfsResult<void> sync() override;
+  VfsResult<void> syncfs() override;
+  VfsResult<SpaceStatus> space() override;
+  VfsResult<void> drop_caches() override;
+
+ private:
+  explicit FileSystem(std::unique_ptr<Store> store) : FileSystem(*store, std::move(store)) {}
+  FileSystem(Store& snapshots, std::unique_ptr<Store> store)
+      : tree::FileSystem(std::move(store)), snapshots_(snapshots) {}
+  Store& snapshots_;
+};
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,249 @@
+// Each operation of the mounted file system, what is there after an unmount, and when generations are committed.
+#include "fs-adapters/snapfs/mounted_test.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+TEST(SnapfsFileSystem, AnEmptyOneIsMountedAndUnmountedWithoutAWrite) {
+  Disk disk;
+  bench::expect_clean(*disk.store, "made ");
+  Machine m(disk.log);
+  m.mount();
+  m.settle(30);
+  m.unmount();
+  EXPECT_EQ(disk.log.writes, 0U);
+  bench::expect_clean(*disk.store);
+}
+
+TEST(SnapfsFileSystem, FilesAreThereAfterAnUnmount) {
+  Disk disk;
+  const std::string small = "hello";
+  std::string large(300'000, 'x');
+  for (std::size_t i = 0; i < large.size(); i += 7) large[i] = static_cast<char>('a' + i % 26);
+  {
+    Machine m(*disk.store);
+    m.mount();
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      EXPECT_TRUE(fs.mkdir("d", 0755));
+      bench::put_file(fs, "d/small", small);
+      bench::put_file(fs, "large", large);
+      EXPECT_TRUE(fs.symlink("d/small", "way"));
+      EXPECT_EQ(bench::get_file(fs, "way"), small);
+    });
+    m.unmount();
+  }
+  bench::expect_clean(*disk.store);
+  const auto reader = ImageReader::open(*disk.store);
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE(reader->superblock().clean);
+  EXPECT_EQ(*reader->readlink(*reader->lookup("way")), "d/small");
+  std::string read(large.size(), '?');
+  EXPECT_EQ(*reader->read(*reader->lookup("large"), 0, std::as_writable_bytes(std::span(read))),
+            large.size());
+  EXPECT_TRUE(read == large);
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    EXPECT_EQ(bench::get_file(fs, "d/small"), small);
+    EXPECT_TRUE(bench::get_file(fs, "large") == large);
+    EXPECT_EQ(fs.readlink("way").value_or("?"), "d/small");
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+/// A mounted file system for one test, found without a flaw at its end.
+class SnapfsOperations : public testing::TestWithParam<MountOptions> {
+ protected:
+  SnapfsOperations() : machine_(disk_.log) { machine_.mount(GetParam()); }
+  void run(const std::function<void(Vfs&)>& body) {
+    machine_.as_user([&] { body(*machine_.file_system); });
+    machine_.unmount();
+    bench::expect_clean(*disk_.store);
+  }
+  Store& store() { return machine_.file_system->snapshots(); }
+  Disk disk_;
+  Machine machine_;
+};
+
+std::string name_of_mode(const testing::TestParamInfo<MountOptions>& mode) {
+  if (!mode.param.copy_on_write) return "in_place";
+  if (mode.param.data == DataMode::ordered) return "ordered";
+  return mode.param.data == DataMode::unordered ? "unordered" : "data_copied";
+}
+
+INSTANTIATE_TEST_SUITE_P(Snapfs, SnapfsOperations,
+                         testing::Values(MountOptions{}, MountOptions{.data = DataMode::unordered},
+                                         MountOptions{.data = DataMode::copy_on_write},
+                                         MountOptions{.copy_on_write = false}),
+                         name_of_mode);
+
+TEST_P(SnapfsOperations, Files) {
+  run([&](Vfs& fs) {
+    const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
+    ASSERT_TRUE(file);
+    EXPECT_EQ(fs.open("f", {.create = true, .exclusive = true}).error().value, EEXIST);
+    EXPECT_TRUE(fs.append(*file, bench::bytes_of("one")));
+    EXPECT_TRUE(fs.append(*file, bench::bytes_of("two")));
+    EXPECT_TRUE(fs.mmap_write_sync(*file, 1, bench::bytes_of("N")));
+    EXPECT_EQ(bench::get_file(fs, "f"), "oNetwo");
+    EXPECT_TRUE(fs.truncate(*file, 4));
+    EXPECT_TRUE(fs.truncate(*file, 6));
+    EXPECT_EQ(bench::get_file(fs, "f"), std::string("oNet\0\0", 6));
+    EXPECT_TRUE(fs.truncate(*file, 3'000'000));
+    EXPECT_LT(fs.stat("f")->allocated_bytes, 10'000U) << "a hole";
+    EXPECT_TRUE(fs.pwrite(*file, 2'500'000, bench::bytes_of("far")));
+    EXPECT_TRUE(fs.fdatasync(*file));
+    EXPECT_TRUE(fs.fallocate(*file, FallocateMode::punch_hole, 0, 2'900'000));
+    EXPECT_EQ(fs.stat("f")->size_bytes, 3'000'000U);
+    EXPECT_TRUE(fs.fallocate(*file, FallocateMode::allocate, 0, 30'000));
+    EXPECT_GE(fs.stat("f")->allocated_bytes, 30'000U);
+    EXPECT_TRUE(fs.fallocate(*file, FallocateMode::zero_range, 100, 200));
+    EXPECT_TRUE(fs.truncate(*file, 0));
+    EXPECT_EQ(fs.stat("f")->allocated_bytes, 0U);
+    EXPECT_TRUE(fs.close(*file));
+    EXPECT_EQ(fs.pwrite(*file, 0, bench::bytes_of("x")).error().value, EBADF);
+  });
+}
+
+TEST_P(SnapfsOperations, NamesAndAttributes) {
+  run([&](Vfs& fs) {
+    EXPECT_TRUE(fs.mkdir("d", 0700));
+    EXPECT_EQ(fs.mkdir("d", 0700).error().value, EEXIST);
+    bench::put_file(fs, "d/f", "text");
+    EXPECT_TRUE(fs.link("d/f", "l"));
+    EXPECT_EQ(fs.stat("l")->links, 2U);
+    EXPECT_EQ(fs.rmdir("d").error().value, ENOTEMPTY);
+    EXPECT_EQ(fs.rename("d", "d/below", RenameMode::replace).error().value, EINVAL);
+    EXPECT_EQ(fs.rename("l", "d/f", RenameMode::no_replace).error().value, EEXIST);
+    EXPECT_TRUE(fs.mkdir("e", 0755));
+    EXPECT_TRUE(fs.rename("e", "d", RenameMode::exchange));
+    EXPECT_TRUE(fs.stat("e/f"));
+    EXPECT_TRUE(fs.chmod("l", 0600));
+    EXPECT_TRUE(fs.set_modified("l", 5'000'000'006));
+    EXPECT_TRUE(fs.set_attributes("l", {.user = 12}));
+    EXPECT_TRUE(fs.sync());
+    EXPECT_TRUE(fs.drop_caches());
+    const auto status = fs.stat("e/f");
+    ASSERT_TRUE(status);
+    EXPECT_EQ(status->mode, 0600U);
+    EXPECT_EQ(status->user, 12U);
+    EXPECT_EQ(status->modified_ns, 5'000'000'006);
+    EXPECT_TRUE(fs.fsync_directory("e"));
+    EXPECT_EQ(fs.setxattr("l", "user.x", {}).error().value, ENOTSUP);
+    EXPECT_EQ(fs.unlink("e").error().value, EISDIR);
+    EXPECT_TRUE(fs.unlink("e/f"));
+    EXPECT_TRUE(fs.rmdir("e"));
+    EXPECT_TRUE(fs.syncfs());
+  });
+}
+
+TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterTheLast) {
+  run([&](Vfs& fs) {
+    bench::put_file(fs, "f", "text");
+    const auto now = [&] { return machine_.executor().now(); };
+    machine_.executor().sleep_until(now() + 12 * model::kSecondNs);
+    EXPECT_EQ(store().counters().commits, 1U);
+    EXPECT_TRUE(fs.chmod("f", 0600));
+    machine_.executor().sleep_until(now() + 7 * model::kSecondNs);
+    EXPECT_EQ(store().counters().commits, 1U);
+    machine_.executor().sleep_until(now() + 5 * model::kSecondNs);
+    EXPECT_EQ(store().counters().commits, 2U);
+    const auto writes = disk_.log.writes;
+    machine_.executor().sleep_until(now() + 100 * model::kSecondNs);
+    EXPECT_EQ(store().counters().commits, 2U) << "nothing has changed";
+    if (GetParam().data != DataMode::unordered) {
+      EXPECT_EQ(disk_.log.writes, writes);
+    }
+  });
+}
+
+TEST_P(SnapfsOperations, FsyncCommitsAllThatWasDone) {
+  run([&](Vfs& fs) {
+    EXPECT_TRUE(fs.mkdir("d", 0755));
+    bench::put_file(fs, "other", "o");
+    bench::put_file(fs, "d/f", "text", bench::Fsync::yes);
+    EXPECT_EQ(store().counters().commits, 1U);
+    const auto reader = ImageReader::open(*disk_.store);
+    ASSERT_TRUE(reader);
+    EXPECT_TRUE(reader->lookup("other"));
+    EXPECT_TRUE(reader->lookup("d/f"));
+    EXPECT_FALSE(reader->superblock().clean);
+    const auto file = fs.open("d/f", {.sync = true});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.fsync(*file));
+    EXPECT_EQ(store().counters().commits, 1U) << "nothing has changed";
+    EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("T")));
+    EXPECT_EQ(store().counters().commits, 2U);
+    EXPECT_TRUE(fs.close(*file));
+  });
+}
+
+TEST_P(SnapfsOperations, WhatIsMadeAndRemovedBetweenCommitsIsNotWritten) {
+  run([&](Vfs& fs) {
+    EXPECT_TRUE(fs.mkdir("d", 0755));
+    EXPECT_TRUE(fs.sync());
+    const auto writes = disk_.log.writes;
+    const auto free = store().free_blocks_now();
+    for (int i = 0; i < 20; ++i) {
+      const std::string name = "d/f" + std::to_string(i);
+      bench::put_file(fs, name, std::string(20'000, 'x'));
+      EXPECT_TRUE(fs.unlink(name));
+    }
+    EXPECT_TRUE(fs.sync());
+    EXPECT_LT(disk_.log.writes - writes, 20U);
+    EXPECT_EQ(store().free_blocks_now(), free);
+    if (GetParam().copy_on_write) {
+      EXPECT_GT(store().counters().never_written, 300U);
+    }
+  });
+}
+
+TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
+  run([&](Vfs& fs) {
+    for (int i = 0; i < 60; ++i) bench::put_file(fs, "f" + std::to_string(i), std::string(30'000, 'x'));
+    machine_.executor().sleep_until(machine_.executor().now() + model::kSecondNs);
+    if (GetParam().data != DataMode::unordered) {
+      EXPECT_GT(store().counters().commits, 0U);
+    }
+  });
+}
+
+/// It is a record without a name until then, and the mount after a crash removes it.
+TEST(SnapfsFileSystem, AFileThatWasOpenWithoutANameIsGoneAfterACrash) {
+  Disk disk;
+  std::uint32_t free = 0;
+  {
+    Machine m(*disk.store);
+    m.mount();
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      EXPECT_TRUE(fs.sync());
+      free = m.file_system->snapshots().free_blocks_now();
+      const auto file = fs.open("f", {.create = true});
+      ASSERT_TRUE(file);
+      EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(50'000, 'x'))));
+      EXPECT_TRUE(fs.unlink("f"));
+      EXPECT_TRUE(fs.fsync(*file));
+    });
+  }
+  bench::expect_clean(*disk.store);
+  EXPECT_EQ(check(*disk.store)->superblock.unlinked, 1U);
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    EXPECT_TRUE(m.file_system->sync());
+    EXPECT_GE(m.file_system->snapshots().free_blocks_now() + 1, free);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+  EXPECT_EQ(check(*disk.store)->superblock.unlinked, 0U);
+}
+
+}  // namespace
+}  // namespace headcrash::snapfs

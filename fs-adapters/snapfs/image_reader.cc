@@ -1,0 +1,233 @@
+// Follows trees, pointers and names of an image (image_reader.h).
+#include "fs-adapters/snapfs/image_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fs-adapters/image_tree.h"
+#include "fs-adapters/tree/directory_block.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::snapfs {
+using namespace little_endian;
+namespace {
+
+constexpr std::uint64_t kTargetBytesMax = 4095;
+
+std::string subject(InodeNumber number) {
+  return fmt::format("snapfs inode {}", number);
+}
+
+}  // namespace
+
+Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
+  const auto superblock = read_superblock(store);
+  if (!superblock) return pass_on(superblock);
+  return ImageReader(store, *superblock);
+}
+
+Result<std::vector<std::byte>> ImageReader::block_at(BlockAddress address) const {
+  if (!s_.holds(address)) return fail("snapfs", fmt::format("there is no block {}", address));
+  std::vector<std::byte> block(s_.block_bytes);
+  if (auto got = store_->read(s_.lba_of(address), block); !got) return pass_on(got);
+  return block;
+}
+
+Result<bool> ImageReader::visit_tree(BlockAddress at, const TreeShape& shape, std::uint32_t level,
+                                     std::uint32_t first_leaf, const VisitTree& visit) const {
+  if (at == 0) return true;
+  const auto block = block_at(at);
+  if (!block) return pass_on(block);
+  if (level == shape.depth) return visit(at, &first_leaf, *block);
+  if (!visit(at, nullptr, *block)) return false;
+  std::uint64_t each = 1;
+  for (std::uint32_t below = shape.depth - 1 - level; below > 0; --below) each *= shape.fanout;
+  for (std::uint32_t i = 0; i < shape.fanout; ++i) {
+    const BlockAddress child = load32(*block, std::size_t{i} * kPointerBytes);
+    if (child == 0) continue;
+    const std::uint64_t leaf = first_leaf + each * i;
+    if (leaf >= shape.leaves)
+      return fail("snapfs", fmt::format("block {} leads beyond its tree's leaves", at));
+    auto done = visit_tree(child, shape, level + 1, static_cast<std::uint32_t>(leaf), visit);
+    if (!done || !*done) return done;
+  }
+  return true;
+}
+
+Result<void> ImageReader::each_tree_block(BlockAddress root, const TreeShape& shape,
+                                          const VisitTree& visit) const {
+  const auto done = visit_tree(root, shape, 0, 0, visit);
+  if (!done) return pass_on(done);
+  return {};
+}
+
+Result<BlockAddress> ImageReader::record_block(InodeNumber number) const {
+  if (number >= s_.inodes) return fail(subject(number), "there is no such number");
+  const std::uint32_t leaf = number / s_.records_per_block();
+  BlockAddress at = s_.record_map;
+  for (std::uint32_t level = 0; level < records_.depth && at != 0; ++level) {
+    const auto block = block_at(at);
+    if (!block) return pass_on(block);
+    at = load32(*block, std::size_t{records_.slot(leaf, level)} * kPointerBytes);
+  }
+  if (at == 0) return fail(subject(number), "it is not allocated");
+  return at;
+}
+
+Result<Inode> ImageReader::inode(InodeNumber number) const {
+  const auto at = record_block(number);
+  if (!at) return pass_on(at);
+  const auto block = block_at(*at);
+  if (!block) return pass_on(block);
+  const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
+  const auto found = decode_inode(std::span(*block).subspan(offset, kInodeBytes), number, s_);
+  if (!found) return pass_on(found);
+  if (!*found) return fail(subject(number), "it is not allocated");
+  return **found;
+}
+
+Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
+                                      const std::function<bool(const Block&)>& visit) const {
+  if (block.address == 0) return true;
+  if (!s_.holds(block.address))
+    return fail(subject(inode.number), fmt::format("there is no block {}", block.address));
+  if (!visit(block)) return false;
+  if (block.level == 0) return true;
+  const auto bytes = block_at(block.address);
+  if (!bytes) return pass_on(bytes);
+  const std::uint32_t p = s_.pointers_per_block();
+  std::uint64_t each = 1;
+  for (std::uint32_t i = 1; i < block.level; ++i) each *= p;
+  for (std::uint32_t i = 0; i < p; ++i) {
+    const Block below{block.level - 1, block.index + each * i,
+                      load32(*bytes, std::size_t{i} * kPointerBytes)};
+    if (below.address != 0 && below.index >= s_.blocks_per_file_max())
+      return fail(subject(inode.number), "a block beyond the largest file");
+    auto done = visit_below(inode, below, visit);
+    if (!done || !*done) return done;
+  }
+  return true;
+}
+
+Result<void> ImageReader::each_block(const Inode& inode,
+                                     const std::function<bool(const Block&)>& visit) const {
+  std::uint64_t start = 0, span = 1;
+  for (std::uint32_t i = 0; i < inode.pointers.size(); ++i) {
+    const std::uint32_t level = i < kDirectPointers ? 0 : i - kDirectPointers + 1;
+    if (level > 0) span *= s_.pointers_per_block();
+    const auto done = visit_below(inode, {level, start, inode.pointers[i]}, visit);
+    if (!done) return pass_on(done);
+    if (!*done) return {};
+    start += span;
+  }
+  return {};
+}
+
+Result<BlockAddress> ImageReader::address_of(const Inode& inode, std::uint64_t block) const {
+  const PointerWay way = s_.way_to(block);
+  BlockAddress at = inode.pointers[way.root];
+  for (std::uint32_t level = 0; level < way.depth && at != 0; ++level) {
+    const auto bytes = block_at(at);
+    if (!bytes) return pass_on(bytes);
+    at = load32(*bytes, std::size_t{way.slots[level]} * kPointerBytes);
+  }
+  return at;
+}
+
+Result<std::vector<BlockAddress>> ImageReader::addresses(const Inode& inode, std::uint64_t blocks) const {
+  if (blocks > s_.blocks_per_file_max() || blocks > store_->sectors() * 64)
+    return fail(subject(inode.number), "it is too large to be listed");
+  std::vector<BlockAddress> found(blocks);
+  const auto done = each_block(inode, [&](const Block& block) {
+    if (block.level == 0 && block.index < blocks) found[block.index] = block.address;
+    return true;
+  });
+  if (!done) return pass_on(done);
+  return found;
+}
+
+Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
+                                      std::span<std::byte> into) const {
+  if (offset >= inode.size_bytes) return std::size_t{0};
+  const std::size_t length = std::min<std::uint64_t>(into.size(), inode.size_bytes - offset);
+  for (std::size_t done = 0; done < length;) {
+    const std::uint64_t at = offset + done;
+    const std::size_t start = at % s_.block_bytes;
+    const std::size_t count = std::min<std::size_t>(s_.block_bytes - start, length - done);
+    const auto address = address_of(inode, at / s_.block_bytes);
+    if (!address) return pass_on(address);
+    if (*address == 0) {
+      std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
+    } else {
+      const auto block = block_at(*address);
+      if (!block) return pass_on(block);
+      std::memcpy(into.data() + done, block->data() + start, count);
+    }
+    done += count;
+  }
+  return length;
+}
+
+Result<std::string> ImageReader::readlink(const Inode& inode) const {
+  if (!inode.is_symlink() || inode.size_bytes > kTargetBytesMax)
+    return fail(subject(inode.number), "no symbolic link");
+  std::string target(inode.size_bytes, '\0');
+  const auto got = read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size())));
+  if (!got) return pass_on(got);
+  return target;
+}
+
+Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
+  if (!directory.is_directory()) return fail(subject(directory.number), "no directory");
+  if (directory.size_bytes > store_->sectors() * kSectorBytes ||
+      directory.size_bytes % tree::kChunkBytes != 0)
+    return fail(subject(directory.number), "the directory's size makes no sense");
+  std::vector<NamedInode> names;
+  std::vector<std::byte> block(s_.block_bytes);
+  for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
+    const auto got = read(directory, at, block);
+    if (!got) return pass_on(got);
+    const std::span<const std::byte> bytes = std::span(block).first(*got);
+    for (std::uint32_t chunk = 0; chunk < bytes.size() / tree::kChunkBytes; ++chunk)
+      if (const auto damage = tree::damage_of_chunk(bytes, chunk))
+        return fail(subject(directory.number), fmt::format("block at {}: {}", at, damage->text));
+    tree::DirectoryCursor cursor(bytes);
+    while (const auto entry = cursor.next())
+      if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
+  }
+  return names;
+}
+
+Result<std::vector<NamedInode>> ImageReader::names(InodeNumber directory) const {
+  const auto found = inode(directory);
+  if (!found) return pass_on(found);
+  auto all = entries(*found);
+  if (all) std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
+  return all;
+}
+
+Result<Inode> ImageReader::lookup(std::string_view path) const {
+  const auto found = adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
+    return names(static_cast<InodeNumber>(directory));
+  });
+  if (!found) return pass_on(found);
+  return inode(static_cast<InodeNumber>(*found));
+}
+
+Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
+  return adapters::walk_image(
+      kRootInode, [this](std::uint64_t directory) { return names(static_cast<InodeNumber>(directory)); },
+      [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
+        const auto found = inode(entry.inode);
+        if (!found) return pass_on(found);
+        visit({path, *found});
+        return found->is_directory();
+      },
+      [](std::uint64_t number, std::string problem) {
+        return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));
+      });
+}
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,130 @@
+#include "fs-adapters/snapfs/mkfs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "fs-adapters/tree/directory_block.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::snapfs {
+using namespace little_endian;
+namespace {
+
+constexpr std::uint32_t kInodesMin = 16;
+constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write works with what is free
+
+/// Blocks one after the other from the first one on.
+class Writer {
+ public:
+  Writer(model::SectorStore& store, const Superblock& s) : store_(store), s_(s), next_(s.first_block()) {}
+
+  BlockAddress next() const { return next_; }
+  Result<BlockAddress> put(std::span<const std::byte> block) {
+    if (auto written = store_.write(s_.lba_of(next_), block); !written) return pass_on(written);
+    return next_++;
+  }
+  /// The blocks of addresses above a tree's first leaf.
+  Result<BlockAddress> put_above(BlockAddress leaf, const TreeShape& shape) {
+    Result<BlockAddress> at = leaf;
+    for (std::uint32_t level = 0; level < shape.depth && at; ++level) {
+      std::vector<std::byte> node(s_.block_bytes);
+      store32(node, 0, *at);
+      at = put(node);
+    }
+    return at;
+  }
+
+ private:
+  model::SectorStore& store_;
+  const Superblock& s_;
+  BlockAddress next_;
+};
+
+void set_bits(std::span<std::byte> map, std::uint32_t end) {
+  for (std::uint32_t i = 0; i < end; ++i) map[i / 8] |= std::byte{1} << (i % 8);
+}
+
+Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
+  if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kBlockBytesMin || o.block_bytes > kBlockBytesMax)
+    return fail("mkfs", fmt::format("blocks of {} bytes", o.block_bytes),
+                fmt::format("give a power of 2 from {} to {}", kBlockBytesMin, kBlockBytesMax));
+  if (o.bytes_per_inode < kInodeBytes)
+    return fail("mkfs", "more bytes of inodes than of the device", "give more bytes per inode");
+  Superblock s{.id = o.id,
+               .block_bytes = o.block_bytes,
+               .version_check = o.version_check,
+               .generation = 1,
+               .clean = true,
+               .time = o.time};
+  s.blocks = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(device_sectors / s.sectors_per_block(), 0xffff'ffff));
+  const std::uint64_t by_size = device_sectors * kSectorBytes / o.bytes_per_inode;
+  s.inodes = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(o.inodes != 0 ? o.inodes : by_size, kInodesMin, 1U << 28));
+  const std::uint64_t taken = s.first_block() + std::uint64_t{s.block_tree().blocks()} +
+                              s.inode_tree().blocks() + s.record_tree().nodes + 2;
+  if (s.blocks < taken + kFreeBlocksMin)
+    return fail("mkfs", fmt::format("{} blocks of {} bytes are too few", s.blocks, s.block_bytes),
+                fmt::format("give a device of {} bytes or more, or smaller blocks",
+                            (taken + kFreeBlocksMin) * s.block_bytes));
+  return s;
+}
+
+}  // namespace
+
+Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
+  auto laid_out = lay_out(store.sectors(), options);
+  if (!laid_out) return laid_out;
+  Superblock& s = *laid_out;
+  Writer writer(store, s);
+  // An older file system's superblocks must not be found again.
+  for (const std::uint64_t at : kSlotAt)
+    if (auto erased = store.write_zeroes(at / kSectorBytes, kSuperblockBytes / kSectorBytes); !erased)
+      return pass_on(erased);
+
+  std::vector<std::byte> block(s.block_bytes);
+  tree::format_chunks(block);
+  tree::format_directory(std::span(block).first(tree::kChunkBytes), kRootInode, kRootInode);
+  const auto directory = writer.put(block);
+  if (!directory) return pass_on(directory);
+
+  Inode root;
+  root.number = kRootInode;
+  root.mode = tree::kTypeDirectory | 0755;
+  root.links = 2;
+  root.size_bytes = tree::kChunkBytes;
+  root.accessed = root.modified = root.changed = options.time;
+  root.blocks = 1;
+  root.pointers[0] = *directory;
+  std::ranges::fill(block, std::byte{0});
+  encode(root, std::span(block).subspan(std::size_t{kRootInode} * kInodeBytes, kInodeBytes));
+  auto at = writer.put(block);
+  if (at) at = writer.put_above(*at, s.record_tree());
+  if (!at) return pass_on(at);
+  s.record_map = *at;
+
+  std::ranges::fill(block, std::byte{0});
+  set_bits(block, kRootInode + 1);
+  at = writer.put(block);
+  if (at) at = writer.put_above(*at, s.inode_tree());
+  if (!at) return pass_on(at);
+  s.inode_map = *at;
+
+  // The map's own blocks, too. They all fit into its first leaf.
+  const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
+  std::ranges::fill(block, std::byte{0});
+  set_bits(block, used);
+  at = writer.put(block);
+  if (at) at = writer.put_above(*at, s.block_tree());
+  if (!at) return pass_on(at);
+  s.block_map = *at;
+
+  s.free_blocks = s.blocks - used;
+  s.free_inodes = s.inodes - kRootInode - 1;
+  if (auto written = store.write(slot_lba(s.generation), encode(s)); !written) return pass_on(written);
+  return s;
+}
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,108 @@
+// Mounting (store.h): no log, no check. The newest superblock leads to all of it.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "fs-adapters/snapfs/store.h"
+
+namespace headcrash::snapfs {
+
+Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptions& options) {
+  std::optional<Superblock> newest;
+  std::string problem;
+  const std::uint64_t sectors = system.queue.sectors();
+  if (sectors * kSectorBytes < kReservedBytes) return fail("snapfs", "the device is too small");
+  for (const std::uint64_t at : kSlotAt) {
+    std::vector<std::byte> bytes(kSuperblockBytes);
+    os::BlockRequest request{model::Op::read, at / kSectorBytes, kSuperblockBytes / kSectorBytes};
+    request.into = bytes;
+    if (system.queue.transfer(request) != model::Status::ok) {
+      problem = "a slot cannot be read";
+      continue;
+    }
+    const auto found = decode_superblock(bytes, sectors);
+    if (!found)
+      problem = found.error().problem;
+    else if (!newest || found->generation > newest->generation)
+      newest = *found;
+  }
+  if (!newest)
+    return fail("snapfs", "neither slot has a superblock: " + problem, "make a file system with mkfs");
+  auto store = std::unique_ptr<Store>(new Store(system, *newest, options));
+  if (auto up = store->come_up(); !up) {
+    store->abandon();
+    return pass_on(up);
+  }
+  return store;
+}
+
+Result<void> Store::read_map(
+    BlockAddress& root, const TreeShape& shape,
+    const std::function<void(std::uint64_t first_bit, std::span<const std::byte>)>& see) {
+  for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
+    const auto address = follow(way_to(root, shape, leaf));
+    if (!address) return fail("snapfs", fmt::format("a map cannot be read at its leaf {}", leaf));
+    if (*address == 0) continue;
+    const auto buffer = read_at(*address, Kind::metadata);
+    if (!buffer) return fail("snapfs", fmt::format("a map cannot be read at its leaf {}", leaf));
+    see(std::uint64_t{leaf} * s_.bits_per_block(), buffer->bytes());
+  }
+  return {};
+}
+
+Result<void> Store::read_maps() {
+  const auto is_set = [](std::span<const std::byte> bytes, std::size_t bit) {
+    return (bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0};
+  };
+  auto done = read_map(s_.block_map, block_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
+    for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.blocks; ++bit)
+      if (is_set(bytes, bit)) space_.take(static_cast<BlockAddress>(first + bit));
+  });
+  if (!done) return done;
+  for (BlockAddress address = 0; address < s_.first_block(); ++address) space_.take(address);
+  free_inodes_ = s_.inodes;
+  done = read_map(s_.inode_map, inode_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
+    for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.inodes; ++bit) {
+      numbers_taken_[first + bit] = is_set(bytes, bit);
+      if (numbers_taken_[first + bit]) --free_inodes_;
+    }
+  });
+  if (!done) return done;
+  if (space_.free() != s_.free_blocks || free_inodes_ != s_.free_inodes)
+    return fail("snapfs", "its maps and its superblock count differently",
+                "check it: it is damaged, no crash leaves that");
+  for (const BlockAddress root : {s_.record_map, s_.inode_map, s_.block_map})
+    if (!space_.taken(root))
+      return fail("snapfs", "a map lies in a block that is free", "check it: it is damaged");
+  return {};
+}
+
+/// Files that were open without a name when the power went.
+Result<void> Store::remove_unlinked() {
+  if (s_.unlinked == 0) return {};
+  std::vector<InodeNumber> found;
+  for (InodeNumber number = kRootInode; number < s_.inodes; ++number) {
+    if (!numbers_taken_[number]) continue;
+    const auto inode = get_core(number, nullptr);
+    if (!inode)
+      return fail("snapfs", fmt::format("inode {} cannot be read", number), "check it: it is damaged");
+    // Its last handle removes it.
+    if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
+  }
+  if (stopped_) return fail("snapfs", "a file without a name cannot be removed", "check it: it is damaged");
+  return {};
+}
+
+Result<void> Store::come_up() {
+  if (auto read = read_maps(); !read) return read;
+  {
+    const auto root = get_core(kRootInode, nullptr);
+    if (!root || !(*root)->disk.is_directory() || (*root)->disk.links == 0)
+      return fail("snapfs", "there is no root directory", "check it: it is damaged");
+  }
+  if (auto removed = remove_unlinked(); !removed) return removed;
+  schedule_tick();
+  return {};
+}
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,31 @@
+#pragma once
+// Which blocks may be allocated: the map in memory. A block is taken as long as any generation that is on the
+// disk or on its way there has it, which is longer than the newest one does (store.h).
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fs-adapters/snapfs/format.h"
+
+namespace headcrash::snapfs {
+
+class BlockSpace {
+ public:
+  explicit BlockSpace(std::uint32_t blocks = 0)
+      : taken_((blocks + 63) / 64), blocks_(blocks), free_(blocks) {}
+
+  bool taken(BlockAddress address) const { return (taken_[address / 64] >> (address % 64) & 1U) != 0; }
+  std::uint32_t free() const { return free_; }
+  void take(BlockAddress address);
+  void give_back(BlockAddress address);
+  /// The first free one from `near` on, around the end; it is taken. Nothing: none is free.
+  std::optional<BlockAddress> allocate(BlockAddress near);
+
+ private:
+  std::vector<std::uint64_t> taken_;
+  std::uint32_t blocks_;
+  std::uint32_t free_;
+};
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,394 @@
+// Inodes in core, the generation that an operation belongs to, and room for it (store.h).
+#include "fs-adapters/snapfs/store.h"
+
+#include <algorithm>
+
+#include "plugin/base/invariant.h"
+
+namespace headcrash::snapfs {
+
+namespace {
+
+constexpr std::size_t kIdleInodes = 1000;
+constexpr os::TimeNs kTickNs = model::kSecondNs;
+/// Blocks that one operation may copy although the disk is full: an exchange changes two entries of each of two
+/// directories and two "..", each perhaps below three blocks of addresses, and as many blocks of records.
+constexpr std::uint32_t kOperationBlocks = 24;
+constexpr std::uint32_t kOperationsAtLeast = 2;
+
+}  // namespace
+
+Store::Store(os::System& system, const Superblock& superblock, const MountOptions& options)
+    : InodeStore(system.executor, system.cpu),
+      system_(system),
+      cache_(system.cache),
+      disk_(system.queue),
+      options_(options),
+      s_(superblock),
+      record_tree_(superblock.record_tree()),
+      inode_tree_(superblock.inode_tree()),
+      block_tree_(superblock.block_tree()),
+      record_map_(superblock.record_map),
+      space_(superblock.blocks),
+      numbers_taken_(superblock.inodes),
+      next_inode_generation_(superblock.next_generation),
+      open_(std::make_unique<Generation>(superblock.generation + 1)),
+      committed_(superblock.generation),
+      committed_at_(system.executor.now()),
+      commit_lock_(system.executor),
+      operation_ended_(system.executor),
+      loaded_(system.executor),
+      spawner_ended_(system.executor) {
+  if (options_.dirty_blocks_max == 0)
+    options_.dirty_blocks_max =
+        static_cast<std::uint32_t>(std::max<std::uint64_t>(8, cache_.size_bytes() / 3 / s_.block_bytes));
+  cache_.hooks(this);
+}
+
+Store::~Store() {
+  cache_.hooks(nullptr);
+}
+
+void Store::end_daemons() {
+  closing_down_ = true;
+  while (spawner_runs_) spawner_ended_.wait();
+  system_.syncer.forget_work();
+  (void)system_.syncer.wait_for_work_under_way();
+}
+
+void Store::abandon() {
+  abandoned_ = true;
+  stopped_ = true;
+  system_.syncer.forget_work();
+  cache_.discard_all();
+}
+
+bool Store::before_write(os::Outgoing& write) {
+  if (options_.reuse != Reuse::newer_writes_wait || !closing_) return true;
+  const auto address = static_cast<BlockAddress>(write.key.block);
+  return closing_->outstanding.contains(address) || !open_->outstanding.contains(address);
+}
+
+// Inodes.
+
+VfsResult<void> Store::load(CoreInode& inode) {
+  inode.disk.number = inode.number;
+  for (const Generation* generation : {open_.get(), closing_.get()}) {
+    if (generation == nullptr) continue;
+    const auto newer = generation->inodes.find(inode.number);
+    if (newer == generation->inodes.end()) continue;
+    inode.disk = newer->second;
+    inode.changed_in = generation->number;
+    return {};
+  }
+  const std::uint32_t leaf = inode.number / s_.records_per_block();
+  BlockAddress root = record_map_;
+  const auto address = follow(way_to(root, record_tree_, leaf));
+  if (!address) return pass_on_errno(address);
+  if (*address == 0) return {};
+  const auto buffer = read_at(*address, Kind::metadata);
+  if (!buffer) return pass_on_errno(buffer);
+  const std::size_t at = std::size_t{inode.number % s_.records_per_block()} * kInodeBytes;
+  const auto found = decode_inode(buffer->bytes().subspan(at, kInodeBytes), inode.number, s_);
+  if (!found) return refuse(EIO);
+  if (*found) inode.disk = **found;
+  return {};
+}
+
+VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* operation) {
+  if (!is_inode(number)) return refuse(EIO);
+  for (;;) {
+    auto at = inodes_.find(number);
+    if (at == inodes_.end()) break;
+    CoreInode& inode = *at->second;
+    if (inode.loading) {
+      loaded_.wait();
+      continue;
+    }
+    ++inode.references;
+    if (inode.is_idle) idle_.erase(inode.idle);
+    inode.is_idle = false;
+    return Handle(*this, inode, operation);
+  }
+  CoreInode& inode = *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
+  inode.loading = true;
+  const auto done = load(inode);
+  inode.loading = false;
+  loaded_.wake_all();
+  if (!done) {
+    inodes_.erase(number);
+    return pass_on_errno(done);
+  }
+  inode.references = 1;
+  return Handle(*this, inode, operation);
+}
+
+VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
+  auto handle = get_core(number, operation);
+  if (!handle) return pass_on_errno(handle);
+  return tree::InodeHandle(std::move(*handle));
+}
+
+tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operation) {
+  ++inode.references;
+  return {*this, inode, operation};
+}
+
+/// Near its directory, so that the records of a directory share blocks.
+std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
+  for (std::uint32_t i = 0; i < s_.inodes; ++i) {
+    const InodeNumber number = (near + 1 + i) % s_.inodes;
+    if (number >= kRootInode && !numbers_taken_[number] && !inodes_.contains(number)) return number;
+  }
+  return std::nullopt;
+}
+
+VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation, tree::CoreInode& directory, bool) {
+  cpu.use(cpu.costs().allocation);
+  if (!has_room(1)) return refuse(ENOSPC);
+  const auto number = free_number(directory.number);
+  if (!number) return refuse(ENOSPC);
+  auto& operation = static_cast<Operation&>(tree_operation);
+  Generation& generation = generation_of(operation);
+  numbers_taken_[*number] = true;
+  --free_inodes_;
+  generation.numbers_born.insert(*number);
+  auto& place = inodes_[*number];
+  place = std::make_unique<CoreInode>(executor, *number);
+  CoreInode& inode = *place;
+  inode.disk.number = *number;
+  inode.disk.generation = next_inode_generation_++;
+  inode.references = 1;
+  mark_changed(inode);
+  return tree::InodeHandle(*this, inode, &operation);
+}
+
+/// The generation gets its own copy: the next one may change the inode before this one has been written.
+void Store::mark_changed(tree::CoreInode& tree_inode) {
+  CoreInode& inode = core(tree_inode);
+  if (inode.removed) return;
+  Operation* const operation = current_operation();
+  Generation& generation = operation != nullptr ? generation_of(*operation) : *open_;
+  invariant(inode.changed_in <= generation.number || options_.operations_straddle,
+            "snapfs: an inode is changed in its newest generation or a newer one");
+  inode.changed_in = generation.number;
+  generation.inodes[inode.number] = inode.disk;
+  generation.record_leaves.insert(inode.number / s_.records_per_block());
+}
+
+/// Nobody refers to it.
+void Store::settle(CoreInode& inode) {
+  if (inode.references != 0 || inode.loading) return;
+  if (inode.removed) {
+    inodes_.erase(inode.number);
+    return;
+  }
+  if (inode.is_idle) return;
+  inode.is_idle = true;
+  inode.idle = idle_.insert(idle_.end(), inode.number);
+  if (idle_.size() > kIdleInodes) forget_idle(kIdleInodes);
+}
+
+void Store::forget_idle(std::size_t keep) {
+  while (idle_.size() > keep) {
+    inodes_.erase(idle_.front());
+    idle_.pop_front();
+  }
+}
+
+void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
+  CoreInode& inode = core(tree_inode);
+  if (--inode.references != 0) return;
+  if (inode.disk.links != 0 || !inode.disk.allocated() || inode.removed || stopped_) return settle(inode);
+  auto* const operation = static_cast<Operation*>(tree_operation);
+  const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
+                                    operation->generation->number < inode.changed_in;
+  if (operation != nullptr && !newer_than_operation) return remove(inode, *operation);
+  // Somebody who belongs to a newer generation has used it since: it goes in one as new.
+  Operation removal;
+  Operation* const before = std::exchange(operations_[executor.current()], &removal);
+  remove(inode, removal);
+  leave(removal);
+  if (before == nullptr)
+    operations_.erase(executor.current());
+  else
+    operations_[executor.current()] = before;
+}
+
+/// An inode without links and users.
+void Store::remove(CoreInode& inode, Operation& operation) {
+  inode.references = 1;
+  inode.lock.lock();
+  const InodeNumber number = inode.number;
+  Generation& generation = generation_of(operation);
+  if (!free_blocks(operation, inode, 0, static_cast<std::int64_t>(s_.blocks_per_file_max()))) stop();
+  inode.removed = true;
+  inode.disk.mode = 0;
+  if (generation.numbers_born.erase(number) != 0) {
+    generation.inodes.erase(number);
+    numbers_taken_[number] = false;
+    ++free_inodes_;
+  } else {
+    generation.inodes[number] = Inode{};
+    generation.record_leaves.insert(number / s_.records_per_block());
+    generation.numbers_freed.insert(number);
+  }
+  inode.lock.unlock();
+  --inode.references;
+  settle(inode);
+}
+
+// Names.
+
+VfsResult<void> Store::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
+                                  os::HeldBuffer directory_block) {
+  drop_link(addition.replaced);
+  // A new inode's size has been set since.
+  mark_changed(addition.target);
+  Generation& generation = generation_of(static_cast<Operation&>(operation));
+  set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
+  return {};
+}
+
+VfsResult<void> Store::link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
+                                    os::HeldBuffer directory_block) {
+  drop_link(removal.dropped);
+  Generation& generation = generation_of(static_cast<Operation&>(operation));
+  set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
+  return {};
+}
+
+VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode&, tree::SyncExtent) {
+  if (stopped_) return refuse(EIO);
+  leave(static_cast<Operation&>(operation));  // the generation is not committed before its operations end
+  return sync();
+}
+
+// Operations.
+
+Generation& Store::generation_of(Operation& operation) {
+  if (options_.operations_straddle) return *open_;
+  if (operation.generation == nullptr) {
+    operation.generation = open_.get();
+    ++open_->operations;
+  }
+  return *operation.generation;
+}
+
+Operation* Store::current_operation() const {
+  const auto found = operations_.find(executor.current());
+  return found == operations_.end() ? nullptr : found->second;
+}
+
+void Store::begin_operation(Operation& operation) {
+  operation.has_reserve = true;
+  ++reserving_;
+  operations_[executor.current()] = &operation;
+}
+
+/// It changes nothing more.
+void Store::leave(Operation& operation) {
+  if (operation.generation != nullptr) --operation.generation->operations;
+  operation.generation = nullptr;
+  if (operation.has_reserve) --reserving_;
+  operation.has_reserve = false;
+  operation_ended_.wake_all();
+}
+
+void Store::end_operation(Operation& operation) {
+  leave(operation);
+  operations_.erase(executor.current());
+  if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
+}
+
+bool Store::something_deferred() const {
+  return closing_ != nullptr || !open_->freed.empty();
+}
+
+/// Blocks without which the generations under way could not be committed.
+std::uint32_t Store::kept_for_commits() const {
+  if (!options_.copy_on_write) return 0;
+  const std::uint32_t maps = record_tree_.nodes + inode_tree_.blocks() + block_tree_.blocks();
+  auto kept = maps + static_cast<std::uint32_t>(open_->record_leaves.size());
+  if (closing_ && !closing_is_moved_)
+    kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
+  return kept;
+}
+
+bool Store::has_room(std::uint32_t blocks) const {
+  return space_.free() >=
+         blocks + kept_for_commits() + std::max(reserving_, kOperationsAtLeast) * kOperationBlocks;
+}
+
+/// Before an operation begins, which holds no lock: what generations have freed can be used when they have
+/// been committed.
+VfsResult<void> Store::wait_for_room() {
+  const auto is_short = [&] {
+    return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
+  };
+  for (bool committed = false; is_short() && !stopped_;) {
+    if (!committed && something_deferred()) {
+      if (auto done = commit_all(); !done) return done;
+      committed = true;
+    } else if (reserving_ == 0) {
+      return {};
+    } else {
+      operation_ended_.wait();
+    }
+  }
+  return {};
+}
+
+VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
+  for (bool again = true;; again = false) {
+    if (stopped_) return refuse(EIO);
+    if (auto room = wait_for_room(); !room) return room;
+    Operation operation;
+    begin_operation(operation);
+    auto result = body(operation);
+    if (!result && result.error().value == EIO && !operation.sync_failed && operation.generation != nullptr)
+      stop();
+    end_operation(operation);
+    if (result || result.error().value != ENOSPC || !again || stopped_ || !something_deferred())
+      return result;
+    if (auto committed = commit_all(); !committed) return committed;
+  }
+}
+
+SpaceStatus Store::space() const {
+  std::uint64_t free = space_.free() + open_->freed.size() + (closing_ ? closing_->freed.size() : 0);
+  const std::uint64_t kept = kept_for_commits() + kOperationsAtLeast * kOperationBlocks;
+  free -= std::min(free, kept);
+  return {.total_bytes = (s_.blocks - s_.first_block() - std::min<std::uint64_t>(kept, s_.blocks / 2)) *
+                         std::uint64_t{s_.block_bytes},
+          .free_bytes = free * s_.block_bytes,
+          .total_inodes = s_.inodes - kRootInode,
+          .free_inodes = free_inodes_};
+}
+
+// Who asks for commits.
+
+void Store::wake_spawner() {
+  if (spawner_runs_ || abandoned_ || closing_down_ || stopped_) return;
+  spawner_runs_ = true;
+  executor.spawn(os::Executor::Kind::daemon, spawner_account_, [this] {
+    while (!stopped_ && !executor.halted() && open_->outstanding.size() > options_.dirty_blocks_max)
+      if (!commit_all()) break;
+    spawner_runs_ = false;
+    spawner_ended_.wake_all();
+  });
+}
+
+/// Once a second, by the syncer.
+void Store::tick() {
+  if (abandoned_ || closing_down_) return;
+  if (!stopped_ && !open_->empty() && executor.now() >= committed_at_ + options_.commit_interval_ns)
+    (void)commit_all();
+  if (!abandoned_ && !closing_down_) schedule_tick();
+}
+
+void Store::schedule_tick() {
+  system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
+}
+
+}  // namespace headcrash::snapfs
