@@ -194,7 +194,13 @@ void encode(const Inode& inode, std::span<std::byte> r) {
     store32(r, 56 + i * kPointerBytes, inode.pointers[i]);
   store32(r, kInodeChecksumAt - 8, 0);
   store32(r, kInodeChecksumAt - 4, 0);
-  store32(r, kInodeChecksumAt, crc32c(r.first(kInodeChecksumAt)));
+  seal_inode(r);
+}
+
+void seal_inode(std::span<std::byte> r) {
+  const auto told = r.first(kInodeChecksumAt);
+  if (std::ranges::any_of(told, [](std::byte b) { return b != std::byte{0}; }))
+    store32(r, kInodeChecksumAt, crc32c(told));
 }
 
 Result<std::optional<Inode>> decode_inode(std::span<const std::byte> r, InodeNumber number,

@@ -117,6 +117,8 @@ struct Inode : tree::Attributes {
 };
 
 void encode(const Inode& inode, std::span<std::byte> record);
+/// For who edits records: the checksum of what the record says now. Zeroes stay zeroes.
+void seal_inode(std::span<std::byte> record);
 /// Nothing: all zeroes, no inode. An Error: it is damaged, or another one's.
 Result<std::optional<Inode>> decode_inode(std::span<const std::byte> record, InodeNumber number,
                                           const Superblock& superblock);

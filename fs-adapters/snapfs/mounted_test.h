@@ -81,6 +81,8 @@ struct DiskOptions {
 struct Disk {
   explicit Disk(const DiskOptions& options = {})
       : store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)), log(*store) {
+    // What was never written to must not be seen.
+    EXPECT_TRUE(store->write(0, std::vector<std::byte>(options.device_bytes, std::byte{'#'})));
     const auto made = mkfs(*store, options.mkfs);
     EXPECT_TRUE(made) << made.error().message();
   }

@@ -1,0 +1,138 @@
+// Images that a stranger wrote: each input is a list of edits to a small file system's image, 6 bytes each.
+// Whatever they are, checker, reader and mount end, and what was mounted is unmounted without a crash.
+
+#include <gtest/gtest.h>
+
+#include "fs-adapters/snapfs/mounted_test.h"
+#include "plugin/base/testing/fuzz.h"
+#include "plugin/base/testing/image_edits.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+constexpr std::size_t kEditsMax = 200;
+
+struct Target {
+  std::vector<std::byte> image;
+  std::vector<std::uint64_t> areas;  ///< bytes where something lies that is followed
+
+  Target() {
+    // A control's format, so that an edited superblock is believed.
+    bench::Disk disk({.device_bytes = 512 << 10,
+                      .mkfs = {.block_bytes = 512, .version_check = VersionCheck::first_sector, .id = 4}});
+    {
+      bench::Machine m(*disk.store);
+      m.mount();
+      m.as_user([&] {
+        Vfs& fs = *m.file_system;
+        EXPECT_TRUE(fs.mkdir("d", 0755));
+        bench::put_file(fs, "d/large", std::string(100'000, 'l'));
+        bench::put_file(fs, "small", "s");
+        EXPECT_TRUE(fs.symlink("small", "link"));
+        EXPECT_TRUE(fs.sync());
+        EXPECT_TRUE(fs.rename("small", "d/moved", RenameMode::replace));
+        const auto open = fs.open("last", {.create = true});
+        EXPECT_TRUE(open);
+        EXPECT_TRUE(fs.unlink("last"));
+        EXPECT_TRUE(fs.sync());
+      });
+    }
+    image.resize(disk.store->sectors() * kSectorBytes);
+    EXPECT_TRUE(disk.store->read(0, image));
+    const auto reader = ImageReader::open(*disk.store);
+    if (!reader) return;
+    const Superblock& s = reader->superblock();
+    for (const std::uint64_t slot : kSlotAt)
+      for (std::size_t sector = 0; sector < 4; ++sector) areas.push_back(slot + sector * kSectorBytes);
+    const auto add = [&](BlockAddress address, const std::uint32_t*, std::span<const std::byte>) {
+      areas.push_back(std::uint64_t{address} * s.block_bytes);
+      return true;
+    };
+    EXPECT_TRUE(reader->each_tree_block(s.record_map, s.record_tree(), add));
+    EXPECT_TRUE(reader->each_tree_block(s.inode_map, s.inode_tree(), add));
+    EXPECT_TRUE(reader->each_tree_block(s.block_map, s.block_tree(), add));
+    for (const char* path : {"", "d", "d/large"})
+      EXPECT_TRUE(reader->each_block(*reader->lookup(path), [&](const ImageReader::Block& block) {
+        if (block.level != 0 || std::string_view(path) != "d/large") add(block.address, nullptr, {});
+        return true;
+      }));
+  }
+
+  void edit(std::span<std::byte> bytes, std::string_view program) const {
+    fuzz::each_image_edit(program, bytes, {.areas = areas, .reach = 512, .most = kEditsMax},
+                          [&](const fuzz::ImageEdit& edit) {
+                            if (!edit.overwrite(bytes, edit.what % 4U)) edit.flip_bit(bytes);
+                          });
+    reseal(bytes);
+  }
+
+  /// Records that were edited get their checksums again, so that what they say is looked at.
+  void reseal(std::span<std::byte> bytes) const {
+    const auto reader_store = *media::MemoryStore::create(bytes.size() / kSectorBytes);
+    EXPECT_TRUE(reader_store->write(0, bytes));
+    const auto reader = ImageReader::open(*reader_store);
+    if (!reader) return;
+    const Superblock& s = reader->superblock();
+    (void)reader->each_tree_block(
+        s.record_map, s.record_tree(),
+        [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
+          for (std::uint32_t i = 0; leaf != nullptr && i < s.records_per_block(); ++i)
+            seal_inode(
+                bytes.subspan(s.lba_of(at) * kSectorBytes + std::size_t{i} * kInodeBytes, kInodeBytes));
+          return true;
+        });
+  }
+
+  std::uint64_t run(std::string_view program) const {
+    auto bytes = image;
+    edit(bytes, program);
+    auto store = *media::MemoryStore::create(bytes.size() / kSectorBytes);
+    EXPECT_TRUE(store->write(0, bytes));
+    std::uint64_t kind = 0;
+    const auto report = check(*store);
+    if (!report) kind = fuzz::novelty(report.error().problem);
+    if (report)
+      for (const Finding& finding : report->findings) kind |= 1ULL << static_cast<unsigned>(finding.kind);
+    if (const auto reader = ImageReader::open(*store))
+      (void)reader->walk([&](const ImageReader::Found& found) {
+        std::vector<std::byte> some(5'000);
+        (void)reader->read(found.inode, 0, some);
+        (void)reader->addresses(found.inode, found.inode.size_bytes / 512);
+      });
+    bench::Machine m(*store);
+    if (const auto mounted = m.try_mount(); !mounted)
+      return kind * 31 + fuzz::novelty(mounted.error().problem);
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      for (const char* path : {"d/large", "d/moved", "new"})
+        if (const auto file = fs.open(path, {.create = true})) {
+          (void)fs.pwrite(*file, 700, bench::bytes_of("changed"));
+          (void)fs.truncate(*file, 50'000);
+          (void)fs.close(*file);
+        }
+      (void)fs.sync();
+      (void)fs.rename("d/moved", "link", RenameMode::exchange);
+      (void)fs.unlink("d/moved");
+      (void)fs.unlink("d/large");
+      (void)fs.sync();
+      (void)m.file_system->unmount();
+      m.file_system.reset();
+    });
+    return kind + 1;
+  }
+};
+
+TEST(Fuzz, SnapfsImage) {
+  const Target target;
+  fuzz::Options options;
+  options.name = "snapfs-image";
+  options.size_max = fuzz::kImageEditBytes * kEditsMax;
+  options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0')};
+  for (std::size_t area = 0; area < target.areas.size(); ++area)
+    for (char offset = 0; offset < 120; offset = static_cast<char>(offset + 12))
+      options.corpus.push_back({static_cast<char>(area), offset, 0, static_cast<char>(area % 4), '\x05', 0});
+  fuzz::run(options, [&](std::string_view input) { return target.run(input); });
+}
+
+}  // namespace
+}  // namespace headcrash::snapfs

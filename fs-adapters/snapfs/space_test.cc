@@ -1,0 +1,110 @@
+// A disk that is full: ENOSPC while there is still room to delete, and deleting makes room again.
+#include <random>
+
+#include "fs-adapters/snapfs/mounted_test.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+std::string name_of_file(int i) {
+  return "d" + std::to_string(i % 5) + "/f" + std::to_string(i);
+}
+
+/// Files until there is no more room: how many.
+int fill(Vfs& fs, std::size_t bytes, int first = 0) {
+  const std::string text(bytes, 'f');
+  for (int i = first;; ++i) {
+    const auto file = fs.open(name_of_file(i), {.create = true});
+    if (!file) {
+      EXPECT_EQ(file.error().value, ENOSPC);
+      return i;
+    }
+    const auto written = fs.pwrite(*file, 0, bench::bytes_of(text));
+    EXPECT_TRUE(fs.close(*file));
+    if (written) continue;
+    EXPECT_EQ(written.error().value, ENOSPC);
+    const auto removed = fs.unlink(name_of_file(i));
+    EXPECT_TRUE(removed) << removed.error().value;
+    return i;
+  }
+}
+
+class FullDisk : public testing::TestWithParam<DataMode> {};
+INSTANTIATE_TEST_SUITE_P(Snapfs, FullDisk,
+                         testing::Values(DataMode::ordered, DataMode::unordered, DataMode::copy_on_write));
+
+TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
+  Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 1024, .id = 2}});
+  Machine m(*disk.store, 512 << 10);
+  m.mount({.data = GetParam()});
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const Store& store = m.file_system->snapshots();
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(fs.mkdir("d" + std::to_string(i), 0755));
+    for (int round = 0; round < 4; ++round) {
+      const int files = fill(fs, 20'000);
+      EXPECT_GT(files, 80) << "round " << round;
+      EXPECT_FALSE(store.stopped());
+      EXPECT_LT(fs.space()->free_bytes, 30'000U);
+      for (int i = 0; i < files; ++i) EXPECT_EQ(fs.stat(name_of_file(i))->size_bytes, 20'000U);
+      // No sync in between: each removal copies blocks, and there are few.
+      for (int i = round % 2; i < files; i += 2) {
+        const auto removed = fs.unlink(name_of_file(i));
+        EXPECT_TRUE(removed) << removed.error().value;
+      }
+      EXPECT_GT(fs.space()->free_bytes, 700'000U);
+      EXPECT_GT(fill(fs, 9'000, 1000), 1060) << "round " << round;
+      for (int i = 1000; fs.unlink(name_of_file(i)); ++i) {
+      }
+      for (int i = 0; i < files; ++i) (void)fs.unlink(name_of_file(i));
+    }
+    EXPECT_FALSE(store.stopped());
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+/// All kinds of operations of several users, none of which may end in anything but success or ENOSPC.
+TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
+  for (std::uint32_t seed = 1; seed < 4; ++seed) {
+    Disk disk({.device_bytes = 700 << 10, .mkfs = {.block_bytes = seed == 2 ? 1024U : 512U, .id = 2}});
+    Machine m(*disk.store, 256 << 10);
+    m.mount({.data = GetParam(), .dirty_blocks_max = 40});
+    m.as_user([&] {
+      for (int i = 0; i < 5; ++i) EXPECT_TRUE(m.file_system->mkdir("d" + std::to_string(i), 0755));
+      EXPECT_TRUE(m.file_system->mkdir("shared", 0755));
+      (void)fill(*m.file_system, 3'000);
+    });
+    std::vector<std::unique_ptr<os::Account>> accounts;
+    for (std::uint32_t user = 0; user < 4; ++user) {
+      accounts.push_back(std::make_unique<os::Account>());
+      m.executor().spawn(os::Executor::Kind::user, *accounts.back(), [&, user] {
+        tree::bench::quarrel(*m.file_system, seed * 10 + user, 150);
+        std::mt19937 random(seed * 100 + user);
+        for (int i = 0; i < 100; ++i) {
+          const int number = static_cast<int>(random() % 150);
+          const auto file = m.file_system->open(name_of_file(number), {.create = random() % 3 == 0});
+          if (file) {
+            const auto written = m.file_system->pwrite(*file, random() % 9'000, bench::bytes_of("text"));
+            EXPECT_TRUE(written || written.error().value == ENOSPC) << written.error().value;
+            EXPECT_TRUE(m.file_system->close(*file));
+          }
+          if (random() % 2 == 0) {
+            const auto removed = m.file_system->unlink(name_of_file(static_cast<int>(random() % 150)));
+            EXPECT_TRUE(removed || removed.error().value == ENOENT) << removed.error().value;
+          }
+        }
+      });
+    }
+    m.executor().run();
+    EXPECT_FALSE(m.file_system->snapshots().stopped()) << seed;
+    m.unmount();
+    bench::expect_clean(*disk.store);
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::snapfs
