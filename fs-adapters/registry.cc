@@ -7,6 +7,7 @@
 
 #include "fs-adapters/examples/shadow/under_test.h"
 #include "fs-adapters/lfs/under_test.h"
+#include "fs-adapters/snapfs/under_test.h"
 #include "fs-adapters/ufs/under_test.h"
 
 namespace headcrash::adapters {
@@ -15,6 +16,7 @@ std::span<const FileSystemType* const> file_system_types() {
   static const std::array kTypes{
       &ufs::file_system_type(),
       &lfs::file_system_type(),
+      &snapfs::file_system_type(),
       &shadow::file_system_type(),
   };
   return kTypes;

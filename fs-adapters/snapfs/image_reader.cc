@@ -25,7 +25,26 @@ std::string subject(InodeNumber number) {
 Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   const auto superblock = read_superblock(store);
   if (!superblock) return pass_on(superblock);
-  return ImageReader(store, *superblock);
+  ImageReader reader(store, *superblock);
+  reader.find_record_blocks(superblock->record_map, superblock->record_tree(), 0, 0);
+  return reader;
+}
+
+/// What cannot be followed is none: a checker says so when it goes through the tree.
+void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, std::uint32_t level,
+                                     std::uint64_t first_leaf) {
+  if (at == 0 || first_leaf >= shape.leaves) return;
+  if (level == shape.depth) {
+    record_blocks_[first_leaf] = at;
+    return;
+  }
+  const auto block = block_at(at);
+  if (!block) return;
+  std::uint64_t each = 1;
+  for (std::uint32_t below = shape.depth - 1 - level; below > 0; --below) each *= shape.fanout;
+  for (std::uint32_t i = 0; i < shape.fanout; ++i)
+    find_record_blocks(load32(*block, std::size_t{i} * kPointerBytes), shape, level + 1,
+                       first_leaf + each * i);
 }
 
 Result<std::vector<std::byte>> ImageReader::block_at(BlockAddress address) const {
@@ -63,26 +82,22 @@ Result<void> ImageReader::each_tree_block(BlockAddress root, const TreeShape& sh
   return {};
 }
 
-Result<BlockAddress> ImageReader::record_block(InodeNumber number) const {
-  if (number >= s_.inodes) return fail(subject(number), "there is no such number");
+BlockAddress ImageReader::record_block(InodeNumber number) const {
   const std::uint32_t leaf = number / s_.records_per_block();
-  BlockAddress at = s_.record_map;
-  for (std::uint32_t level = 0; level < records_.depth && at != 0; ++level) {
-    const auto block = block_at(at);
-    if (!block) return pass_on(block);
-    at = load32(*block, std::size_t{records_.slot(leaf, level)} * kPointerBytes);
-  }
-  if (at == 0) return fail(subject(number), "it is not allocated");
-  return at;
+  return leaf < record_blocks_.size() ? record_blocks_[leaf] : 0;
+}
+
+Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
+  const BlockAddress at = record_block(number);
+  if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
+  const auto block = block_at(at);
+  if (!block) return pass_on(block);
+  const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
+  return decode_inode(std::span(*block).subspan(offset, kInodeBytes), number, s_);
 }
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
-  const auto at = record_block(number);
-  if (!at) return pass_on(at);
-  const auto block = block_at(*at);
-  if (!block) return pass_on(block);
-  const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
-  const auto found = decode_inode(std::span(*block).subspan(offset, kInodeBytes), number, s_);
+  const auto found = record(number);
   if (!found) return pass_on(found);
   if (!*found) return fail(subject(number), "it is not allocated");
   return **found;

@@ -33,8 +33,10 @@ class ImageReader {
 
   /// An Error, too, if it is not allocated.
   Result<Inode> inode(InodeNumber number) const;
-  /// Where its record is: the block's address.
-  Result<BlockAddress> record_block(InodeNumber number) const;
+  /// Nothing: it is not allocated.
+  Result<std::optional<Inode>> record(InodeNumber number) const;
+  /// The block that its record is in, by a map that was read when the image was opened; 0: none.
+  BlockAddress record_block(InodeNumber number) const;
   /// Every block that the inode leads to, blocks of addresses before what they map. Level 0: contents. Stops
   /// at the first address that cannot be one, or when `visit` says false.
   struct Block {
@@ -64,7 +66,9 @@ class ImageReader {
 
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
-      : store_(&store), s_(superblock), records_(superblock.record_tree()) {}
+      : store_(&store), s_(superblock), record_blocks_(superblock.record_tree().leaves) {}
+  void find_record_blocks(BlockAddress at, const TreeShape& shape, std::uint32_t level,
+                          std::uint64_t first_leaf);
   Result<std::vector<std::byte>> block_at(BlockAddress address) const;
   Result<BlockAddress> address_of(const Inode& inode, std::uint64_t block) const;
   Result<bool> visit_tree(BlockAddress at, const TreeShape& shape, std::uint32_t level,
@@ -74,7 +78,7 @@ class ImageReader {
 
   const model::SectorStore* store_;
   Superblock s_;
-  TreeShape records_;
+  std::vector<BlockAddress> record_blocks_;
 };
 
 }  // namespace headcrash::snapfs

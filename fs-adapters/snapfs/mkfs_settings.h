@@ -1,0 +1,13 @@
+#pragma once
+// The options of mkfs.headcrash-snapfs by name.
+
+#include "fs-adapters/snapfs/mkfs.h"
+#include "fs-adapters/system_under_test.h"
+
+namespace headcrash::snapfs {
+
+std::span<const adapters::MkfsOption> mkfs_options();
+/// Errors: an unknown name, a value that is none.
+Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
+
+}  // namespace headcrash::snapfs

@@ -1,0 +1,326 @@
+// Names and numbers of snapfs in those of every file system (under_test.h).
+#include "fs-adapters/snapfs/under_test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fs-adapters/snapfs/check.h"
+#include "fs-adapters/snapfs/file_system.h"
+#include "fs-adapters/snapfs/image_reader.h"
+#include "fs-adapters/snapfs/mkfs_settings.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+adapters::Counters counters_of(std::uint32_t free_blocks, std::uint32_t free_inodes) {
+  return {{"free blocks", free_blocks}, {"free inodes", free_inodes}};
+}
+
+class SnapfsChecker final : public adapters::ImageChecker {
+ public:
+  Result<adapters::CheckReport> check(const model::SectorStore& store,
+                                      const adapters::CheckOptions& options) override {
+    auto found = snapfs::check(store, options.findings_max);
+    if (!found) return pass_on(found);
+    adapters::CheckReport report{.more_findings = found->more_findings,
+                                 .was_clean = found->superblock.clean,
+                                 .files = found->files,
+                                 .directories = found->directories,
+                                 .space = counters_of(found->free_blocks, found->free_inodes)};
+    for (Finding& finding : found->findings)
+      report.findings.push_back(
+          {.kind = {.name = name_of(finding.kind), .order = static_cast<std::uint16_t>(finding.kind)},
+           .inode = finding.inode,
+           .block = finding.block,
+           .text = std::move(finding.text)});
+    return report;
+  }
+  /// There is nothing to be recovered, and damage is left.
+  Result<adapters::CheckReport> repair(model::SectorStore& store,
+                                       const adapters::CheckOptions& options) override {
+    auto report = check(store, options);
+    if (report) report->unrepaired = !report->nothing_found();
+    return report;
+  }
+};
+
+FileType type_of(const Inode& inode) {
+  if (inode.is_directory()) return FileType::directory;
+  if (inode.is_regular()) return FileType::regular;
+  return inode.is_symlink() ? FileType::symlink : FileType::other;
+}
+
+class SnapfsReader final : public adapters::ImageReader {
+ public:
+  explicit SnapfsReader(snapfs::ImageReader reader) : reader_(std::move(reader)) {}
+
+  std::uint64_t root() const override { return kRootInode; }
+  std::uint64_t layout() const override {
+    const Superblock& s = reader_.superblock();
+    std::uint64_t digest = s.id;
+    for (const std::uint32_t each : {s.block_bytes, s.blocks, s.inodes}) {
+      constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+      digest = (digest ^ each) * kOdd;
+      digest ^= digest >> 31U;
+    }
+    return digest;
+  }
+  std::uint64_t place_of(std::uint64_t inode) const override {
+    return reader_.record_block(number_of(inode));
+  }
+  Result<adapters::ImageInode> inode(std::uint64_t number) const override {
+    const auto found = reader_.record(number_of(number));
+    if (!found) return pass_on(found);
+    // As formats with inodes at fixed places have it: one that nobody has is no error.
+    if (!*found) return adapters::ImageInode{.number = number};
+    const Inode& inode = **found;
+    return adapters::ImageInode{
+        .number = number,
+        .allocated = true,
+        .type = type_of(inode),
+        .mode = inode.mode & 0777U,
+        .links = inode.links,
+        .user = inode.user,
+        .group = inode.group,
+        .size_bytes = inode.size_bytes,
+        .allocated_bytes = std::uint64_t{inode.blocks} * reader_.superblock().block_bytes,
+        .modified_seconds = inode.modified.seconds};
+  }
+  Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
+    auto entries = reader_.names(number_of(directory));
+    if (!entries) return pass_on(entries);
+    std::vector<adapters::ImageName> names;
+    names.reserve(entries->size());
+    for (NamedInode& entry : *entries) names.push_back({std::move(entry.name), entry.inode});
+    return names;
+  }
+  Result<std::string> readlink(std::uint64_t number) const override {
+    const auto inode = reader_.inode(number_of(number));
+    if (!inode) return pass_on(inode);
+    return reader_.readlink(*inode);
+  }
+  Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
+    const auto inode = reader_.inode(number_of(number));
+    if (!inode) return pass_on(inode);
+    const Superblock& s = reader_.superblock();
+    const auto addresses = reader_.addresses(*inode, (inode->size_bytes + s.block_bytes - 1) / s.block_bytes);
+    if (!addresses) return pass_on(addresses);
+    std::vector<adapters::ContentExtent> extents;
+    extents.reserve(addresses->size());
+    for (const BlockAddress at : *addresses)
+      extents.push_back({at == 0 ? adapters::ContentExtent::kHole : s.lba_of(at), s.sectors_per_block()});
+    return extents;
+  }
+  Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
+                           std::span<std::byte> into) const override {
+    const auto inode = reader_.inode(number_of(number));
+    if (!inode) return pass_on(inode);
+    return reader_.read(*inode, offset, into);
+  }
+
+ private:
+  /// What no inode has stays what no inode has.
+  static InodeNumber number_of(std::uint64_t number) {
+    return static_cast<InodeNumber>(std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
+  }
+
+  snapfs::ImageReader reader_;
+};
+
+class MountedSnapfs final : public adapters::MountedSystem {
+ public:
+  explicit MountedSnapfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+
+  Vfs& vfs() override { return *file_system_; }
+  VfsResult<void> unmount() override { return file_system_->unmount(); }
+  void abandon() override { file_system_->abandon(); }
+  adapters::Counters space_counts() const override {
+    const Store& store = file_system_->snapshots();
+    return counters_of(store.free_blocks_now(), store.free_inodes_now());
+  }
+
+ private:
+  std::unique_ptr<FileSystem> file_system_;
+};
+
+/// One way to run it.
+struct Variant {
+  std::string name;
+  std::string title;
+  MountOptions mount = {};
+  bool control = false;
+  VersionCheck version_check = VersionCheck::every_sector;
+  std::string shown_by = {};
+};
+
+/// So few that generations are spawned all the time.
+constexpr std::uint32_t kFewBlocks = 6;
+
+std::vector<Variant> variants() {
+  return {
+      {.name = "snapshots", .title = "Meta-data snapshots, data in place and ordered"},
+      {.name = "snapshots-often",
+       .title = "Meta-data snapshots, a generation for every six dirty blocks",
+       .mount = {.dirty_blocks_max = kFewBlocks}},
+      {.name = "data-copied",
+       .title = "Snapshots of meta-data and data",
+       .mount = {.data = DataMode::copy_on_write}},
+      {.name = "data-unordered",
+       .title = "Meta-data snapshots, data in place whenever",
+       .mount = {.data = DataMode::unordered}},
+      {.name = "kfs",
+       .title = "KFS without snapshots: all in place, nothing ordered",
+       .mount = {.copy_on_write = false},
+       .control = true},
+      {.name = "kfs-reuse",
+       .title = "freed blocks are used again at once, newer generations' writes wait (section III-A)",
+       .mount = {.reuse = Reuse::newer_writes_wait},
+       .control = true},
+      {.name = "reuse-at-once",
+       .title = "freed blocks are used again at once",
+       .mount = {.reuse = Reuse::at_once},
+       .control = true},
+      {.name = "one-superblock",
+       .title = "one superblock",
+       .mount = {.one_superblock = true},
+       .control = true},
+      {.name = "one-version",
+       .title = "a generation's number in the superblock's first sector only",
+       .control = true,
+       .version_check = VersionCheck::first_sector},
+      {.name = "straddle",
+       .title = "operations go on in the generation that is spawned meanwhile",
+       .mount = {.dirty_blocks_max = kFewBlocks, .operations_straddle = true},
+       .control = true},
+      {.name = "commit-early",
+       .title = "the superblock does not wait for the last block",
+       .mount = {.commits_early = true},
+       .control = true},
+      {.name = "drop-in-flight",
+       .title = "what is removed is taken out of the generation on its way, too",
+       .mount = {.dirty_blocks_max = kFewBlocks, .drops_in_flight = true},
+       .control = true},
+  };
+}
+
+adapters::Promises promises_of(const Variant& variant) {
+  const bool ordered = variant.mount.data != DataMode::unordered;
+  return {.fsync_keeps_name = true,
+          .fsync_keeps_links = true,
+          .fsync_keeps_moved_path = true,
+          .fsync_keeps_new_name = true,
+          .replace_keeps_content = ordered,
+          .names = adapters::NameOrder::atomic,
+          .exposes_stale_data = !ordered,
+          .allocation_bytes = MkfsOptions{}.block_bytes,
+          .keeps_allocation = true};
+}
+
+class SnapfsSystem final : public adapters::SystemUnderTest {
+ public:
+  SnapfsSystem(const adapters::FileSystemType& type, Variant variant)
+      : SystemUnderTest(type, {.name = variant.name,
+                               .title = variant.title,
+                               .control = variant.control,
+                               .shown_by = variant.shown_by,
+                               .promises = promises_of(variant),
+                               .block_copy = true}),
+        variant_(std::move(variant)) {}
+
+  Result<std::unique_ptr<adapters::MountedSystem>> mount(os::System& system,
+                                                         const adapters::MountSettings&) const override {
+    auto mounted = FileSystem::mount(system, variant_.mount);
+    if (!mounted) return pass_on(mounted);
+    return std::make_unique<MountedSnapfs>(*std::move(mounted));
+  }
+  bool may_leave(const adapters::FindingKind&) const override { return false; }
+  std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
+    constexpr std::uint64_t kKiB = 1 << 10;
+    const auto disk = [&](std::uint64_t bytes, const char* block, const char* inodes) {
+      return adapters::LabDisk{
+          .bytes = bytes,
+          .mkfs = {
+              {"block-size", block},
+              {"inodes", inodes},
+              {"version-check", variant_.version_check == VersionCheck::first_sector ? "first" : "every"}}};
+    };
+    if (name == "plain") return disk(16 << 20, "4096", "2048");
+    if (name == "tiny") return disk(320 * kKiB, "2048", "96");
+    if (name == "deep") return disk(256 * kKiB, "512", "96");
+    if (name != "used") return {};
+    auto used = disk(256 * kKiB, "512", "96");
+    used.used_by = "snapshots";
+    return used;
+  }
+
+ private:
+  Variant variant_;
+};
+
+class SnapfsType final : public adapters::FileSystemType {
+ public:
+  SnapfsType() {
+    for (Variant& variant : variants())
+      systems_.push_back(std::make_unique<SnapfsSystem>(*this, std::move(variant)));
+  }
+
+  std::string_view name() const override { return "snapfs"; }
+  std::string_view title() const override {
+    return "The meta-data snapshotting file system of Soares, Krieger and Da Silva 2003";
+  }
+  std::span<const adapters::MkfsOption> mkfs_options() const override { return snapfs::mkfs_options(); }
+  Result<adapters::MadeImage> mkfs(model::SectorStore& store,
+                                   const adapters::Settings& settings) const override {
+    const auto options = mkfs_options_of(settings);
+    if (!options) return pass_on(options);
+    const auto made = snapfs::mkfs(store, *options);
+    if (!made) return pass_on(made);
+    return adapters::MadeImage{
+        .text =
+            fmt::format("{} blocks of {} bytes, {} inodes", made->blocks, made->block_bytes, made->inodes),
+        .facts = {{"blocks", made->blocks},
+                  {"block_bytes", made->block_bytes},
+                  {"inodes", made->inodes},
+                  {"data_bytes", std::uint64_t{made->free_blocks} * made->block_bytes}}};
+  }
+  std::unique_ptr<adapters::ImageChecker> checker() const override {
+    return std::make_unique<SnapfsChecker>();
+  }
+  bool repairs_damage() const override { return false; }
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+    auto reader = snapfs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    return std::make_unique<SnapfsReader>(*std::move(reader));
+  }
+  /// Superblocks, the blocks that a new file system begins with, and what is copied from them.
+  Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
+    const auto reader = snapfs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    const Superblock& s = reader->superblock();
+    std::vector<os::SectorRange> areas;
+    for (const std::uint64_t at : kSlotAt)
+      areas.push_back({at / kSectorBytes, (at + kSuperblockBytes) / kSectorBytes});
+    for (const BlockAddress root : {s.record_map, s.inode_map, s.block_map})
+      areas.push_back({s.lba_of(root), s.lba_of(root + 1)});
+    areas.push_back({s.lba_of(s.first_block())});
+    return areas;
+  }
+  std::span<const std::unique_ptr<const adapters::SystemUnderTest>> systems() const override {
+    return systems_;
+  }
+  std::string_view usual_system() const override { return "snapshots"; }
+
+ private:
+  std::vector<std::unique_ptr<const adapters::SystemUnderTest>> systems_;
+};
+
+}  // namespace
+
+const adapters::FileSystemType& file_system_type() {
+  static const SnapfsType kType;
+  return kType;
+}
+
+}  // namespace headcrash::snapfs
