@@ -300,6 +300,7 @@ class SnapfsType final : public adapters::FileSystemType {
     if (!reader) return pass_on(reader);
     const Superblock& s = reader->superblock();
     std::vector<os::SectorRange> areas;
+    areas.reserve(std::size(kSlotAt) + 4);
     for (const std::uint64_t at : kSlotAt)
       areas.push_back({at / kSectorBytes, (at + kSuperblockBytes) / kSectorBytes});
     for (const BlockAddress root : {s.record_map, s.inode_map, s.block_map})

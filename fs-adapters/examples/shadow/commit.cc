@@ -43,7 +43,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
       store->use_[address] = Use::committed;
       --store->free_;
     }
-    store->inodes_.emplace(record.number, std::make_unique<CoreInode>(system.executor, std::move(record)));
+    const InodeNumber number = record.number;
+    store->inodes_.emplace(number, std::make_unique<CoreInode>(system.executor, std::move(record)));
   }
   return store;
 }
