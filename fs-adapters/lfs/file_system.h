@@ -27,7 +27,7 @@ class FileSystem final : public tree::FileSystem {
 
  private:
   explicit FileSystem(std::unique_ptr<Store> store) : FileSystem(*store, std::move(store)) {}
-  FileSystem(Store& log, std::unique_ptr<Store> store) : tree::FileSystem(std::move(store)), log_(log) {}
+  FileSystem(Store& log, std::unique_ptr<Store>&& store) : tree::FileSystem(std::move(store)), log_(log) {}
   Store& log_;
 };
 

@@ -57,7 +57,6 @@ VfsResult<void> Store::commit_open(Clean clean) {
   }
   s_ = next;
   committed_ = next.generation;
-  committed_at_ = executor.now();
   ++counters_.commits;
   let_go_of_freed(*closing_);
   closing_.reset();

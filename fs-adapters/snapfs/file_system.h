@@ -28,7 +28,7 @@ class FileSystem final : public tree::FileSystem {
 
  private:
   explicit FileSystem(std::unique_ptr<Store> store) : FileSystem(*store, std::move(store)) {}
-  FileSystem(Store& snapshots, std::unique_ptr<Store> store)
+  FileSystem(Store& snapshots, std::unique_ptr<Store>&& store)
       : tree::FileSystem(std::move(store)), snapshots_(snapshots) {}
   Store& snapshots_;
 };

@@ -143,7 +143,7 @@ TEST_P(SnapfsOperations, NamesAndAttributes) {
   });
 }
 
-TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterTheLast) {
+TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterItsFirstChange) {
   run([&](Vfs& fs) {
     bench::put_file(fs, "f", "text");
     const auto now = [&] { return machine_.executor().now(); };

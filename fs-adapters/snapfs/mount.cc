@@ -101,7 +101,6 @@ Result<void> Store::come_up() {
       return fail("snapfs", "there is no root directory", "check it: it is damaged");
   }
   if (auto removed = remove_unlinked(); !removed) return removed;
-  schedule_tick();
   return {};
 }
 

@@ -10,7 +10,6 @@ namespace headcrash::snapfs {
 namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
-constexpr os::TimeNs kTickNs = model::kSecondNs;
 /// Blocks that one operation may copy although the disk is full: an exchange changes two entries of each of two
 /// directories and two "..", each perhaps below three blocks of addresses, and as many blocks of records.
 constexpr std::uint32_t kOperationBlocks = 24;
@@ -34,7 +33,6 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       next_inode_generation_(superblock.next_generation),
       open_(std::make_unique<Generation>(superblock.generation + 1)),
       committed_(superblock.generation),
-      committed_at_(system.executor.now()),
       commit_lock_(system.executor),
       operation_ended_(system.executor),
       loaded_(system.executor),
@@ -168,6 +166,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   if (inode.removed) return;
   Operation* const operation = current_operation();
+  schedule_commit();
   Generation& generation = operation != nullptr ? generation_of(*operation) : *open_;
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
             "snapfs: an inode is changed in its newest generation or a newer one");
@@ -267,6 +266,7 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode&, tree:
 // Operations.
 
 Generation& Store::generation_of(Operation& operation) {
+  schedule_commit();
   if (options_.operations_straddle) return *open_;
   if (operation.generation == nullptr) {
     operation.generation = open_.get();
@@ -379,16 +379,18 @@ void Store::wake_spawner() {
   });
 }
 
-/// Once a second, by the syncer.
-void Store::tick() {
-  if (abandoned_ || closing_down_) return;
-  if (!stopped_ && !open_->empty() && executor.now() >= committed_at_ + options_.commit_interval_ns)
-    (void)commit_all();
-  if (!abandoned_ && !closing_down_) schedule_tick();
-}
-
-void Store::schedule_tick() {
-  system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
+/// The open generation changes: it is on the disk by the end of an interval that begins now.
+void Store::schedule_commit() {
+  if (commit_scheduled_ || abandoned_ || closing_down_ || stopped_) return;
+  commit_scheduled_ = true;
+  const auto work = [this] {
+    commit_scheduled_ = false;
+    if (!open_->empty())
+      (void)commit_all();
+    else if (open_->operations != 0)
+      schedule_commit();  // one of them is about to change something
+  };
+  system_.syncer.add_work(work, executor.now() + options_.commit_interval_ns);
 }
 
 }  // namespace headcrash::snapfs

@@ -58,7 +58,7 @@ enum class Reuse : std::uint8_t {
 struct MountOptions {
   bool copy_on_write = true;  ///< off: metadata in place, which is KFS without snapshots
   DataMode data = DataMode::ordered;
-  os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the last commit
+  os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the first change since the last
   std::uint32_t dirty_blocks_max = 0;                     ///< of the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
 
@@ -178,8 +178,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool has_room(std::uint32_t blocks) const;
   VfsResult<void> wait_for_room();
   void wake_spawner();
-  void tick();
-  void schedule_tick();
+  void schedule_commit();
 
   // file_blocks.cc
   /// A way from a pointer through blocks of addresses to a block.
@@ -249,7 +248,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unique_ptr<Generation> closing_;  ///< null: none is on its way
   bool closing_is_moved_ = false;        ///< it needs no more blocks
   std::uint64_t committed_ = 0;
-  os::TimeNs committed_at_ = 0;
+  bool commit_scheduled_ = false;
   os::FiberLock commit_lock_;
   os::WaitQueue operation_ended_;
   std::unordered_map<const os::Fiber*, Operation*> operations_;

@@ -8,7 +8,8 @@ PATH=$build/bin:$PATH
 db="my results.db"   # a name that a shell would take apart
 
 ask() { sqlite3 -cmd '.timeout 10000' "$db" "$1"; }
-# begins LOG ARGUMENT...: a campaign in the background; returns when it has a trial more.
+# begins LOG ARGUMENT...: a campaign in the background; returns when it has a trial more, with the campaign stopped in its
+# middle (SIGSTOP), so that a fast machine does not finish it before it is interrupted.
 begins() {
   local log=$1 before
   shift
@@ -16,7 +17,14 @@ begins() {
   "$headcrash" campaign "$@" >"$log" 2>&1 &
   server=$!
   for _ in $(seq 600); do
-    [ "$(ask 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)" -le "$before" ] || return 0
+    if [ "$(ask 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)" -gt "$before" ]; then
+      # not while it is writing: the database would be locked
+      until kill -STOP "$server" && sqlite3 "$db" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null; do
+        kill -CONT "$server"
+        sleep 0.01
+      done
+      return 0
+    fi
     kill -0 "$server" 2>/dev/null || failed "it ended: $(cat "$log")"
     sleep 0.1
   done
@@ -25,6 +33,7 @@ begins() {
 interrupts() {
   local status=0
   kill -INT "$server"
+  kill -CONT "$server"
   wait "$server" || status=$?
   server=
   [ "$status" -eq 130 ] || failed "an interrupted campaign exited with $status"

@@ -51,7 +51,7 @@ class FileSystem final : public tree::FileSystem {
  private:
   FileSystem(os::System& system, std::unique_ptr<Store> store)
       : FileSystem(system, *store, std::move(store)) {}
-  FileSystem(os::System& system, Store& its, std::unique_ptr<Store> store)
+  FileSystem(os::System& system, Store& its, std::unique_ptr<Store>&& store)
       : tree::FileSystem(std::move(store)), cache_(system.cache), store_(its) {}
 
   os::BufferCache& cache_;
