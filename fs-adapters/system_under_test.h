@@ -226,7 +226,8 @@ class FileSystemType;
 struct SystemDescription {
   std::string name;  ///< within its type: "soft-updates-init"
   std::string title;
-  bool control = false;  ///< keeps no promise on purpose and has to be caught
+  bool control = false;          ///< keeps no promise on purpose and has to be caught
+  bool shows_unmounted = false;  ///< of a control: what it breaks can be seen after an unmount, too
   /// Of a control that few workloads show, one that does, as campaigns name it: "reuse/3@tiny~2".
   std::string shown_by = {};
   Promises promises = {};

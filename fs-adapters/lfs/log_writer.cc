@@ -178,7 +178,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   invariant(static_cast<bool>(buffer), "lfs: what is dirty is in the cache");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
   std::memcpy(into.data(), buffer.bytes().data(), length);
-  cache_.moved(std::move(buffer), address);
+  cache_.release(std::move(buffer));
   inode.dirty.erase(planned.block);
   inode.unplaced.erase(planned.block);
   dirty_bytes_ -= s_.block_bytes;
@@ -295,7 +295,13 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   fill_inodes(*plan, first_inode_item);
   fill_map_blocks(*plan);
   fill_usage_blocks(*plan);
-  return write_region(plan->region);
+  if (auto written = write_region(plan->region); !written) return written;
+  // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
+  // their inodes have kept them as they were.
+  for (const PlannedBlock& block : plan->blocks)
+    if (os::HeldBuffer buffer = cache_.cached(key_of(*block.inode, block.block)))
+      cache_.moved(std::move(buffer), plan->region.address(block.item));
+  return {};
 }
 
 /// The same things, where the log's end is now.

@@ -414,6 +414,14 @@ TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
   EXPECT_NE(by_fsync.judge({}, deaf), kNothing) << "fsync does";
 }
 
+TEST(Promises, WhatIsRefusedNeedNotBeUndone) {
+  // The cut came before the removal, which would have been refused, too, was reported.
+  const Case refused{{"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
+                     2,
+                     {{3, workload::Outcome::skipped}}};
+  EXPECT_EQ(refused.judge({file("a", 0, 0, 0, 1)}, kPlain), kNothing);
+}
+
 TEST(Promises, AnFsyncThatPersistsNothingKeepsNothing) {
   adapters::Promises checkpoints = kNames;
   checkpoints.fsync_persists = false;
