@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tells the tree of a UFS image as dissect.ffs (PyPI), which is none of ours, reads it: one line a name, sorted.
+"""Tells the tree of a UFS image as dissect.ffs, which is none of ours, reads it: one line a name, sorted.
 
 TYPE PATH LINKS SIZE DIGEST, where DIGEST is FNV-1a of a regular file's bytes or of a link's target. Compared with
 ours by independent_test.cc. Exit code 77 when dissect.ffs is not installed.
