@@ -77,6 +77,7 @@ struct CheckReport {
   bool log_in_use = false;          ///< not clean, and recovery is the log's: a journal, a roll-forward
   bool unrepaired = false;          ///< a repair that left something
   std::size_t replayed = 0;         ///< transactions of the log: replayed by a repair, to be replayed
+  std::string log;                  ///< what these are, in words; empty: transactions of a journal
   std::uint32_t files = 0, directories = 0;
   Counters space;  ///< as MountedSystem::space_counts() when nothing is owed
 

@@ -41,12 +41,16 @@ int tell(const Error& error, int code) {
   return code;
 }
 
-/// `replay`: what becomes of the journal's transactions.
+/// `replay`: what becomes of the log's transactions.
 void print(const adapters::CheckReport& report, const char* replay) {
   for (const adapters::CheckFinding& finding : report.findings)
     fmt::print("{}: {}{}\n", finding.kind.name, finding.text, finding.repaired ? " (repaired)" : "");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
-  if (report.replayed > 0) fmt::print("journal: {} transactions {}\n", report.replayed, replay);
+  if (report.replayed == 0) return;
+  if (report.log.empty())
+    fmt::print("journal: {} transactions {}\n", report.replayed, replay);
+  else
+    fmt::print("log: {}, {}\n", report.log, replay);
 }
 
 int look(DeviceStore& device, adapters::ImageChecker& checker) {

@@ -32,25 +32,27 @@ Result<void> WritesApart::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   return {};
 }
 
-Result<std::uint64_t> recover_image(model::SectorStore& store) {
+Result<Recovered> recover_image(model::SectorStore& store) {
   os::MemoryMachine machine(store, {.latency_ns = 0, .system = {.cache = {.bytes = kCacheBytes}}});
   os::Account account{.name = "recovery"};
-  Result<std::uint64_t> regions = 0;
+  Result<Recovered> recovered;
   std::unique_ptr<FileSystem> mounted;
   machine.system.run_as(account, [&] {
     auto file_system = FileSystem::mount(machine.system, {.background_cleaner = false});
     if (!file_system) {
-      regions = pass_on(file_system);
+      recovered = pass_on(file_system);
       return;
     }
     mounted = *std::move(file_system);
-    regions = mounted->log().counters().regions_rolled_forward;
+    const Counters& counters = mounted->log().counters();
+    recovered =
+        Recovered{counters.regions_rolled_forward, counters.inodes_rolled_forward, counters.inodes_moved};
     if (!mounted->unmount())
-      regions = fail("lfs", "what was recovered cannot be written", "look at the device");
+      recovered = fail("lfs", "what was recovered cannot be written", "look at the device");
   });
   machine.disk.power_cut();
   machine.system.executor.halt();
-  return regions;
+  return recovered;
 }
 
 }  // namespace headcrash::lfs

@@ -10,9 +10,16 @@
 
 namespace headcrash::lfs {
 
+/// What a recovery has taken in of the log.
+struct Recovered {
+  std::uint64_t regions = 0;
+  std::uint64_t inodes = 0;  ///< whose newest copies were in them
+  std::uint64_t moved = 0;   ///< of these inodes: the cleaner's work, nobody had changed them
+};
+
 /// Rolls forward, unless the image's last mount did without, and unmounts; then the image says that it is
-/// clean. Returns how many regions of the log were taken in. Errors: as a mount's, and the store's.
-Result<std::uint64_t> recover_image(model::SectorStore& store);
+/// clean. Errors: as a mount's, and the store's.
+Result<Recovered> recover_image(model::SectorStore& store);
 
 /// What is written stays here. For who wants to know what a recovery would make of an image.
 class WritesApart final : public model::SectorStore {

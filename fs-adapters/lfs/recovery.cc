@@ -161,6 +161,12 @@ class Recovery {
     st_.last_summary_ = address;
   }
 
+  /// Nobody has changed the file, and yet its blocks lie elsewhere.
+  static bool only_moved(const Inode& before, const Inode& after) {
+    return before.changed == after.changed && before.modified == after.modified &&
+           before.size_bytes == after.size_bytes && before.pointers != after.pointers;
+  }
+
   VfsResult<void> make_known(const Written& written) {
     MapEntry& entry = st_.map_[written.inode.number];
     Inode before;
@@ -170,7 +176,9 @@ class Recovery {
       if (auto loaded = st_.load(known); !loaded) return loaded;
       before = known.disk;
       st_.drop_live(entry.address, kInodeBytes);
+      if (only_moved(before, written.inode)) ++st_.counters_.inodes_moved;
     }
+    ++st_.counters_.inodes_rolled_forward;
     const std::int64_t modified =
         std::int64_t{written.inode.modified.seconds} * model::kSecondNs + written.inode.modified.nanoseconds;
     modified_ns_ = modified;

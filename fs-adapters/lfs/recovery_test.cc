@@ -1,5 +1,6 @@
 // What a mount makes of a log: where it ends, which checkpoint counts, what becomes of files without names.
 #include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/recover_image.h"
 
 namespace headcrash::lfs {
 namespace {
@@ -86,6 +87,38 @@ TEST(LfsRecovery, WhatAMountWithoutRollForwardHasNotCheckpointedIsGone) {
                 },
                 {.roll_forward = false});
   EXPECT_EQ(text_of(*disk.store, "f"), "old");
+}
+
+/// Cut between a pass of the cleaner and its checkpoint: what it had written is told from what users had.
+TEST(LfsRecovery, TellsWhatTheCleanerHasMoved) {
+  Disk disk;
+  os::LoggedStore log(*disk.store);
+  std::vector<std::byte> before(disk.store->sectors() * kSectorBytes);
+  until_the_cut(log, [&](Machine& m) {
+    for (int i = 0; i < 40; ++i)
+      bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(8'000, 'f'));
+    for (int i = 0; i < 40; i += 2) EXPECT_TRUE(m.file_system->unlink("f" + std::to_string(i)));
+    EXPECT_TRUE(m.file_system->sync());
+    bench::put_file(*m.file_system, "f1", "changed", bench::Fsync::yes);
+    EXPECT_TRUE(disk.store->read(0, before));
+    log.keep = true;
+    EXPECT_TRUE(m.file_system->log().clean());
+    EXPECT_GT(m.file_system->log().counters().blocks_moved, 50U);
+    log.keep = false;
+  });
+  ASSERT_GT(log.log.size(), 1U);
+  EXPECT_TRUE(disk.store->write(0, before));
+  const auto untouched = recover_image(*disk.store);
+  EXPECT_EQ(untouched->inodes, 1U);
+  EXPECT_EQ(untouched->moved, 0U);
+  std::uint64_t most = 0;
+  for (std::size_t writes = 1; writes < log.log.size(); ++writes) {
+    EXPECT_TRUE(disk.store->write(0, before));
+    for (std::size_t i = 0; i < writes; ++i) EXPECT_TRUE(disk.store->write(log.log[i].lba, log.log[i].bytes));
+    most = std::max(most, recover_image(*disk.store)->moved);
+    bench::expect_clean(*disk.store);
+  }
+  EXPECT_GT(most, 5U);
 }
 
 TEST(LfsRecovery, ATornCheckpointLeavesTheOtherOne) {

@@ -98,6 +98,8 @@ struct Counters {
   std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
+  std::uint64_t inodes_rolled_forward = 0;
+  std::uint64_t inodes_moved = 0;  ///< of these: unchanged, but elsewhere, which is the cleaner's work
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {

@@ -34,15 +34,15 @@ class LfsChecker final : public adapters::ImageChecker {
     add(*at_checkpoint, options, report);
     if (report.was_clean) return report;
     WritesApart apart(store);
-    const auto regions = recover_image(apart);
-    auto recovered = regions ? lfs::check(apart) : pass_on(regions);
+    const auto taken_in = recover_image(apart);
+    auto recovered = taken_in ? lfs::check(apart) : pass_on(taken_in);
     if (!recovered) {
       CheckReport none;
       none.findings.push_back({FindingKind::recovery, recovered.error().message()});
       add(none, options, report);
       return report;
     }
-    report.replayed = *regions;
+    say(*taken_in, report);
     add(*recovered, options, report);
     return report;
   }
@@ -51,23 +51,28 @@ class LfsChecker final : public adapters::ImageChecker {
                                        const adapters::CheckOptions& options) override {
     const auto reader = lfs::ImageReader::open(store);
     if (!reader) return pass_on(reader);
-    std::uint64_t regions = 0;
+    Recovered taken_in;
     if (!reader->checkpoint().clean) {
       const auto recovered = recover_image(store);
       if (!recovered) return pass_on(recovered);
-      regions = *recovered;
+      taken_in = *recovered;
     }
     auto after = lfs::check(store);
     if (!after) return pass_on(after);
     adapters::CheckReport report{.was_clean = reader->checkpoint().clean,
                                  .log_in_use = !reader->checkpoint().clean,
-                                 .unrepaired = !after->nothing_found(),
-                                 .replayed = regions};
+                                 .unrepaired = !after->nothing_found()};
+    say(taken_in, report);
     add(*after, options, report);
     return report;
   }
 
  private:
+  static void say(const Recovered& taken_in, adapters::CheckReport& report) {
+    report.replayed = taken_in.regions;
+    report.log = fmt::format("{} regions with {} inodes, {} of them moved by the cleaner", taken_in.regions,
+                             taken_in.inodes, taken_in.moved);
+  }
   static void add(CheckReport& made, const adapters::CheckOptions& options, adapters::CheckReport& report) {
     for (Finding& finding : made.findings) {
       if (report.findings.size() < options.findings_max)

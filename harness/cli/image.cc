@@ -94,7 +94,8 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
   for (const adapters::CheckFinding& f : report.findings)
     fmt::print("{}: {}{}\n", f.kind.name, f.text, f.repaired ? " (repaired)" : "");
   if (report.replayed > 0)
-    fmt::print("log: {} transactions {}\n", report.replayed,
+    fmt::print("log: {}, {}\n",
+               report.log.empty() ? fmt::format("{} transactions", report.replayed) : report.log,
                arguments.repair ? "replayed" : "to be replayed");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
