@@ -138,8 +138,20 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   return {};
 }
 
+/// One pass at a time: two would read the same segments, and each would count on all the room there is. Who
+/// has waited for one has had it.
 VfsResult<std::int64_t> Store::clean() {
+  const std::uint64_t passes = passes_done_;
+  const tree::FiberLockGuard one_at_a_time(clean_lock_);
   if (stopped_) return refuse(EIO);
+  if (passes_done_ != passes) return given_by_last_pass_;
+  const auto given = clean_now();
+  ++passes_done_;
+  given_by_last_pass_ = given.value_or(0);
+  return given;
+}
+
+VfsResult<std::int64_t> Store::clean_now() {
   const std::uint32_t before = clean_segments_;
   // What the users have changed has its room first.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();

@@ -35,6 +35,7 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       no_compound_(system.executor),
       gate_(system.executor),
       checkpoint_lock_(system.executor),
+      clean_lock_(system.executor),
       random_(superblock.id * 2654435761ULL + 1) {
   cache_.hooks(this);
   taken_[0] = taken_[1] = true;

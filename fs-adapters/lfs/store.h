@@ -24,7 +24,7 @@
 // A checkpoint waits until no operation is under way and keeps new ones waiting (4.5.2.1). What has become
 // empty before it may be written again when it is durable, and not before.
 //
-// Locks: gate (operations and checkpoints), inodes, then the log's lock. Threads: the executor's.
+// Locks: the cleaner's, gate (operations and checkpoints), inodes, then the log's lock. Threads: the executor's.
 
 #include <functional>
 #include <list>
@@ -263,6 +263,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // cleaner.cc
   std::uint64_t log_room_bytes() const;
   std::uint64_t overhead_bytes() const;
+  VfsResult<std::int64_t> clean_now();
   VfsResult<void> clean_segment(SegmentNumber segment);
   VfsResult<void> move_live(const SummaryEntry& entry, SectorAddress address,
                             std::span<const std::byte> bytes);
@@ -323,6 +324,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::WaitQueue gate_;
   os::FiberLock checkpoint_lock_;
   bool cleaner_runs_ = false;
+  os::FiberLock clean_lock_;
+  std::uint64_t passes_done_ = 0;
+  std::int64_t given_by_last_pass_ = 0;  ///< segments
   os::TimeNs checkpoint_at_ = 0;
   std::uint64_t changes_ = 0;
   std::uint64_t random_ = 0;
