@@ -1,5 +1,6 @@
 // Images that a stranger wrote: each input is a list of edits to a small file system's image, 6 bytes each.
-// Whatever they are, checker, reader and mount end, and what was mounted is unmounted without a crash.
+// Whatever they are, checker, reader and mount end, what was mounted is unmounted without a crash, and nothing
+// is written but checkpoint regions and segments.
 
 #include <gtest/gtest.h>
 
@@ -77,9 +78,17 @@ struct Target {
         std::vector<std::byte> some(5'000);
         (void)reader->read(found.inode, 0, some);
       });
-    bench::Machine m(*store);
-    if (const auto mounted = m.try_mount(); !mounted)
-      return kind * 31 + fuzz::novelty(mounted.error().problem);
+    bench::LoggedStore log(*store);
+    log.keep = true;
+    bench::Machine m(log);
+    const auto mounted = m.try_mount();
+    if (mounted) use(m);
+    expect_in_place(bytes, log);
+    return mounted ? kind + 1 : kind * 31 + fuzz::novelty(mounted.error().problem);
+  }
+
+ private:
+  static void use(bench::Machine& m) {
     m.as_user([&] {
       Vfs& fs = *m.file_system;
       for (const char* path : {"d/large", "d/new", "last"})
@@ -93,7 +102,22 @@ struct Target {
       (void)m.file_system->unmount();
       m.file_system.reset();
     });
-    return kind + 1;
+  }
+
+  /// Whatever it was told, it has written to checkpoint regions and segments only.
+  static void expect_in_place(std::span<const std::byte> image, const bench::LoggedStore& log) {
+    const auto s =
+        decode_superblock(image.subspan(kSuperblockAddress * kSectorBytes), image.size() / kSectorBytes);
+    for (const bench::LoggedStore::Write& write : log.log) {
+      ASSERT_TRUE(s) << "a file system that is none was written to";
+      const std::uint64_t sectors = write.bytes.size() / kSectorBytes;
+      const bool is_checkpoint = (write.lba == s->checkpoints[0] || write.lba == s->checkpoints[1]) &&
+                                 sectors == s->checkpoint_sectors;
+      const bool in_a_segment =
+          write.lba < image.size() / kSectorBytes &&
+          s->holds(static_cast<SectorAddress>(write.lba), static_cast<std::uint32_t>(sectors));
+      EXPECT_TRUE(is_checkpoint || in_a_segment) << write.lba << ", " << sectors << " sectors";
+    }
   }
 };
 
