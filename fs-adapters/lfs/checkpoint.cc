@@ -147,6 +147,10 @@ VfsResult<void> Store::write_checkpoint_region() {
   if (auto flushed = flush_device(); !flushed) return flushed;
   // Now nothing that could be mounted refers to them.
   give_back(emptied);
+  // One that was cleaned may have got live data again, for want of room for it elsewhere; then it counts later.
+  const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
+  cleaned_unfinished_ -= cleaned;
+  counters_.segments_emptied += emptied.size() - cleaned;
   sectors_since_checkpoint_ = 0;
   ++counters_.checkpoints;
   return {};

@@ -180,6 +180,7 @@ VfsResult<std::int64_t> Store::clean_now() {
     // one's.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
+    const std::uint32_t live = usage_[one.segment].live_bytes;
     if (auto cleaned = clean_segment(one.segment); !cleaned) {
       // What cannot be read stays where it is.
       if (stopped_) return pass_on_errno(cleaned);
@@ -187,6 +188,8 @@ VfsResult<std::int64_t> Store::clean_now() {
     }
     ++counters_.segments_cleaned;
     ++cleaned_now;
+    ++cleaned_unfinished_;
+    counters_.cleaned_live_bytes += live;
   }
   ++counters_.cleaner_passes;
   // A checkpoint that gives nothing back only takes of the room that is left.

@@ -41,6 +41,7 @@ void Store::mark_dirty(CoreInode& inode, BlockId block) {
   if (inode.dirty.insert(block).second) dirty_bytes_ += s_.block_bytes;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
   cache_.mark_dirty(key_of(inode, block));
+  want_tick();
 }
 
 VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
@@ -122,19 +123,37 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
+/// Of a file that is read in order the next block is asked for together with this one, if it lies behind it: in a log it
+/// may be anywhere, and a seek for what is perhaps not wanted would cost more than it can save.
+void Store::read_ahead(CoreInode& inode, BlockId id) {
+  const bool sequential = inode.next_sequential == id.index;
+  inode.next_sequential = std::int64_t{id.index} + 1;
+  const BlockId next{0, id.index + 1};
+  if (!sequential || std::uint64_t{next.index} * s_.block_bytes >= inode.placed_size) return;
+  const auto here = address_of(inode, id), there = address_of(inode, next);
+  if (!here || !there || *here == 0 || *there != *here + s_.block_sectors()) return;
+  for (const auto& [one, address] : {std::pair{id, *here}, std::pair{next, *there}}) {
+    const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, one);
+    if (!s_.holds(address, bytes / kSectorBytes)) return;
+    cache_.read_ahead(key_of(inode, one), os::Content::data, address, bytes);
+  }
+}
+
+/// As it is in the cache or in the log; empty: a hole.
+VfsResult<os::HeldBuffer> Store::placed_block(CoreInode& inode, BlockId id) {
+  const auto address = address_of(inode, id);
+  if (!address) return pass_on_errno(address);
+  return read_at(inode, id, *address);
+}
+
 VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::int64_t block) {
   CoreInode& inode = core(tree_inode);
   const BlockId id{0, static_cast<std::uint32_t>(block)};
   if (static_cast<std::uint64_t>(block) >= s_.blocks_per_file_max()) return os::HeldBuffer{};
-  auto buffer = cache_.cached(key_of(inode, id));
-  if (!buffer) {
-    const auto address = address_of(inode, id);
-    if (!address) return pass_on_errno(address);
-    auto read = read_at(inode, id, *address);
-    if (!read || !*read) return read;
-    buffer = std::move(*read);
-  }
-  return resized(std::move(buffer), buffer_bytes(inode, id, kSectorBytes));
+  if (!recovering_) read_ahead(inode, id);
+  auto buffer = placed_block(inode, id);
+  if (!buffer || !*buffer) return buffer;
+  return resized(std::move(*buffer), buffer_bytes(inode, id, kSectorBytes));
 }
 
 VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, tree::CoreInode& tree_inode,
@@ -148,9 +167,14 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, t
       if (auto flushed = flush({&inode}); !flushed) return pass_on_errno(flushed);
     if (!has_room(s_.block_bytes)) return refuse(ENOSPC);
   }
-  auto buffer = read_block(inode, wanted.block);
-  if (!buffer) return buffer;
   const std::uint32_t bytes = buffer_bytes(inode, id, wanted.bytes);
+  VfsResult<os::HeldBuffer> buffer = os::HeldBuffer{};
+  const auto address = wanted.overwritten ? address_of(inode, id) : SectorAddress{0};
+  if (!address) return pass_on_errno(address);
+  if (*address != 0)
+    *buffer = cache_.get(key_of(inode, id), os::Content::data, *address, bytes);
+  else if (buffer = placed_block(inode, id); !buffer)
+    return buffer;
   if (*buffer) {
     *buffer = resized(std::move(*buffer), bytes);
   } else {

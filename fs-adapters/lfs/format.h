@@ -169,6 +169,7 @@ enum class Content : std::uint8_t {
   usage = 6,
   directory_log = 7
 };
+inline constexpr std::size_t kContents = 8;
 struct SummaryEntry {
   Content content = Content::data;
   InodeNumber inode = 0;      ///< of a file's blocks

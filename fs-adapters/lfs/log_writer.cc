@@ -222,6 +222,8 @@ VfsResult<void> Store::write_region(Region& region) {
   sectors_since_checkpoint_ += sectors;
   ++counters_.regions;
   counters_.sectors_written += sectors;
+  for (std::size_t i = 0; i < region.size(); ++i)
+    counters_.sectors_of[static_cast<std::size_t>(region.entry(i).content)] += region.entry(i).sectors;
   cpu.use(static_cast<os::TimeNs>(bytes.size() / 1024) * cpu.costs().copy_per_kib);
   return write_sectors(region.start(), bytes);
 }
@@ -293,8 +295,11 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   }
   for (const PlannedBlock& block : plan->blocks) fill_block(*plan, block);
   fill_inodes(*plan, first_inode_item);
+  const auto placed = static_cast<os::TimeNs>(plan->blocks.size()),
+             inodes = static_cast<os::TimeNs>(plan->inodes.size());
   fill_map_blocks(*plan);
   fill_usage_blocks(*plan);
+  cpu.use(placed * cpu.costs().allocation + inodes * cpu.costs().inode_changed);
   if (auto written = write_region(plan->region); !written) return written;
   // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
   // their inodes have kept them as they were.
@@ -342,6 +347,7 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
     const CoreInode& inode = *inodes_.at(number);
     if (inode.lock.locked() || inode.loading) continue;
     if (changed_before != 0 && inode.dirty_since >= changed_before) continue;
+    if (options_.directories_wait && inode.disk.is_directory()) continue;
     found.emplace_back(inode.dirty_since, number);
   }
   if (found.empty() && (changed_before != 0 || records_.empty())) return {};

@@ -103,15 +103,64 @@ class Recovery {
     if (!summary || summary->sequence != st_.sequence_ + 1 || summary->epoch != epoch) return false;
     if (summary->next_segment == segment) return false;
     bytes.resize(std::size_t{summary->sectors} * kSectorBytes);
-    if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
+    if (auto read = read_region(*summary, address, bytes); !read) return pass_on_errno(read);
     if (!region_complete(*summary, s_, bytes)) return false;
     const auto records = records_of(*summary, bytes);
     if (!records) return false;
     for (const NameRecord& record : *records) records_.emplace_back(summary->sequence, record);
     take_inodes(*summary, address, bytes);
+    take_index_blocks(*summary, address, bytes);
     move_end(segment, offset, *summary, address);
     ++st_.counters_.regions_rolled_forward;
     return true;
+  }
+
+  static bool is_index(Content content) {
+    return content == Content::index1 || content == Content::index2 || content == Content::index3;
+  }
+
+  /// Index blocks come by with their region, and the usage table will be told what they lead to; each by itself would
+  /// cost an access. Of a long log the later ones are read again.
+  void take_index_blocks(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
+    constexpr std::size_t kMostBytes = 4 << 20;
+    std::uint32_t at = summary.summary_sectors();
+    for (const SummaryEntry& entry : summary.entries) {
+      const auto block =
+          bytes.subspan(std::size_t{at} * kSectorBytes, std::size_t{entry.sectors} * kSectorBytes);
+      if (is_index(entry.content) && block.size() == s_.block_bytes &&
+          (index_blocks_.size() + 1) * s_.block_bytes <= kMostBytes)
+        index_blocks_[start + at].assign(block.begin(), block.end());
+      at += entry.sectors;
+    }
+  }
+
+  VfsResult<void> read_index(SectorAddress address, std::span<std::byte> into) {
+    const auto known = index_blocks_.find(address);
+    if (known == index_blocks_.end()) return st_.read_sectors(address, into);
+    std::copy(known->second.begin(), known->second.end(), into.begin());
+    return {};
+  }
+
+  /// All of it where a checksum has to be computed; otherwise what tells of files, and the trailer: data is passed
+  /// over.
+  VfsResult<void> read_region(const Summary& summary, SectorAddress address, std::span<std::byte> bytes) {
+    if (s_.checksums) return st_.read_sectors(address, bytes);
+    const auto read = [&](std::uint32_t from, std::uint32_t end) -> VfsResult<void> {
+      if (from == end) return {};
+      const std::size_t length = std::size_t{end - from} * kSectorBytes;
+      return st_.read_sectors(address + from, bytes.subspan(std::size_t{from} * kSectorBytes, length));
+    };
+    std::uint32_t at = summary.summary_sectors(), begun = at;
+    for (const SummaryEntry& entry : summary.entries) {
+      const bool wanted = entry.content == Content::directory_log || entry.content == Content::inodes ||
+                          is_index(entry.content);
+      if (!wanted) {
+        if (auto done = read(begun, at); !done) return done;
+        begun = at + entry.sectors;
+      }
+      at += entry.sectors;
+    }
+    return read(begun, summary.sectors);
   }
 
   std::optional<std::vector<NameRecord>> records_of(const Summary& summary,
@@ -212,9 +261,9 @@ class Recovery {
     if (id.level == 0) return {};
     std::vector<std::byte> old_index(s_.block_bytes), new_index(s_.block_bytes);
     if (old_address != 0)
-      if (auto read = st_.read_sectors(old_address, old_index); !read) return read;
+      if (auto read = read_index(old_address, old_index); !read) return read;
     if (new_address != 0)
-      if (auto read = st_.read_sectors(new_address, new_index); !read) return read;
+      if (auto read = read_index(new_address, new_index); !read) return read;
     const std::uint32_t p = s_.pointers_per_block();
     const auto level = static_cast<std::uint8_t>(id.level - 1);
     const std::uint64_t first = std::uint64_t{id.index} * p + (level == 0 ? kDirectPointers : 1U);
@@ -333,6 +382,7 @@ class Recovery {
   Operation operation_;
   std::map<InodeNumber, Written> written_;
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;
+  std::map<SectorAddress, std::vector<std::byte>> index_blocks_;  ///< of the log, by their places in it
   std::int64_t modified_ns_ = 0;
 };
 
@@ -423,7 +473,6 @@ Result<void> Store::come_up() {
   coming_up_ = false;
   const auto root = get_core(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory()) return fail("lfs", "there is no root directory");
-  schedule_tick();
   return {};
 }
 

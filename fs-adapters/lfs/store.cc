@@ -2,6 +2,7 @@
 #include "fs-adapters/lfs/store.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "plugin/base/invariant.h"
 
@@ -47,7 +48,7 @@ Store::~Store() {
 
 void Store::end_daemons() {
   closing_ = true;
-  while (cleaner_runs_) gate_.wait();
+  while (cleaner_runs_ || writer_runs_) gate_.wait();
   system_.syncer.forget_work();
   (void)system_.syncer.wait_for_work_under_way();
 }
@@ -61,14 +62,43 @@ void Store::abandon() {
 
 // Inodes.
 
+os::BufferKey Store::inode_sector_key(SectorAddress address) const {
+  return {inode_sectors_object(s_.segment_of(address)), address};
+}
+
+/// The sector, if it is not in the cache, and those behind it, as many as a block has: inodes that were written
+/// together are wanted together (Rosenblum 1992, section 4.4.6). What is no inode of the map's is not kept.
+VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
+  if (auto known = cache_.cached(inode_sector_key(address))) return known;
+  const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
+  std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} * kSectorBytes);
+  if (auto read = read_sectors(address, bytes); !read) return pass_on_errno(read);
+  // The wanted one last, so that it is still there.
+  for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
+       at-- > address;) {
+    const auto sector = std::span(bytes).subspan(std::size_t{at - address} * kSectorBytes, kSectorBytes);
+    const InodeNumber first = decode_inode(sector).number;
+    const auto is_there = [&] {
+      return first < s_.inodes && map_[first].address == at && map_[first].slot == 0;
+    };
+    if (at != address && !is_there()) continue;
+    os::HeldBuffer buffer = cache_.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
+    std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
+    // It has waited for room, perhaps: a segment that was cleaned meanwhile will hold something else.
+    if (at == address || is_there()) cache_.moved(std::move(buffer), at);
+  }
+  auto sector = cache_.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
+  if (!sector) return refuse(EIO);
+  return std::move(*sector);
+}
+
 VfsResult<void> Store::load(CoreInode& inode) {
   const MapEntry& entry = map_[inode.number];
   inode.disk.number = inode.number;
   if (!entry.allocated()) return {};
   if (!s_.holds(entry.address, 1)) return refuse(EIO);
-  const os::BufferKey key{inode_sectors_object(s_.segment_of(entry.address)), entry.address};
-  const auto sector = cache_.read(key, os::Content::data, entry.address, kSectorBytes);
-  if (!sector) return refuse(EIO);
+  const auto sector = inode_sector(entry.address);
+  if (!sector) return pass_on_errno(sector);
   const auto bytes = sector->bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, s_)) return refuse(EIO);
   const Inode found = decode_inode(bytes);
@@ -136,6 +166,7 @@ std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_dir
 VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreInode& directory,
                                          bool is_directory) {
   if (!has_room(kInodeBytes)) return refuse(ENOSPC);
+  cpu.use(cpu.costs().allocation);
   const auto number = free_number(directory.number, is_directory);
   if (!number) return refuse(ENOSPC);
   taken_[*number] = true;
@@ -157,6 +188,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   if (inode.removed) return;
   inode.changed = true;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
+  want_tick();
 }
 
 /// Nobody refers to it.
@@ -217,6 +249,7 @@ void Store::remove(CoreInode& inode) {
   cache_.discard_object(inode.number);
   --files_;
   ++changes_;
+  want_tick();
   inode.lock.unlock();
   --inode.references;
   settle(inode);
@@ -228,6 +261,7 @@ void Store::record(Operation& operation, NameRecord record) {
   if (recovering_) return;
   record.more_follows = operation.compound;
   append(record, records_);
+  want_tick();
   ++records_made_;
   ++changes_;
 }
@@ -324,10 +358,23 @@ void Store::end_operation() {
   if (--operations_ == 0) gate_.wake_all();
 }
 
+/// In the background, so that users wait only when it does not keep up with them.
+void Store::wake_writer() {
+  if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
+  writer_runs_ = true;
+  executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
+    // One flush does it, unless others are at work on what is left, or add to it; then they wake the writer again.
+    if (!stopped_ && !closing_ && !executor.halted()) (void)flush_unlocked(0, cache_.size_bytes() / 8);
+    writer_runs_ = false;
+    gate_.wake_all();
+  });
+}
+
 /// No locks are held, and it is not in an operation yet.
 VfsResult<void> Store::make_room_for_operation() {
-  if (dirty_bytes_ > cache_.size_bytes() / 3 ||
-      records_.size() > std::size_t{record_sectors_max()} * kSectorBytes / 2)
+  const std::size_t most_records = std::size_t{record_sectors_max()} * kSectorBytes;
+  if (dirty_bytes_ > cache_.size_bytes() / 4 || records_.size() > most_records / 2) wake_writer();
+  if (dirty_bytes_ > cache_.size_bytes() / 5 * 2 || records_.size() > most_records)
     if (auto flushed = flush_unlocked(0, cache_.size_bytes() / 4); !flushed) return flushed;
   if (clean_segments_ < clean_start()) wake_cleaner();
   // As has_room() wants it, with room for an operation of ordinary size.
@@ -367,7 +414,7 @@ SpaceStatus Store::space() const {
           .free_inodes = s_.inodes - kRootInode - files_};
 }
 
-/// Once a second, by the syncer: what is old, and a checkpoint when it is time.
+/// Each second as long as something has changed, by the syncer: what is old, and a checkpoint when it is time.
 void Store::tick() {
   if (abandoned_ || closing_) return;
   if (!stopped_ && executor.now() >= options_.write_after_ns)
@@ -376,11 +423,21 @@ void Store::tick() {
   const bool bytes =
       options_.checkpoint_bytes != 0 && sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
   if (!stopped_ && !abandoned_ && (time || bytes)) (void)checkpoint();
-  if (!abandoned_ && !closing_) schedule_tick();
+  ticks_ = !owes_nothing() && !stopped_;
+  if (ticks_) schedule_tick();
 }
 
 void Store::schedule_tick() {
+  if (abandoned_ || closing_) return;
   system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
+}
+
+/// Something has changed. What has is in a checkpoint by the end of an interval that begins now.
+void Store::want_tick() {
+  if (ticks_ || recovering_ || stopped_) return;
+  ticks_ = true;
+  checkpoint_at_ = std::max(checkpoint_at_, executor.now() + options_.checkpoint_interval_ns);
+  schedule_tick();
 }
 
 }  // namespace headcrash::lfs

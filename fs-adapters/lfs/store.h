@@ -26,6 +26,7 @@
 //
 // Locks: the cleaner's, gate (operations and checkpoints), inodes, then the log's lock. Threads: the executor's.
 
+#include <array>
 #include <functional>
 #include <list>
 #include <map>
@@ -67,6 +68,9 @@ struct MountOptions {
   std::uint32_t transfer_sectors_max = 0;  ///< of a request; longer writes are several. 0: any length
   bool flushes = true;                     ///< a volatile cache, where what follows relies on what is in it
   std::optional<Rule> broken = {};         ///< for controls
+  /// Directories' blocks and inodes stay in the cache until a checkpoint; the directory log has their changes. As the
+  /// special version of Sprite LFS that recovery times were measured with (Rosenblum 1992, section 6.2.1.3).
+  bool directories_wait = false;
 };
 
 struct CoreInode : tree::CoreInode {
@@ -80,8 +84,9 @@ struct CoreInode : tree::CoreInode {
   bool loading = false;
   bool removed = false;
   bool is_idle = false;
-  os::TimeNs dirty_since = 0;  ///< when `dirty` or `changed` came to be
-  std::string target;          ///< of a symbolic link that is being made
+  os::TimeNs dirty_since = 0;        ///< when `dirty` or `changed` came to be
+  std::int64_t next_sequential = 0;  ///< block behind the one that was read last
+  std::string target;                ///< of a symbolic link that is being made
   std::list<InodeNumber>::iterator idle = {};
 
   bool needs_writing() const { return changed || !dirty.empty(); }
@@ -96,7 +101,10 @@ struct Operation : tree::Operation {
 
 struct Counters {
   std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
+  std::array<std::uint64_t, kContents> sectors_of = {};  ///< by Content; the rest is summaries and trailers
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
+  std::uint64_t cleaned_live_bytes = 0;  ///< of the cleaned ones, as the usage table had it
+  std::uint64_t segments_emptied = 0;    ///< clean again with no cleaner's work: nothing in them was live
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
   std::uint64_t inodes_rolled_forward = 0;
   std::uint64_t inodes_moved = 0;  ///< of these: unchanged, but elsewhere, which is the cleaner's work
@@ -164,6 +172,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t clean_segments() const { return clean_segments_; }
   std::uint64_t live_bytes() const { return live_bytes_; }
   std::uint32_t files() const { return files_; }  ///< directories are among them
+  const std::vector<SegmentUsage>& usage() const { return usage_; }
 
  private:
   using Handle = tree::Handle<CoreInode>;
@@ -179,6 +188,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // store.cc
   VfsResult<Handle> get_core(InodeNumber number, tree::Operation* operation);
   VfsResult<void> load(CoreInode& inode);
+  os::BufferKey inode_sector_key(SectorAddress address) const;
+  VfsResult<os::HeldBuffer> inode_sector(SectorAddress address);
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
   void remove(CoreInode& inode);
   void settle(CoreInode& inode);
@@ -188,7 +199,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
   VfsResult<void> make_room_for_operation();
+  void wake_writer();
   void tick();
+  void want_tick();
   void schedule_tick();
 
   // file_blocks.cc
@@ -205,6 +218,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                              bool& empty);
   std::uint32_t buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const;
   os::HeldBuffer resized(os::HeldBuffer buffer, std::uint32_t bytes);
+  VfsResult<os::HeldBuffer> placed_block(CoreInode& inode, BlockId id);
+  void read_ahead(CoreInode& inode, BlockId id);
   bool has_room(std::uint64_t bytes) const;
   std::uint64_t capacity_bytes() const;
   os::BufferKey key_of(const CoreInode& inode, BlockId block) const { return {inode.number, block.key()}; }
@@ -323,11 +338,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool checkpoint_wanted_ = false;
   os::WaitQueue gate_;
   os::FiberLock checkpoint_lock_;
-  bool cleaner_runs_ = false;
+  bool cleaner_runs_ = false, writer_runs_ = false, ticks_ = false;
   os::FiberLock clean_lock_;
   std::uint64_t passes_done_ = 0;
   std::int64_t given_by_last_pass_ = 0;  ///< segments
   os::TimeNs checkpoint_at_ = 0;
+  std::uint64_t cleaned_unfinished_ = 0;  ///< cleaned, and not yet clean for a checkpoint
   std::uint64_t changes_ = 0;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
@@ -335,7 +351,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool stopped_ = false;
   bool abandoned_ = false;
   bool closing_ = false;
-  os::Account cleaner_account_{.name = "cleaner"};
+  os::Account cleaner_account_{.name = "cleaner"}, writer_account_{.name = "log writer"};
   Counters counters_;
 };
 

@@ -22,4 +22,7 @@ namespace headcrash::lfs {
 /// Made when it is first wanted.
 const adapters::FileSystemType& file_system_type();
 
+/// A way to run it that is none of those.
+std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name, const MountOptions& mount);
+
 }  // namespace headcrash::lfs

@@ -1,0 +1,188 @@
+// Which requests the log makes of the disk, and when: reading ahead, inodes that come together, the writer in the
+// background, checkpoints only where something has changed, what recovery reads.
+#include "fs-adapters/lfs/mounted_test.h"
+
+namespace headcrash::lfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+os::DiskQueueCounters counted(Machine& m, const std::function<void(Vfs&)>& body) {
+  m.machine.system.queue.clear_counters();
+  m.as_user([&] { body(*m.file_system); });
+  return m.machine.system.queue.counters();
+}
+
+TEST(LfsRequests, ASequentialReaderFindsTheNextBlockOnItsWay) {
+  Disk disk;
+  Machine m(*disk.store);
+  m.mount();
+  std::vector<std::byte> block(1024);
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "f", std::string(8 * 1024, 'x'));
+    EXPECT_TRUE(fs.drop_caches());
+    EXPECT_TRUE(fs.stat("f"));
+  });
+  const auto reads = counted(m, [&](Vfs& fs) {
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    EXPECT_EQ(fs.pread(*file, 0, block).value_or(0), block.size());
+    EXPECT_TRUE(fs.close(*file));
+  });
+  EXPECT_EQ(reads.issued_reads, 2U) << "the block and the one behind it";
+  const auto elsewhere = counted(m, [&](Vfs& fs) {
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    EXPECT_EQ(fs.pread(*file, 5 * 1024, block).value_or(0), block.size());
+    EXPECT_TRUE(fs.close(*file));
+  });
+  EXPECT_EQ(elsewhere.issued_reads, 1U) << "who jumps has nothing read ahead";
+}
+
+TEST(LfsRequests, ABlockThatIsOverwrittenWhollyIsNotRead) {
+  Disk disk;
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    bench::put_file(*m.file_system, "f", std::string(4 * 1024, 'x'));
+    EXPECT_TRUE(m.file_system->drop_caches());
+    EXPECT_TRUE(m.file_system->stat("f"));
+  });
+  const auto overwritten = counted(m, [&](Vfs& fs) {
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.pwrite(*file, 1024, bench::bytes_of(std::string(1024, 'y'))));
+    EXPECT_TRUE(fs.close(*file));
+  });
+  EXPECT_EQ(overwritten.issued_reads, 0U);
+  const auto partly = counted(m, [&](Vfs& fs) {
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.pwrite(*file, 3 * 1024, bench::bytes_of("z")));
+    EXPECT_TRUE(fs.close(*file));
+  });
+  EXPECT_EQ(partly.issued_reads, 1U);
+  m.as_user([&] {
+    std::string expected(4 * 1024, 'x');
+    expected.replace(1024, 1024, 1024, 'y');
+    expected[3 * 1024] = 'z';
+    EXPECT_EQ(bench::get_file(*m.file_system, "f"), expected);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+TEST(LfsRequests, InodesThatWereWrittenTogetherAreReadTogether) {
+  Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
+  Machine m(*disk.store);
+  m.mount();
+  constexpr int kFiles = 32;  // of one block of inodes
+  m.as_user([&] {
+    for (int i = 0; i < kFiles; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), "x");
+    EXPECT_TRUE(m.file_system->drop_caches());
+    EXPECT_TRUE(m.file_system->list(""));
+  });
+  const auto reads = counted(m, [&](Vfs& fs) {
+    for (int i = 0; i < kFiles; ++i) EXPECT_TRUE(fs.stat("f" + std::to_string(i)));
+  });
+  EXPECT_LE(reads.issued_reads, 3U);
+}
+
+TEST(LfsRequests, UsersDoNotWaitForTheLogAsLongAsTheWriterKeepsUp) {
+  Disk disk;
+  Machine m(*disk.store);
+  m.mount();
+  const auto written = counted(m, [&](Vfs& fs) {
+    const auto file = fs.open("f", {.create = true});
+    ASSERT_TRUE(file);
+    // More than the cache of 2 MB holds, a little at a time.
+    for (int i = 0; i < 300; ++i) {
+      EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
+      m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);
+    }
+    EXPECT_TRUE(fs.close(*file));
+  });
+  EXPECT_GT(written.issued_writes, 3U);
+  // Of 3 s, for a block that is on its way to the disk; were there no writer, it would be four times as much.
+  EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "the user's";
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+TEST(LfsRequests, ACheckpointIsMadeOnlyWhereSomethingHasChanged) {
+  Disk disk;
+  Machine m(*disk.store);
+  m.mount({.checkpoint_interval_ns = 20 * model::kSecondNs});
+  m.settle(100);
+  const std::uint64_t before = m.file_system->log().counters().checkpoints;
+  m.settle(600);
+  EXPECT_EQ(m.file_system->log().counters().checkpoints, before);
+  m.as_user([&] { bench::put_file(*m.file_system, "f", "x"); });
+  m.settle(15);
+  EXPECT_EQ(m.file_system->log().counters().checkpoints, before) << "an interval begins with the change";
+  m.settle(10);
+  EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
+  EXPECT_TRUE(m.file_system->log().owes_nothing());
+  m.settle(600);
+  EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
+}
+
+/// Files of 8 KB since the checkpoint, and no directory block: what a mount after the cut reads of them.
+os::DiskQueueCounters recovered(bool checksums, int files) {
+  Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});
+  {
+    Machine m(*disk.store);
+    m.mount({.checkpoint_interval_ns = 0, .directories_wait = true});
+    m.as_user([&] {
+      EXPECT_TRUE(m.file_system->mkdir("d", 0755));
+      EXPECT_TRUE(m.file_system->sync());
+      for (int i = 0; i < files; ++i)
+        bench::put_file(*m.file_system, "d/f" + std::to_string(i), std::string(8 * 1024, 'x'));
+    });
+    m.settle(40);
+    EXPECT_EQ(m.file_system->log().counters().checkpoints, 2U) << "of the mount and the sync";
+  }
+  Machine m(*disk.store);
+  m.mount();
+  const os::DiskQueueCounters counters = m.machine.system.queue.counters();
+  m.as_user([&] {
+    for (int i = 0; i < files; ++i)
+      EXPECT_EQ(bench::get_file(*m.file_system, "d/f" + std::to_string(i)).size(), 8U * 1024);
+  });
+  EXPECT_GE(m.file_system->log().counters().records_applied, static_cast<std::uint64_t>(files));
+  m.unmount();
+  bench::expect_clean(*disk.store);
+  return counters;
+}
+
+TEST(LfsRequests, WithoutChecksumsRecoveryPassesOverData) {
+  constexpr int kFiles = 200;
+  constexpr std::uint64_t kDataSectors = kFiles * 16;
+  EXPECT_GT(recovered(true, kFiles).sectors, kDataSectors);
+  EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
+}
+
+TEST(LfsRequests, SegmentsAreCountedByWhyTheyAreCleanAgain) {
+  Disk disk;
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    for (int round = 0; round < 6; ++round) {
+      for (int i = 0; i < 20; ++i) bench::put_file(fs, "f" + std::to_string(i), std::string(20 * 1024, 'x'));
+      EXPECT_TRUE(fs.sync());
+    }
+  });
+  const Counters& c = m.file_system->log().counters();
+  EXPECT_GT(c.segments_emptied, 10U) << "whole files are written again";
+  std::uint64_t told = 0;
+  for (const std::uint64_t each : c.sectors_of) told += each;
+  EXPECT_LT(told, c.sectors_written) << "the rest is summaries";
+  EXPECT_GT(told, c.sectors_written * 9 / 10);
+  EXPECT_GT(c.sectors_of[static_cast<std::size_t>(Content::data)], told / 2);
+}
+
+}  // namespace
+}  // namespace headcrash::lfs
