@@ -128,19 +128,38 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   return geometry.group_base(group) + *found;
 }
 
-VfsResult<FragmentAddress> Allocator::allocate(const CoreInode& inode, std::int64_t block,
-                                               FragmentAddress after, std::uint32_t fragments) {
-  volume_.cpu.use(volume_.cpu.costs().allocation);
-  if (available_fragments() < fragments) return refuse(ENOSPC);
+/// Behind what the file got last, be it an index block; a new file's place follows from its number.
+Allocator::Wanted Allocator::spread_place(const CoreInode& inode) const {
+  const Geometry& geometry = volume_.geometry;
+  const FragmentAddress next =
+      inode.last_allocated / geometry.fragments_per_block() * geometry.fragments_per_block() +
+      geometry.fragments_per_block();
+  if (inode.last_allocated != 0 && next < geometry.size_fragments())
+    return {geometry.group_of_fragment(next), next};
+  constexpr std::uint32_t kOdd = 2654435761U;  // Knuth's multiplicative hashing
+  return {static_cast<std::uint32_t>((std::uint64_t{inode.number * kOdd} * geometry.groups()) >> 32U), 0};
+}
+
+Allocator::Wanted Allocator::wanted_place(const CoreInode& inode, std::int64_t block,
+                                          FragmentAddress after) const {
+  if (options_.placement == Placement::spread) return spread_place(inode);
   const Geometry& geometry = volume_.geometry;
   const std::uint32_t group = preferred_group(inode, block, after);
   const bool follows = after != 0 && geometry.group_of_fragment(after) == group;
-  const FragmentAddress wanted = follows ? after + geometry.fragments_per_block() : 0;
-  auto answer = ask_groups(geometry.groups(), group, [&](std::uint32_t asked) {
-    return allocate_in(asked, asked == group ? wanted : 0, fragments);
+  return {group, follows ? after + geometry.fragments_per_block() * (1 + options_.gap_blocks) : 0};
+}
+
+VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
+                                               std::uint32_t fragments) {
+  volume_.cpu.use(volume_.cpu.costs().allocation);
+  if (available_fragments() < fragments) return refuse(ENOSPC);
+  const Wanted wanted = wanted_place(inode, block, after);
+  auto answer = ask_groups(volume_.geometry.groups(), wanted.group, [&](std::uint32_t asked) {
+    return allocate_in(asked, asked == wanted.group ? wanted.at : 0, fragments);
   });
   if (!answer) return pass_on_errno(answer);
   if (!*answer) return refuse(ENOSPC);
+  inode.last_allocated = **answer;
   return **answer;
 }
 
@@ -199,8 +218,9 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group, b
 VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_directory) {
   volume_.cpu.use(volume_.cpu.costs().allocation);
   if (volume_.super.total.free_inodes == 0) return refuse(ENOSPC);
-  const std::uint32_t group =
-      is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
+  std::uint32_t group = is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
+  if (options_.placement == Placement::spread)
+    for (group = 0; volume_.groups[group].free_inodes == 0;) ++group;  // the total says that there is one
   auto answer = ask_groups(volume_.geometry.groups(), group,
                            [&](std::uint32_t asked) { return inode_in(asked, is_directory); });
   if (!answer) return pass_on_errno(answer);

@@ -13,6 +13,16 @@
 //
 // Source: McKusick, Joy, Leffler and Fabry 1984, section 3.3; 4.4BSD book (format.h), section 8.2.
 //
+// A mount may choose otherwise (AllocationOptions); the format stays the same:
+//
+//   gap_blocks        so many blocks are left out behind each block of a file: skip-sector allocation, so that a
+//                     processor and a controller that are not ready for the next block lose no revolution (1984,
+//                     section 3.3; Rosenblum 1992, footnote to section 5.1)
+//   Placement::spread what Rosenblum 1992 (sections 6.2.1.1 and 6.2.1.2) tells of Sprite OFS: no cylinder groups
+//                     keep a directory together; a file begins somewhere on the disk and its blocks lie one
+//                     after another. That its number says where, and that inodes are taken from the lowest free
+//                     number on, is ours.
+//
 // Bitmaps change in the buffers of their groups, which are written delayed: no rule of order concerns them
 // (fsck can tell what is used), but that the schemes decide when something is free.
 
@@ -34,12 +44,21 @@ struct CoreInode;
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
+/// How files are spread over the groups.
+enum class Placement : std::uint8_t { by_directory, spread };
+
+struct AllocationOptions {
+  Placement placement = Placement::by_directory;
+  std::uint32_t gap_blocks = 0;  ///< between the blocks of a file; not with `spread`
+};
+
 class Allocator {
  public:
   explicit Allocator(Volume& volume) : volume_(volume) {}
+  void policy(const AllocationOptions& options) { options_ = options; }
 
   /// A place for block `block` of the file, `after` the place of the block before it (0: there is none).
-  VfsResult<FragmentAddress> allocate(const CoreInode& inode, std::int64_t block, FragmentAddress after,
+  VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
   /// More fragments behind those at `at`; false: what follows is taken.
   VfsResult<bool> extend(FragmentAddress at, std::uint32_t fragments, std::uint32_t new_fragments);
@@ -53,6 +72,13 @@ class Allocator {
   std::uint64_t available_fragments() const;
 
  private:
+  /// Which group is asked first, and for which place in it (0: any).
+  struct Wanted {
+    std::uint32_t group = 0;
+    FragmentAddress at = 0;
+  };
+  Wanted wanted_place(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
+  Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, FragmentAddress wanted,
                                                         std::uint32_t fragments);
@@ -63,6 +89,7 @@ class Allocator {
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
 
   Volume& volume_;
+  AllocationOptions options_;
 };
 
 }  // namespace headcrash::ufs

@@ -71,6 +71,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   }
   auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups));
   volume->journal = *journal;
+  volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
   if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
   system.cache.hooks(volume->scheme.get());

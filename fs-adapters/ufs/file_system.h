@@ -25,6 +25,7 @@ enum class SchemeKind : std::uint8_t {
 struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
+  AllocationOptions allocation = {};
   /// A file system that was not unmounted, and that no fsck has seen since: for who knows what they do.
   bool although_not_clean = false;
 };

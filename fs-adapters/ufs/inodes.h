@@ -28,8 +28,9 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  bool changed = false;              ///< differs from the copy in its block
-  std::int64_t next_sequential = 0;  ///< the block that a sequential reader would ask for next
+  bool changed = false;                ///< differs from the copy in its block
+  std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
+  FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
   std::list<InodeNumber>::iterator idle = {};
 };
 

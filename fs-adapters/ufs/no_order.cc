@@ -39,7 +39,9 @@ VfsResult<void> NoOrder::link_removed(Operation& operation, const LinkRemoval& r
 }
 
 VfsResult<void> NoOrder::inode_removed(Operation&, const InodeRemoval& removal) {
-  if (auto written = volume_.inodes.write_delayed(removal.inode); !written) return written;
+  auto block = volume_.inodes.copy_to_block(removal.inode);
+  if (!block) return pass_on_errno(block);
+  if (auto written = volume_.write_last(std::move(*block), options_.removed_inode); !written) return written;
   if (auto freed = volume_.free_extents(removal.extents); !freed) return freed;
   return volume_.free_inode(removal.inode.number, removal.directory);
 }

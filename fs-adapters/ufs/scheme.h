@@ -191,6 +191,8 @@ struct JournalOptions {
 struct SchemeOptions {
   bool allocation_initialization = false;  ///< of data blocks; all others always are
   LastWrite last_write = LastWrite::delayed;
+  /// No Order: of a removed inode, as Sprite OFS waited for it (Rosenblum 1992, section 6.2.1.1).
+  LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
   /// Soft updates: so many dependencies and links to be dropped may wait; who would add to them first does a

@@ -66,6 +66,15 @@ TEST(WriteCounts, NoOrderAsAsync) {
   expect_near(w.remove_flush, 10);
 }
 
+/// Sprite OFS (Rosenblum 1992, section 6.2.1.1): of all writes of metadata one is waited for, the removed inode's.
+TEST(WriteCounts, NoOrderMayWaitForRemovedInodes) {
+  bench::Setup setup = bench::setup_named("no-order");
+  setup.mount.options.removed_inode = LastWrite::synchronous;
+  const Writes w = writes_of(setup);
+  expect_near(w.create, 1);
+  expect_near(w.remove, 300);
+}
+
 TEST(WriteCounts, ConventionalOfThePaperWritesOnceACreate) {
   const Writes w = writes_of(bench::setup_named("conventional"));
   expect_near(w.create, 304);
