@@ -6,7 +6,7 @@
 //   -- the power is cut, the file system replays, is checked, is mounted: the benchmark times each of them --
 //   verify    all of them are there, with their content: each had been promised
 //
-// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section 6.2.2:
+// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section 6.2.1.3:
 // recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB written since the last
 // checkpoint. Our choices: fsync after every file, since without it most file systems would have nothing in
 // their log; and the files below, since a check takes as long as there is something to check.
@@ -77,7 +77,7 @@ std::vector<Phase> recovery_phases(const Arguments& arguments) {
 TimedWorkload recovery() {
   return {.name = "recovery",
           .title = "times replay, check and mount after a power cut, by files on the disk and in the log",
-          .source = "Rosenblum 1992, section 6.2.2",
+          .source = "Rosenblum 1992, section 6.2.1.3",
           .operation = "files",
           .parameters = {{"files", 4'000, 500, 1, 10'000'000, "on the disk, synced: our choice"},
                          {"dirty", 1'000, 100, 0, 10'000'000,
