@@ -70,9 +70,11 @@ int run(const ExperimentArguments& arguments) {
       return tell(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
                   arguments.as_json);
   }
-  fmt::print(stderr, "{:.0f} s of model time in {:.1f} s of this processor: {:.0f} times as fast\n",
-             outcome->modelled_s, outcome->host_s,
-             outcome->host_s > 0 ? outcome->modelled_s / outcome->host_s : 0);
+  if (outcome->modelled_s > 0 && outcome->host_s > 0)
+    fmt::print(stderr, "{:.0f} s of model time in {:.1f} s of this processor: {:.0f} times as fast\n",
+               outcome->modelled_s, outcome->host_s, outcome->modelled_s / outcome->host_s);
+  else
+    fmt::print(stderr, "{:.1f} s of this processor\n", outcome->host_s);
   if (arguments.as_json)
     print(experiment::as_json(*outcome));
   else

@@ -94,8 +94,9 @@ std::string as_text(const ExperimentOutcome& outcome) {
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
   std::uint64_t executions = 0;
   for (const Cell& cell : outcome.cells) executions += cell.executions;
-  text += fmt::format("{} cells, {} of them failed, {} executions; {:.0f} s of model time\n",
-                      outcome.cells.size(), outcome.failed(), executions, outcome.modelled_s);
+  if (!outcome.cells.empty())
+    text += fmt::format("{} cells, {} of them failed, {} executions; {:.0f} s of model time\n",
+                        outcome.cells.size(), outcome.failed(), executions, outcome.modelled_s);
   const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
   if (executions > outcome.cells.size())
     text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread,

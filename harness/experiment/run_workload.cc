@@ -37,7 +37,7 @@ struct UserRun {
 
 /// What had been counted when a phase began.
 struct Before {
-  TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, busy = 0;
+  TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, cpu = 0, busy = 0;
   std::uint64_t lock_waits = 0;
 };
 
@@ -93,6 +93,7 @@ class Runner {
     return {.at = machine_.now(),
             .syncer_cpu = machine_.system().syncer.account().cpu_ns,
             .interrupt_cpu = machine_.system().cpu.interrupts().cpu_ns,
+            .cpu = machine_.system().cpu.busy_ns(),
             .busy = machine_.device_counters().busy_ns,
             .lock_waits = machine_.system().cache.counters().lock_waits};
   }
@@ -160,6 +161,7 @@ class Runner {
     const os::DiskQueueCounters& disk = machine_.system().queue.counters();
     outcome.syncer_cpu_s = seconds(after.syncer_cpu - before.syncer_cpu);
     outcome.interrupt_cpu_s = seconds(after.interrupt_cpu - before.interrupt_cpu);
+    outcome.cpu_busy_s = seconds(after.cpu - before.cpu);
     outcome.disk_busy_s = seconds(after.busy - before.busy);
     outcome.lock_waits = after.lock_waits - before.lock_waits;
     outcome.requests = disk.requests;
@@ -181,11 +183,11 @@ class Runner {
   bool measured_before_ = false;
 };
 
-constexpr double PhaseOutcome::*kTimes[] = {&PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,
-                                            &PhaseOutcome::quiescent_s, &PhaseOutcome::user_cpu_s,
-                                            &PhaseOutcome::user_wait_s, &PhaseOutcome::syncer_cpu_s,
-                                            &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s,
-                                            &PhaseOutcome::response_ms, &PhaseOutcome::access_ms};
+constexpr double PhaseOutcome::*kTimes[] = {
+    &PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,       &PhaseOutcome::quiescent_s,
+    &PhaseOutcome::user_cpu_s,  &PhaseOutcome::user_wait_s,     &PhaseOutcome::syncer_cpu_s,
+    &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s, &PhaseOutcome::cpu_busy_s,
+    &PhaseOutcome::response_ms, &PhaseOutcome::access_ms};
 constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
     &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,
     &PhaseOutcome::issued_reads, &PhaseOutcome::issued_writes,

@@ -42,6 +42,7 @@ struct PhaseOutcome {
   double user_cpu_s = 0;   ///< sum of the users, until their ends, and their disk waits
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< until quiet
+  double cpu_busy_s = 0;                         ///< for whomever, other daemons too; until quiet
   std::uint64_t requests = 0;                    ///< as the disk saw them, after concatenation
   std::uint64_t requests_while_elapsed = 0;      ///< until the slowest user's end
   std::uint64_t issued_reads = 0, issued_writes = 0;
