@@ -21,6 +21,7 @@ double kilobytes_per_s(const PhaseOutcome& phase) {
 
 std::vector<Named> of_all(const std::vector<const Cell*>& cells, const char* phase) {
   std::vector<Named> values;
+  values.reserve(cells.size());
   for (const Cell* cell : cells) values.push_back({cell->setup.name, cell->of(phase, kilobytes_per_s)});
   return values;
 }

@@ -17,7 +17,9 @@ inline constexpr double kSun4SlowerThanI486 = 3.45;
 /// All costs `times` as high.
 constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
-    return static_cast<os::TimeNs>(static_cast<double>(ns) * times + 0.5);
+    const double exact = static_cast<double>(ns) * times;
+    const auto whole = static_cast<os::TimeNs>(exact);
+    return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;  // std::lround is not constexpr
   };
   return {{.system_call = scaled(costs.system_call),
            .copy_per_kib = scaled(costs.copy_per_kib),
