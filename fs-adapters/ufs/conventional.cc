@@ -12,7 +12,7 @@ namespace headcrash::ufs {
 Conventional::Conventional(Volume& volume, const SchemeOptions& options)
     : Scheme(volume, options), zeroes_(volume) {}
 
-VfsResult<void> Conventional::write_inode(CoreInode& inode) {
+VfsResult<void> Conventional::write_inode(tree::CoreInode& inode) {
   auto buffer = volume_.inodes.copy_to_block(inode);
   if (!buffer) return pass_on_errno(buffer);
   return as_result(volume_.cache.write(std::move(*buffer)));

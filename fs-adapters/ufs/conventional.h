@@ -37,7 +37,7 @@ class Conventional : public Scheme {
   VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) override;
 
  private:
-  VfsResult<void> write_inode(CoreInode& inode);
+  VfsResult<void> write_inode(tree::CoreInode& inode);
   ZeroPage zeroes_;
 };
 

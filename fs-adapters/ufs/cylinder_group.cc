@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 16, kCgInodes16 = 18,

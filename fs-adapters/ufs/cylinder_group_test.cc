@@ -4,11 +4,12 @@
 
 #include <vector>
 
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_superblock.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/random.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 struct Bench {

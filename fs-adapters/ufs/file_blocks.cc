@@ -6,11 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "fs-adapters/ufs/directory_block.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 os::Content content_of(const CoreInode& inode) {
@@ -24,7 +25,7 @@ BlockKind kind_of(const CoreInode& inode) {
 /// What a new pointer's block holds before anybody has written into it.
 void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
-  if (inode.disk.is_directory()) format_chunks(bytes);
+  if (inode.disk.is_directory()) tree::format_chunks(bytes);
 }
 
 bool inside(const Volume& volume, FragmentAddress at) {

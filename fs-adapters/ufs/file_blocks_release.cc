@@ -8,10 +8,11 @@
 #include <cerrno>
 
 #include "fs-adapters/ufs/file_blocks.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 /// Blocks of a file, `end` excluded.

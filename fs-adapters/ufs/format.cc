@@ -9,9 +9,10 @@
 #include <cstring>
 
 #include "fs-adapters/ufs/geometry.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 // Offsets in struct fs.

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "fs-adapters/ufs/geometry.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_superblock.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 TEST(Format, SuperblockComesBackAndKeepsWhatItDoesNotKnow) {

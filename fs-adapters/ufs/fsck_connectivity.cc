@@ -71,15 +71,15 @@ void Fsck::State::check_dot_dots() {
 }
 
 void Fsck::State::set_dot_dot(CheckedDirectory& d, InodeNumber parent) {
-  std::array<std::byte, kChunkBytes> chunk = {};
+  std::array<std::byte, tree::kChunkBytes> chunk = {};
   const FragmentAddress at = directory_blocks[d.first_block];
   if (!repairing() || !read(at, chunk)) return;
-  const auto entry = find_entry(chunk, "..");
+  const auto entry = tree::find_entry(chunk, "..");
   if (!entry) {  // phase 2 has seen to it that there is one
     again = true;
     return;
   }
-  set_entry_inode(chunk, entry->offset, parent);
+  tree::set_entry_inode(chunk, entry->offset, parent);
   write(at, chunk);
   d.dot_dot = parent;
 }

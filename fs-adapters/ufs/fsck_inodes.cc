@@ -140,10 +140,10 @@ bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {
                      inode.size_bytes));
     return false;
   }
-  if (inode.is_directory() && inode.size_bytes % kChunkBytes != 0) {
+  if (inode.is_directory() && inode.size_bytes % tree::kChunkBytes != 0) {
     find(FindingKind::bad_size, number, 0, 0,
          fmt::format("directory {}: {} bytes are no whole chunks", number, inode.size_bytes));
-    inode.size_bytes = (inode.size_bytes / kChunkBytes + 1) * kChunkBytes;
+    inode.size_bytes = (inode.size_bytes / tree::kChunkBytes + 1) * tree::kChunkBytes;
     changed = true;
   }
   return true;

@@ -19,7 +19,7 @@ bool Fsck::State::has_name(const CheckedDirectory& d, std::string_view name) {
   for (std::uint32_t b = 0; b < d.blocks; ++b) {
     block.resize(directory_block_bytes(d, b));
     if (!read(directory_blocks[d.first_block + b], block)) return true;
-    if (find_entry(block, name)) return true;
+    if (tree::find_entry(block, name)) return true;
   }
   return false;
 }
@@ -31,11 +31,11 @@ bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumbe
       const FragmentAddress at = directory_blocks[d.first_block + b];
       block.resize(directory_block_bytes(d, b));
       if (!read(at, block)) return false;
-      const auto added = add_entry(block, name, named, kind);
+      const auto added = tree::add_entry(block, name, named, kind);
       if (!added) continue;
-      const std::size_t byte = std::size_t{added->chunk()} * kChunkBytes;
+      const std::size_t byte = std::size_t{added->chunk()} * tree::kChunkBytes;
       return write_sectors(geometry.lba_of(at) + added->chunk(),
-                           std::span<const std::byte>(block).subspan(byte, kChunkBytes));
+                           std::span<const std::byte>(block).subspan(byte, tree::kChunkBytes));
     }
   } while (grow(d));
   return false;
@@ -51,7 +51,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   const FragmentAddress at = map.allocate(width);
   if (at == 0) return false;
   std::vector<std::byte> bytes(geometry.block_bytes());
-  format_chunks(bytes);
+  tree::format_chunks(bytes);
   if (last_bytes != 0 && !read(inode.direct[index], std::span(bytes).first(last_bytes))) return false;
   if (!write(at, bytes)) return false;
   const std::uint32_t old = last_bytes != 0 ? geometry.fragments_of(last_bytes) : 0;
@@ -78,8 +78,8 @@ bool Fsck::State::make_lost_found() {
   if (at == 0) return false;
   const auto number = static_cast<InodeNumber>(free - type.begin());
   std::vector<std::byte> bytes(geometry.block_bytes());
-  format_chunks(bytes);
-  format_directory(std::span(bytes).first(kChunkBytes), number, kRootInode);
+  tree::format_chunks(bytes);
+  tree::format_directory(std::span(bytes).first(tree::kChunkBytes), number, kRootInode);
   if (!write(at, bytes)) return false;
   Inode inode{{.mode = kTypeDirectory | 0700, .links = 2, .size_bytes = geometry.block_bytes()}};
   inode.sectors = geometry.fragments_per_block() * geometry.sectors_per_fragment();

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "fs-adapters/ufs/exchange_name.h"
+#include "fs-adapters/tree/exchange_name.h"
 #include "fs-adapters/ufs/fsck_state.h"
 
 namespace headcrash::ufs {
@@ -48,7 +48,7 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::standing_names() {
       block.resize(geometry.block_bytes());
       const auto held = std::span(block).first(directory_block_bytes(d, b));
       if (!read(directory_blocks[d.first_block + b], held)) return count;
-      DirectoryCursor cursor(held);
+      tree::DirectoryCursor cursor(held);
       while (const auto entry = cursor.next()) {
         if (entry->is_dot() || entry->is_dot_dot()) continue;  // which may name anybody yet
         if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
@@ -86,10 +86,10 @@ void Fsck::State::check_directory(std::size_t index) {
     block.resize(geometry.block_bytes());
     const auto held = std::span(block).first(bytes);
     if (!read(at, held)) return;
-    for (std::uint32_t chunk = 0; chunk < bytes / kChunkBytes; ++chunk) {
+    for (std::uint32_t chunk = 0; chunk < bytes / tree::kChunkBytes; ++chunk) {
       if (!check_chunk(index, b, chunk, at)) continue;
-      const std::size_t byte = std::size_t{chunk} * kChunkBytes;
-      write_sectors(geometry.lba_of(at) + chunk, held.subspan(byte, kChunkBytes));
+      const std::size_t byte = std::size_t{chunk} * tree::kChunkBytes;
+      write_sectors(geometry.lba_of(at) + chunk, held.subspan(byte, tree::kChunkBytes));
     }
   }
 }
@@ -97,28 +97,28 @@ void Fsck::State::check_directory(std::size_t index) {
 /// The ".." of a directory that may not have been looked at yet.
 InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
   if (d.dot_dot != 0) return d.dot_dot;
-  std::array<std::byte, kChunkBytes> chunk = {};
+  std::array<std::byte, tree::kChunkBytes> chunk = {};
   if (!read(directory_blocks[d.first_block], chunk)) return 0;
-  const auto entry = find_entry(chunk, "..");
+  const auto entry = tree::find_entry(chunk, "..");
   return entry ? entry->inode : 0;
 }
 
 /// Removes the name that is at an offset in a block of a directory that is not in memory.
 void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
-  std::array<std::byte, kChunkBytes> chunk = {};
-  const std::uint64_t lba = geometry.lba_of(at) + offset / kChunkBytes;
+  std::array<std::byte, tree::kChunkBytes> chunk = {};
+  const std::uint64_t lba = geometry.lba_of(at) + offset / tree::kChunkBytes;
   if (!repairing() || !read_sectors(lba, chunk)) return;
-  const auto entry = entry_at(chunk, offset % kChunkBytes);
+  const auto entry = tree::entry_at(chunk, offset % tree::kChunkBytes);
   if (!entry || entry->inode == 0) return;
-  remove_entry(chunk, offset % kChunkBytes);
+  tree::remove_entry(chunk, offset % tree::kChunkBytes);
   write_sectors(lba, chunk);
 }
 
 /// False: this name of a directory has to go.
-bool Fsck::State::keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at) {
+bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& entry, FragmentAddress at) {
   CheckedDirectory& named = *directory(entry.inode);
   CheckedDirectory& in = directories[index];
-  const bool by_exchange = is_exchange_name(entry.name, named.inode);
+  const bool by_exchange = tree::is_exchange_name(entry.name, named.inode);
   if (named.parent != 0) {
     const bool confirmed = named.parent != in.inode && dot_dot_of(named) == in.inode;
     const bool newer = named.inode != kRootInode && !by_exchange && (named.named_by_exchange || confirmed);
@@ -152,9 +152,9 @@ void Fsck::State::make_root() {
     return;
   }
   std::vector<std::byte> bytes(geometry.fragment_bytes());
-  format_directory(std::span(bytes).first(kChunkBytes), kRootInode, kRootInode);
+  tree::format_directory(std::span(bytes).first(tree::kChunkBytes), kRootInode, kRootInode);
   if (!write(at, bytes)) return;
-  Inode root{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = kChunkBytes}};
+  Inode root{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = tree::kChunkBytes}};
   root.sectors = geometry.sectors_per_fragment();
   root.modified.seconds = root.changed.seconds = root.accessed.seconds =
       static_cast<std::int32_t>(options.time);

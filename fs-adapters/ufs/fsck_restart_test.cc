@@ -5,11 +5,12 @@
 #include <set>
 
 #include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 /// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else has the
@@ -19,7 +20,7 @@ void damage(TestTree& tree) {
   const FragmentAddress root = writer.load(kRootInode).direct[0];
   auto bytes = writer.read(root, writer.geometry().fragment_bytes());
   for (const char* name : {"docs", "twice", "lost+found"})
-    remove_entry(bytes, find_entry(bytes, name)->offset);
+    tree::remove_entry(bytes, tree::find_entry(bytes, name)->offset);
   writer.write(root, bytes);
   Inode large = writer.load(tree.large);
   large.direct[4] = 3;

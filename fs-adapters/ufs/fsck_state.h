@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/block_map.h"
-#include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/journal_replay.h"
 
@@ -157,11 +157,11 @@ struct Fsck::State {
   bool check_chunk(std::size_t index, std::uint32_t block, std::uint32_t chunk, FragmentAddress at);
   bool mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
   bool check_dots(CheckedDirectory& directory);
-  EntryFate check_entry(std::size_t index, const Entry& entry, FragmentAddress at);
+  EntryFate check_entry(std::size_t index, const tree::Entry& entry, FragmentAddress at);
   bool stands(InodeNumber number);
   std::map<InodeNumber, std::uint32_t> standing_names();
   void end_exchanges();
-  bool keep_name_of_directory(std::size_t index, const Entry& entry, FragmentAddress at);
+  bool keep_name_of_directory(std::size_t index, const tree::Entry& entry, FragmentAddress at);
   void remove_name(FragmentAddress at, std::uint32_t offset);
   InodeNumber dot_dot_of(CheckedDirectory& directory);
   void make_root();

@@ -6,11 +6,12 @@
 #include <functional>
 #include <set>
 
-#include "fs-adapters/ufs/exchange_name.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/tree/exchange_name.h"
 #include "fs-adapters/ufs/test_tree.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 using enum FindingKind;
@@ -102,7 +103,7 @@ void edit_block(ImageWriter& w, FragmentAddress at, const std::function<void(std
   w.write(at, bytes);
 }
 std::uint32_t offset_of(std::span<std::byte> block, std::string_view name) {
-  return find_entry(block, name)->offset;
+  return tree::find_entry(block, name)->offset;
 }
 
 TEST(Fsck, LinkCounts) {
@@ -136,7 +137,7 @@ TEST(Fsck, FilesWithoutNames) {
   const auto unname = [](const char* name, auto directory) {
     return [=](ImageWriter& w, TestTree& t) {
       edit_block(w, w.load(t.*directory).direct[0],
-                 [&](auto bytes) { remove_entry(bytes, offset_of(bytes, name)); });
+                 [&](auto bytes) { tree::remove_entry(bytes, offset_of(bytes, name)); });
     };
   };
   expect_repaired(unname("small", &TestTree::docs), {unreferenced_file}, {"docs/small"});
@@ -153,7 +154,7 @@ TEST(Fsck, OpenedAndUnlinkedFilesAreFreed) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   edit_block(writer, writer.load(tree.docs).direct[0],
-             [](auto b) { remove_entry(b, offset_of(b, "small")); });
+             [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
   edit(writer, tree.small, [](Inode& i) { i.links = 0; });
   ASSERT_TRUE(Fsck().run(*tree.store, {.repair = true}));
   EXPECT_FALSE(writer.load(tree.small).allocated());
@@ -179,7 +180,8 @@ TEST(Fsck, AMovedDirectoryKeepsTheNameThatItConfirms) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(kRootInode, "moved", tree.deep, kTypeDirectory);
-  edit_block(writer, writer.load(tree.deep).direct[0], [](auto b) { set_entry_inode(b, 12, kRootInode); });
+  edit_block(writer, writer.load(tree.deep).direct[0],
+             [](auto b) { tree::set_entry_inode(b, 12, kRootInode); });
   edit(writer, kRootInode, [](Inode& i) { ++i.links; });
   const auto report = Fsck().run(*tree.store, {.repair = true});
   EXPECT_EQ(kinds(*report), (std::set{directory_second_name, links_too_high})) << told(*report);
@@ -193,14 +195,14 @@ TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  writer.enter(tree.deep, exchange_name(low, 0), low, kTypeDirectory);  // before its own name
+  writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);  // before its own name
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
-  writer.enter(tree.docs, exchange_name(tree.deep, 3), tree.deep, kTypeDirectory);  // behind it
-  writer.link(kRootInode, exchange_name(tree.twice, 0), tree.twice);
-  writer.link(kRootInode, exchange_name(tree.large, 0), tree.twice);  // says that it is somebody else's
+  writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep, kTypeDirectory);  // behind it
+  writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
+  writer.link(kRootInode, tree::exchange_name(tree.large, 0), tree.twice);  // says that it is somebody else's
   edit_block(writer, writer.load(tree.docs).direct[0],
-             [](auto b) { remove_entry(b, offset_of(b, "small")); });
-  writer.enter(tree.docs, exchange_name(tree.small, 0), tree.small, kTypeRegular);  // has no other
+             [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
+  writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small, kTypeRegular);  // has no other
   const auto checked = Fsck().check(*tree.store);
   EXPECT_TRUE(checked->has(interrupted_exchange)) << told(*checked);
   const auto report = Fsck().run(*tree.store, {.repair = true});
@@ -211,11 +213,11 @@ TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
   EXPECT_TRUE(is_there("docs/deep/the-lower-directory"));
   EXPECT_TRUE(is_there("docs/deep/again"));
   EXPECT_TRUE(is_there("twice"));
-  EXPECT_TRUE(is_there(exchange_name(tree.large, 0)));
-  EXPECT_TRUE(is_there("docs/" + exchange_name(tree.small, 0)));
-  EXPECT_FALSE(is_there(exchange_name(tree.twice, 0)));
-  EXPECT_FALSE(is_there("docs/" + exchange_name(tree.deep, 3)));
-  EXPECT_FALSE(is_there("docs/deep/" + exchange_name(low, 0)));
+  EXPECT_TRUE(is_there(tree::exchange_name(tree.large, 0)));
+  EXPECT_TRUE(is_there("docs/" + tree::exchange_name(tree.small, 0)));
+  EXPECT_FALSE(is_there(tree::exchange_name(tree.twice, 0)));
+  EXPECT_FALSE(is_there("docs/" + tree::exchange_name(tree.deep, 3)));
+  EXPECT_FALSE(is_there("docs/deep/" + tree::exchange_name(low, 0)));
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
 }
 
@@ -224,10 +226,10 @@ TEST(Fsck, TheThirdNameOfAnExchangeStaysBesideOneInADirectoryThatIsLost) {
   ImageWriter writer(*tree.store);
   writer.enter(tree.deep, "old", tree.small, kTypeRegular);
   edit_block(writer, writer.load(tree.docs).direct[0], [](auto b) {
-    remove_entry(b, offset_of(b, "small"));
-    remove_entry(b, offset_of(b, "deep"));
+    tree::remove_entry(b, offset_of(b, "small"));
+    tree::remove_entry(b, offset_of(b, "deep"));
   });
-  const std::string third = exchange_name(tree.small, 0);
+  const std::string third = tree::exchange_name(tree.small, 0);
   writer.link(kRootInode, third, tree.small);
   const auto report = Fsck().run(*tree.store, {.repair = true});
   EXPECT_TRUE(report->has(unreferenced_directory)) << told(*report);
@@ -240,7 +242,8 @@ TEST(Fsck, DirectoriesBelowThemselves) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "low");
-  edit_block(writer, writer.load(tree.docs).direct[0], [](auto b) { remove_entry(b, offset_of(b, "deep")); });
+  edit_block(writer, writer.load(tree.docs).direct[0],
+             [](auto b) { tree::remove_entry(b, offset_of(b, "deep")); });
   writer.enter(low, "up", tree.deep, kTypeDirectory);
   const auto report = Fsck().run(*tree.store, {.repair = true});
   EXPECT_TRUE(report->has(unreferenced_directory)) << told(*report);
@@ -253,8 +256,8 @@ TEST(Fsck, DotsAndChunks) {
   const auto in_deep = [](auto change) {
     return [change](ImageWriter& w, TestTree& t) { edit_block(w, w.load(t.deep).direct[0], change); };
   };
-  expect_repaired(in_deep([](auto b) { set_entry_inode(b, 0, 77); }), {bad_dot});
-  expect_repaired(in_deep([](auto b) { set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
+  expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 0, 77); }), {bad_dot});
+  expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
   expect_repaired(in_deep([](auto b) { b[8] = std::byte{'x'}; }), {bad_dot});
   // The last entry of the first chunk is the only one behind the damage.
   expect_repaired(in_deep([](auto b) { store16(b, offset_of(b, "file-0") + 4, 7); }),
@@ -377,9 +380,9 @@ TEST(Fsck, RootAndLostFoundAreMadeAnew) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   edit_block(writer, writer.load(kRootInode).direct[0], [](auto b) {
-    remove_entry(b, offset_of(b, "lost+found"));
-    remove_entry(b, offset_of(b, "twice"));
-    remove_entry(b, offset_of(b, "long"));
+    tree::remove_entry(b, offset_of(b, "lost+found"));
+    tree::remove_entry(b, offset_of(b, "twice"));
+    tree::remove_entry(b, offset_of(b, "long"));
   });
   const auto report = Fsck().run(*tree.store, {.repair = true});
   EXPECT_FALSE(report->unrepaired) << told(*report);

@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_stores.h"
 #include "fs-adapters/ufs/test_tree.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/base/testing/image_edits.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr std::size_t kEditsMax = 200;

@@ -9,10 +9,11 @@
 #include <cstring>
 
 #include "fs-adapters/image_tree.h"
-#include "fs-adapters/ufs/directory_block.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/tree/directory_block.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr std::uint64_t kTargetBytesMax = 4096;
@@ -121,11 +122,11 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
   if (!found->is_directory()) return damaged(directory, "is no directory");
   if (found->size_bytes > geometry_.byte_of(geometry_.size_fragments()))
     return damaged(directory, "is longer than the device");
-  std::vector<std::byte> bytes(found->size_bytes / kChunkBytes * kChunkBytes);
+  std::vector<std::byte> bytes(found->size_bytes / tree::kChunkBytes * tree::kChunkBytes);
   const auto count = read_inode(*found, 0, bytes);
   if (!count) return damaged(directory, count.error().problem);
   std::vector<NamedInode> names;
-  DirectoryCursor cursor(bytes);
+  tree::DirectoryCursor cursor(bytes);
   while (const auto entry = cursor.next())
     if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
       names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});

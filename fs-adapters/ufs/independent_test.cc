@@ -121,7 +121,7 @@ TEST(Independent, DissectReadsWhatWeWrite) {
     ImageWriter writer(*tree.store);
     const FragmentAddress root = writer.load(kRootInode).direct[0];
     auto names = writer.read(root, writer.geometry().fragment_bytes());
-    remove_entry(names, find_entry(names, "holes")->offset);
+    tree::remove_entry(names, tree::find_entry(names, "holes")->offset);
     writer.write(root, names);
     const auto bytes = tree.bytes();
     const std::string image =

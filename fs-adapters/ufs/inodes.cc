@@ -30,9 +30,9 @@ VfsResult<os::HeldBuffer> Inodes::read_block(InodeNumber number) {
   return volume_.read_block(volume_.geometry.place_of(number).block);
 }
 
-InodeHandle Inodes::share(CoreInode& inode, Operation* operation) {
-  if (inode.references++ == 0) idle_.erase(inode.idle);
-  return {*this, inode, operation};
+InodeHandle Inodes::share(tree::CoreInode& inode, Operation* operation) {
+  if (inode.references++ == 0) idle_.erase(core(inode).idle);
+  return {*this, core(inode), operation};
 }
 
 VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
@@ -75,8 +75,8 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   return handle;
 }
 
-void Inodes::mark_changed(CoreInode& inode) {
-  inode.changed = true;
+void Inodes::mark_changed(tree::CoreInode& inode) {
+  core(inode).changed = true;
   ++volume_.changes;
   if (std::exchange(write_back_scheduled_, true)) return;
   volume_.syncer.add_work(
@@ -87,7 +87,8 @@ void Inodes::mark_changed(CoreInode& inode) {
       volume_.executor.now() + kWriteBackNs);
 }
 
-VfsResult<os::HeldBuffer> Inodes::copy_to_block(CoreInode& inode) {
+VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {
+  CoreInode& inode = core(its);
   volume_.cpu.use(volume_.cpu.costs().inode_changed);
   auto buffer = read_block(inode.number);
   if (!buffer) return buffer;
@@ -97,7 +98,7 @@ VfsResult<os::HeldBuffer> Inodes::copy_to_block(CoreInode& inode) {
   return buffer;
 }
 
-VfsResult<void> Inodes::write_delayed(CoreInode& inode) {
+VfsResult<void> Inodes::write_delayed(tree::CoreInode& inode) {
   auto buffer = copy_to_block(inode);
   if (!buffer) return pass_on_errno(buffer);
   volume_.cache.write_delayed(std::move(*buffer));

@@ -34,6 +34,11 @@ struct CoreInode : tree::CoreInode {
   std::list<InodeNumber>::iterator idle = {};
 };
 
+/// Every inode in core that a volume's tree knows is one.
+inline CoreInode& core(tree::CoreInode& inode) {
+  return static_cast<CoreInode&>(inode);
+}
+
 using InodeHandle = tree::Handle<CoreInode>;
 using tree::InodeLock;
 
@@ -44,17 +49,17 @@ class Inodes final : public tree::InodeOwner {
   /// Not locked. `operation`: within which it is removed if this reference turns out to be the last.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Another reference to one that is in core.
-  InodeHandle share(CoreInode& inode, Operation* operation);
+  InodeHandle share(tree::CoreInode& inode, Operation* operation);
   /// A new one, whose bit has been set: empty, its generation one more than its predecessor's.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
   /// Operation: this volume's own type.
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
-  void mark_changed(CoreInode& inode);
+  void mark_changed(tree::CoreInode& inode);
   /// Copies it to its block, which is given to the caller, held and not yet dirty.
-  VfsResult<os::HeldBuffer> copy_to_block(CoreInode& inode);
-  VfsResult<void> write_delayed(CoreInode& inode);
+  VfsResult<os::HeldBuffer> copy_to_block(tree::CoreInode& inode);
+  VfsResult<void> write_delayed(tree::CoreInode& inode);
   /// Of all that have changed: for sync.
   VfsResult<void> write_all_delayed();
   /// Key of the block where it lies.

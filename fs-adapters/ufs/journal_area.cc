@@ -9,9 +9,10 @@
 
 #include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/journal_replay.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr std::uint32_t kBlocksOfAnOperation = 16;  // a rename: names, directories that grow, inodes, ".."

@@ -15,10 +15,11 @@
 #include <cstring>
 
 #include "fs-adapters/ufs/geometry.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "plugin/base/crc32c.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr std::uint32_t kSuperMagic = 0x534a4348, kDescriptorMagic = 0x444a4348, kCommitMagic = 0x434a4348;

@@ -6,14 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/ufs/journal_replay.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/mounted_test.h"
 #include "fs-adapters/ufs/test_stores.h"
 #include "plugin/base/crc32c.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/base/testing/image_edits.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr std::size_t kJournalEditsMax = 60;

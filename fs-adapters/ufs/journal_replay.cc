@@ -10,9 +10,10 @@
 #include <utility>
 
 #include "fs-adapters/ufs/journal_area.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 
 // --- what will be there
 

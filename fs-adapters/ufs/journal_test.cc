@@ -8,10 +8,11 @@
 #include <set>
 
 #include "fs-adapters/ufs/journal_replay.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/test_journal.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 using bench::copy_of;

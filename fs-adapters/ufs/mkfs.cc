@@ -10,8 +10,8 @@
 #include <bit>
 #include <vector>
 
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/cylinder_group.h"
-#include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/journal_area.h"
 
@@ -231,16 +231,16 @@ class Maker {
 
   Result<void> write_root() {
     std::vector<std::byte> root(s_.fragment_bytes);
-    const auto chunk = std::span(root).first(kChunkBytes);
-    format_directory(chunk, kRootInode, kRootInode);
+    const auto chunk = std::span(root).first(tree::kChunkBytes);
+    tree::format_directory(chunk, kRootInode, kRootInode);
     std::vector<std::byte> inodes(s_.block_bytes);
     const std::uint16_t root_links = options_.lost_found ? 3 : 2;
-    put(inodes, kRootInode, root_links, 0755, kChunkBytes, root_at_, 1);
+    put(inodes, kRootInode, root_links, 0755, tree::kChunkBytes, root_at_, 1);
     if (options_.lost_found) {
-      add_entry(chunk, "lost+found", kLostFoundInode, entry_type(kTypeDirectory));
+      tree::add_entry(chunk, "lost+found", kLostFoundInode, entry_type(kTypeDirectory));
       std::vector<std::byte> block(s_.block_bytes);
-      format_chunks(block);
-      format_directory(std::span(block).first(kChunkBytes), kLostFoundInode, kRootInode);
+      tree::format_chunks(block);
+      tree::format_directory(std::span(block).first(tree::kChunkBytes), kLostFoundInode, kRootInode);
       if (auto done = write(lost_found_at_, block); !done) return done;
       put(inodes, kLostFoundInode, 2, 0700, s_.block_bytes, lost_found_at_, s_.fragments_per_block());
     }

@@ -34,7 +34,7 @@ os::RequestId SchedulerChains::sent(os::RequestId id) const {
   return id;
 }
 
-VfsResult<os::RequestId> SchedulerChains::send_inode(CoreInode& inode, bool barrier) {
+VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, bool barrier) {
   auto buffer = volume_.inodes.copy_to_block(inode);
   if (!buffer) return pass_on_errno(buffer);
   const os::BufferKey key = buffer->key();
@@ -173,12 +173,13 @@ void SchedulerChains::name_goes(const DroppedLink& dropped, const os::BufferKey&
 }
 
 /// By that write: lower counts come after it.
-void SchedulerChains::name_gone(const CoreInode& directory, const DroppedLink& dropped, os::RequestId by) {
+void SchedulerChains::name_gone(const tree::CoreInode& directory, const DroppedLink& dropped,
+                                os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);
   if (dropped.parent != nullptr) inodes_[dropped.parent->number].add(volume_.disk, by);
   if (!dropped.moved) return;
   moved_out_[directory.number].add(volume_.disk, by);
-  if (dropped.inode->disk.is_directory()) paths_.add(volume_.disk, by);
+  if (dropped.inode->attributes.is_directory()) paths_.add(volume_.disk, by);
 }
 
 VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddition& addition,
@@ -202,7 +203,7 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
   if (replaces) name_goes(addition.replaced, key);
   const os::RequestId name = sent(volume_.cache.write_async(std::move(directory_block)));
   names_[addition.target.number] = name;
-  if (addition.target.disk.is_directory()) paths_.add(volume_.disk, name);
+  if (addition.target.attributes.is_directory()) paths_.add(volume_.disk, name);
   if (!replaces) return {};
   name_gone(addition.directory, addition.replaced, name);
   return volume_.drop_link(operation, addition.replaced);

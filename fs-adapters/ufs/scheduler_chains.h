@@ -67,9 +67,9 @@ class SchedulerChains : public DriverOrder {
   };
 
   os::RequestId sent(os::RequestId id) const;
-  VfsResult<os::RequestId> send_inode(CoreInode& inode, bool barrier = false);
+  VfsResult<os::RequestId> send_inode(tree::CoreInode& inode, bool barrier = false);
   void name_goes(const DroppedLink& dropped, const os::BufferKey& block);
-  void name_gone(const CoreInode& directory, const DroppedLink& dropped, os::RequestId by);
+  void name_gone(const tree::CoreInode& directory, const DroppedLink& dropped, os::RequestId by);
   void freed(const std::vector<Extent>& extents, os::RequestId by);
   After freed_before(const Extent& extent) const;
   void forget_complete();

@@ -14,7 +14,7 @@ constexpr os::Ordering kFlagged{.flagged = true};
 SchedulerFlag::SchedulerFlag(Volume& volume, const SchemeOptions& options)
     : DriverOrder(volume, options), zeroes_(volume) {}
 
-VfsResult<void> SchedulerFlag::send_inode(CoreInode& inode) {
+VfsResult<void> SchedulerFlag::send_inode(tree::CoreInode& inode) {
   auto buffer = volume_.inodes.copy_to_block(inode);
   if (!buffer) return pass_on_errno(buffer);
   volume_.cache.write_async(std::move(*buffer), kFlagged);
@@ -58,14 +58,14 @@ VfsResult<void> SchedulerFlag::link_added(Operation& operation, const LinkAdditi
   if (!addition.others_follow && !replaces)
     return volume_.write_last(std::move(directory_block), options_.last_write);
   const os::RequestId name = volume_.cache.write_async(std::move(directory_block), kFlagged);
-  if (addition.target.disk.is_directory()) last_path_ = name;
+  if (addition.target.attributes.is_directory()) last_path_ = name;
   return replaces ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
 }
 
 VfsResult<void> SchedulerFlag::link_removed(Operation& operation, const LinkRemoval& removal,
                                             os::HeldBuffer directory_block) {
   const os::RequestId gone = volume_.cache.write_async(std::move(directory_block), kFlagged);
-  if (removal.dropped.moved && removal.dropped.inode->disk.is_directory()) last_path_ = gone;
+  if (removal.dropped.moved && removal.dropped.inode->attributes.is_directory()) last_path_ = gone;
   return volume_.drop_link(operation, removal.dropped);
 }
 

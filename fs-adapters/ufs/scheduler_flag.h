@@ -39,7 +39,7 @@ class SchedulerFlag : public DriverOrder {
   VfsResult<void> sync() override;
 
  private:
-  VfsResult<void> send_inode(CoreInode& inode);
+  VfsResult<void> send_inode(tree::CoreInode& inode);
   os::RequestId last_path_ = 0;  ///< the last write of a directory's names that moved it: fsync waits for it
   ZeroPage zeroes_;
 };

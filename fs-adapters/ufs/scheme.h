@@ -67,7 +67,7 @@
 
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/tree/inode_store.h"
-#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/tree/link_changes.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/inodes.h"
 #include "fs-adapters/vfs.h"
@@ -118,37 +118,10 @@ struct BlockRemoval {
   FragmentAddress holder = 0;  ///< the indirect block; 0: the inode
 };
 
-/// A link that is to be dropped once its entry is gone from the disk. A directory counts for the parent in
-/// which it has its name, as fsck counts, and not for the one that its ".." names: while it moves, the two
-/// are written in any order.
-struct DroppedLink {
-  CoreInode* inode = nullptr;
-  /// Of a directory: in which it had this name and counted.
-  CoreInode* parent = nullptr;
-  /// 2: a directory goes, and its "." with it. 0: the entry was a "..", and nothing goes with it.
-  std::uint16_t links = 1;
-  bool moved = false;  ///< it has another name, which was added before and must be first on the disk (R1)
-};
-
-/// (3) The entry at `offset` of the directory's block `block` names `target`, whose count has been raised.
-struct LinkAddition {
-  CoreInode& directory;
-  std::int64_t block = 0;
-  std::uint32_t offset = 0;
-  CoreInode& target;
-  bool raises_directory = false;       ///< the directory's own count has risen: the target is one that counts
-  bool others_follow = false;          ///< something that comes next must not reach the disk before this
-  DroppedLink replaced = {};           ///< what the entry named before
-  std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
-};
-
-/// (4) The entry at `offset` (before its space was merged) is gone.
-struct LinkRemoval {
-  CoreInode& directory;
-  std::int64_t block = 0;
-  std::uint32_t offset = 0;
-  DroppedLink dropped;
-};
+/// (3) and (4): changes of names, as the tree tells of them.
+using tree::DroppedLink;
+using tree::LinkAddition;
+using tree::LinkRemoval;
 
 /// (4b) An inode without links and users, and what it had.
 struct InodeRemoval {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "fs-adapters/ufs/exchange_name.h"
+#include "fs-adapters/tree/exchange_name.h"
 #include "fs-adapters/ufs/mkfs.h"
 
 namespace headcrash::ufs {
@@ -121,7 +121,7 @@ adapters::Promises promises_of(const SchemeVariant& scheme) {
           .exposes_stale_data = !scheme.mount.options.allocation_initialization,
           .allocation_bytes = MkfsOptions{}.block_bytes,
           .keeps_allocation = true,
-          .passing_names = {std::string(kExchangeNameStart)}};
+          .passing_names = {std::string(tree::kExchangeNameStart)}};
 }
 
 void PrintTo(const SchemeVariant& scheme, std::ostream* out) {

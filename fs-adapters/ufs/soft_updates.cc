@@ -6,11 +6,12 @@
 #include <cerrno>
 
 #include "fs-adapters/ufs/file_blocks.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/volume.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 constexpr int kSettleRoundsMax = 100;   // of an fsync: each brings one level of dependencies to the disk
@@ -262,7 +263,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
                                         os::HeldBuffer directory_block) {
   note_made();
   const os::BufferKey key = directory_block.key();
-  for (const MovedEntry& moved : addition.moved)
+  for (const tree::MovedEntry& moved : addition.moved)
     if (Add* other = add_at(key, moved.from)) other->offset = moved.to;
 
   const AddId id = ++last_add_;
@@ -271,7 +272,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
   bool replaced_at_once = false;
   if (replaces) {
     add.previous = addition.replaced.inode->number;
-    add.previous_type = entry_type(addition.replaced.inode->disk.mode);
+    add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
       // The name that is replaced never was on the disk.
@@ -288,7 +289,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
   }
   const bool makes_directory = addition.raises_directory;
   add.waits_for = makes_directory ? 2 : 1;
-  const bool whole = makes_directory || addition.target.disk.is_symlink();
+  const bool whole = makes_directory || addition.target.attributes.is_symlink();
   inodes_[addition.target.number].adds.push_back({.add = id, .whole = whole});
   if (makes_directory) inodes_[addition.directory.number].adds.push_back({.add = id});
   ++adds_of_[add.inode];
@@ -319,7 +320,7 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
     blocks_[key].removes.push_back({.removal = put_off(removal.dropped)});
   }
   VfsResult<void> written;
-  if (removal.dropped.moved && removal.dropped.inode->disk.is_directory())
+  if (removal.dropped.moved && removal.dropped.inode->attributes.is_directory())
     written = as_result(volume_.cache.write(std::move(directory_block)));
   else
     volume_.cache.write_delayed(std::move(directory_block));

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/soft_updates.h"
 #include "fs-adapters/ufs/volume.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
+using namespace little_endian;
 namespace {
 
 template <typename Note>
@@ -122,13 +123,13 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber 
       add.sent = true;
       continue;
     }
-    invariant(load32(write.bytes, add.offset + kEntryInodeOffset) == add.inode,
+    invariant(load32(write.bytes, add.offset + tree::kEntryInodeOffset) == add.inode,
               "soft updates: an entry that is undone is where it was put");
     undone = true;
     ++counters_.undone_entries;
     const auto bytes = undoing(write);
-    store32(bytes, add.offset + kEntryInodeOffset, add.previous);
-    if (add.previous != 0) store8(bytes, add.offset + kEntryTypeOffset, add.previous_type);
+    store32(bytes, add.offset + tree::kEntryInodeOffset, add.previous);
+    if (add.previous != 0) store8(bytes, add.offset + tree::kEntryTypeOffset, add.previous_type);
   }
   return undone;
 }

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/cylinder_group.h"
-#include "fs-adapters/ufs/directory_block.h"
 #include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/image_reader.h"
 #include "plugin/model/store.h"
@@ -36,10 +36,10 @@ class ImageWriter {
     return add(parent, name, inode);
   }
   InodeNumber directory(InodeNumber parent, std::string_view name) {
-    Inode inode{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = kChunkBytes}};
+    Inode inode{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = tree::kChunkBytes}};
     const InodeNumber number = take_inode(true);
     std::vector<std::byte> bytes(geometry_.fragment_bytes());
-    format_directory(std::span(bytes).first(kChunkBytes), number, parent);
+    tree::format_directory(std::span(bytes).first(tree::kChunkBytes), number, parent);
     inode.direct[0] = take_fragments(1);
     inode.sectors = geometry_.sectors_per_fragment();
     write(inode.direct[0], bytes);
@@ -94,12 +94,12 @@ class ImageWriter {
     for (std::size_t i = 0; i < blocks->size(); ++i) {
       const std::uint64_t left = inode.size_bytes - i * geometry_.block_bytes();
       auto bytes = read((*blocks)[i], std::min<std::uint64_t>(left, geometry_.block_bytes()));
-      if (!add_entry(bytes, name, number, entry_type(mode))) continue;
+      if (!tree::add_entry(bytes, name, number, entry_type(mode))) continue;
       return write((*blocks)[i], bytes);
     }
     // Another block: tests' directories are short, so the last one is grown to a whole block first.
     std::vector<std::byte> bytes(geometry_.block_bytes());
-    format_chunks(bytes);
+    tree::format_chunks(bytes);
     const std::uint32_t tail = geometry_.offset_in_block(inode.size_bytes);
     const std::size_t index = tail != 0 ? blocks->size() - 1 : blocks->size();
     if (tail != 0) {
@@ -108,7 +108,7 @@ class ImageWriter {
       give_back(blocks->back(), geometry_.fragments_of(tail));
       inode.sectors -= geometry_.fragments_of(tail) * geometry_.sectors_per_fragment();
     }
-    EXPECT_TRUE(add_entry(bytes, name, number, entry_type(mode)));
+    EXPECT_TRUE(tree::add_entry(bytes, name, number, entry_type(mode)));
     inode.direct[index] = take_fragments(geometry_.fragments_per_block());
     inode.sectors += geometry_.fragments_per_block() * geometry_.sectors_per_fragment();
     inode.size_bytes = (index + 1) * std::uint64_t{geometry_.block_bytes()};

@@ -12,25 +12,12 @@
 namespace headcrash::ufs {
 namespace {
 
-CoreInode& ours(tree::CoreInode& inode) {
-  return static_cast<CoreInode&>(inode);
-}
-CoreInode* ours(tree::CoreInode* inode) {
-  return static_cast<CoreInode*>(inode);
-}
 Operation& ours(tree::Operation& operation) {
   return static_cast<Operation&>(operation);
 }
 Operation* ours(tree::Operation* operation) {
   return static_cast<Operation*>(operation);
 }
-DroppedLink ours(const tree::DroppedLink& dropped) {
-  return {.inode = ours(dropped.inode),
-          .parent = ours(dropped.parent),
-          .links = dropped.links,
-          .moved = dropped.moved};
-}
-
 /// A directory may end inside its last fragment (newfs makes it one chunk long): the rest of it becomes empty
 /// chunks, which must be on the disk before the size is.
 VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation, CoreInode& directory,
@@ -40,7 +27,7 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
   if (*at == 0) return refuse(EIO);
   auto buffer = read_file_block(volume, directory, block, *at);
   if (!buffer) return buffer;
-  format_chunks(buffer->bytes().subspan(from, to - from));
+  tree::format_chunks(buffer->bytes().subspan(from, to - from));
   if (block >= kDirectPointers) {  // of another system: nothing undoes a size there
     volume.cache.write_delayed(std::move(*buffer));
     return read_file_block(volume, directory, block, *at);
@@ -98,7 +85,7 @@ VfsResult<tree::InodeHandle> TreeStore::get(InodeNumber number, tree::Operation*
 }
 
 tree::InodeHandle TreeStore::share(tree::CoreInode& inode, tree::Operation* operation) {
-  return volume_->inodes.share(ours(inode), ours(operation));
+  return volume_->inodes.share(core(inode), ours(operation));
 }
 
 VfsResult<tree::InodeHandle> TreeStore::make(tree::Operation& operation, tree::CoreInode& directory,
@@ -109,34 +96,34 @@ VfsResult<tree::InodeHandle> TreeStore::make(tree::Operation& operation, tree::C
 }
 
 void TreeStore::mark_changed(tree::CoreInode& inode) {
-  volume_->inodes.mark_changed(ours(inode));
+  volume_->inodes.mark_changed(core(inode));
 }
 
 VfsResult<os::HeldBuffer> TreeStore::read_block(tree::CoreInode& inode, std::int64_t block) {
-  const auto at = find_block(*volume_, ours(inode), block);
+  const auto at = find_block(*volume_, core(inode), block);
   if (!at) return pass_on_errno(at);
   if (*at == 0) return os::HeldBuffer();
-  return read_file_block(*volume_, ours(inode), block, *at);
+  return read_file_block(*volume_, core(inode), block, *at);
 }
 
 VfsResult<os::HeldBuffer> TreeStore::block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                                        const tree::BlockWanted& wanted) {
-  return ufs::block_for_writing(*volume_, ours(operation), ours(inode), wanted);
+  return ufs::block_for_writing(*volume_, ours(operation), core(inode), wanted);
 }
 
 VfsResult<void> TreeStore::free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
                                        std::int64_t end) {
-  return ufs::free_blocks(*volume_, ours(operation), ours(inode), first, end);
+  return ufs::free_blocks(*volume_, ours(operation), core(inode), first, end);
 }
 
 VfsResult<void> TreeStore::set_size(tree::Operation& operation, tree::CoreInode& inode,
                                     std::uint64_t size_bytes) {
-  return ufs::set_size(*volume_, ours(operation), ours(inode), size_bytes);
+  return ufs::set_size(*volume_, ours(operation), core(inode), size_bytes);
 }
 
 VfsResult<std::int64_t> TreeStore::grow_directory(tree::Operation& within, tree::CoreInode& its) {
   Operation& operation = ours(within);
-  CoreInode& directory = ours(its);
+  CoreInode& directory = core(its);
   const Geometry& geometry = volume_->geometry;
   const std::uint64_t old_size_bytes = directory.disk.size_bytes;
   const std::uint32_t from = geometry.offset_in_block(old_size_bytes);
@@ -159,50 +146,36 @@ VfsResult<void> TreeStore::write_target(tree::Operation& operation, tree::CoreIn
                                         std::string_view target) {
   if (target.size() >= volume_->super.inline_target_max)
     return InodeStore::write_target(operation, link, target);
-  ours(link).disk.size_bytes = target.size();
-  set_inline_target(ours(link).disk, target);
+  core(link).disk.size_bytes = target.size();
+  set_inline_target(core(link).disk, target);
   return {};
 }
 
 VfsResult<std::string> TreeStore::read_target(tree::CoreInode& link) {
-  if (pointers_are_text(ours(link).disk, volume_->super.inline_target_max))
-    return inline_target(ours(link).disk);
+  if (pointers_are_text(core(link).disk, volume_->super.inline_target_max))
+    return inline_target(core(link).disk);
   return InodeStore::read_target(link);
 }
 
 VfsResult<void> TreeStore::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                                       os::HeldBuffer directory_block) {
-  auto done = volume_->scheme->link_added(ours(operation),
-                                          {.directory = ours(addition.directory),
-                                           .block = addition.block,
-                                           .offset = addition.offset,
-                                           .target = ours(addition.target),
-                                           .raises_directory = addition.raises_directory,
-                                           .others_follow = addition.others_follow,
-                                           .replaced = ours(addition.replaced),
-                                           .moved = addition.moved},
-                                          std::move(directory_block));
+  auto done = volume_->scheme->link_added(ours(operation), addition, std::move(directory_block));
   volume_->names.note(addition.target.number, addition.directory.number, addition.block);
   return done;
 }
 
 VfsResult<void> TreeStore::link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                         os::HeldBuffer directory_block) {
-  return volume_->scheme->link_removed(ours(operation),
-                                       {.directory = ours(removal.directory),
-                                        .block = removal.block,
-                                        .offset = removal.offset,
-                                        .dropped = ours(removal.dropped)},
-                                       std::move(directory_block));
+  return volume_->scheme->link_removed(ours(operation), removal, std::move(directory_block));
 }
 
 VfsResult<void> TreeStore::settle_name(tree::Operation& operation, tree::CoreInode& inode) {
-  return volume_->scheme->settle_name(ours(operation), ours(inode));
+  return volume_->scheme->settle_name(ours(operation), core(inode));
 }
 
 VfsResult<void> TreeStore::fsync(tree::Operation& operation, tree::CoreInode& inode,
                                  tree::SyncExtent extent) {
-  return volume_->scheme->fsync(ours(operation), ours(inode), extent);
+  return volume_->scheme->fsync(ours(operation), core(inode), extent);
 }
 
 }  // namespace headcrash::ufs

@@ -43,8 +43,9 @@ VfsResult<void> Volume::free_inode(InodeNumber number, bool directory) {
   return freed;
 }
 
-void Volume::lower_links(CoreInode& inode, std::uint16_t links) {
-  inode.disk.links = static_cast<std::uint16_t>(inode.disk.links - std::min(inode.disk.links, links));
+void Volume::lower_links(tree::CoreInode& inode, std::uint16_t links) {
+  std::uint16_t& count = inode.attributes.links;
+  count = static_cast<std::uint16_t>(count - std::min(count, links));
   inodes.mark_changed(inode);
 }
 

@@ -79,7 +79,7 @@ class Volume {
   VfsResult<void> free_inode(InodeNumber number, bool directory);
   /// Lowers the counts. `dropped`'s inodes are locked, and referred to, by the caller.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
-  void lower_links(CoreInode& inode, std::uint16_t links);  ///< one of these counts
+  void lower_links(tree::CoreInode& inode, std::uint16_t links);  ///< one of these counts
 
   /// What is in the cache for that block reaches the disk, as far as the scheme lets it.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);

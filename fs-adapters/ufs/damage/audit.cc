@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fs-adapters/ufs/damage/trial_disk.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
 namespace {
@@ -74,7 +74,7 @@ std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress
   }
   const auto bytes = image_.subspan(geometry.byte_of(at), geometry.block_bytes());
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    const FragmentAddress next = ufs::load32(bytes, std::size_t{i} * 4);
+    const FragmentAddress next = little_endian::load32(bytes, std::size_t{i} * 4);
     if (auto problem = count_pointer(reader, next, level - 1, first_block, inode, fragments);
         !problem.empty())
       return problem;
@@ -148,8 +148,8 @@ std::string Audit::compare_links(const ufs::ImageReader& reader) const {
 std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t group) {
   const ufs::Geometry& geometry = reader.geometry();
   const auto header = image_.subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
-  const auto inode_map = header.subspan(ufs::load32(header, kInodeMapField));
-  const auto fragment_map = header.subspan(ufs::load32(header, kFragmentMapField));
+  const auto inode_map = header.subspan(little_endian::load32(header, kInodeMapField));
+  const auto fragment_map = header.subspan(little_endian::load32(header, kFragmentMapField));
   ufs::Summary counted;
   for (std::uint32_t i = 0; i < geometry.inodes_per_group(); ++i) {
     const InodeNumber number = group * geometry.inodes_per_group() + i;
@@ -179,7 +179,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     }
   }
   for (std::uint32_t length = 1; length < width; ++length)
-    if (ufs::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
+    if (little_endian::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
       return fmt::format("it has {} runs of {} free fragments, and says otherwise", runs.at(length), length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
     return "its own counts are not those of its maps";
@@ -234,7 +234,8 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
   if (superblock.total != total_) return "the superblock's totals are not the groups'";
   const auto bytes = image.subspan(ufs::kSuperblockByte, ufs::kSuperblockBytes);
   for (std::size_t i = 0; i < 4; ++i)
-    if (ufs::load32(bytes, kTotalsField + 4 * i) != ufs::load64(bytes, kTotals64Field + 8 * i))
+    if (little_endian::load32(bytes, kTotalsField + 4 * i) !=
+        little_endian::load64(bytes, kTotals64Field + 8 * i))
       return "the superblock's totals for other systems are others";
   if (names == Names::not_all)
     return superblock.clean ? "the superblock says that it is clean" : std::string();

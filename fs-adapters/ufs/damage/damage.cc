@@ -7,9 +7,9 @@
 #include <array>
 #include <tuple>
 
-#include "fs-adapters/ufs/directory_block.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
 namespace {
@@ -113,7 +113,7 @@ bool Damaging::add(const DamageKind& kind) {
 void Damaging::draw() {
   if (!one_in(kStaysCleanOneIn))
     change(kCleanByte / kSectorBytes, 1,
-           [](std::span<std::byte> bytes) { ufs::store8(bytes, kCleanByte % kSectorBytes, 0); });
+           [](std::span<std::byte> bytes) { little_endian::store8(bytes, kCleanByte % kSectorBytes, 0); });
   const auto& kinds = damage_kinds();
   std::uint64_t wanted = 1 + below(kDamagesMost);
   for (std::uint64_t tries = kTriesForOne * wanted; wanted > 0 && tries > 0; --tries)
@@ -212,7 +212,7 @@ Inode Damaging::load(InodeNumber number) const {
 }
 
 void Damaging::change_chunk(const PlacedName& name, const Change& change_it) {
-  change(geometry().lba_of(name.at) + name.offset / ufs::kChunkBytes, 1, change_it);
+  change(geometry().lba_of(name.at) + name.offset / tree::kChunkBytes, 1, change_it);
 }
 
 void Damaging::change_pointer(const OwnedRun& run, FragmentAddress to) {
@@ -229,7 +229,7 @@ void Damaging::change_pointer(const OwnedRun& run, FragmentAddress to) {
   const std::uint64_t byte =
       geometry().byte_of(survey_.runs()[*run.holder].at) + std::uint64_t{run.index} * 4;
   change(byte / kSectorBytes, 1,
-         [&](std::span<std::byte> sector) { ufs::store32(sector, byte % kSectorBytes, to); });
+         [&](std::span<std::byte> sector) { little_endian::store32(sector, byte % kSectorBytes, to); });
 }
 
 bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNumber named,
@@ -240,11 +240,11 @@ bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNum
     const std::uint64_t start = run.block * geometry().block_bytes();
     if (run.level != 0 || start >= inode.size_bytes) continue;
     const auto chunks = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(inode.size_bytes - start, geometry().block_bytes()) / ufs::kChunkBytes);
+        std::min<std::uint64_t>(inode.size_bytes - start, geometry().block_bytes()) / tree::kChunkBytes);
     bool added = false;
     for (std::uint32_t chunk = 0; chunk < chunks && !added; ++chunk)
       change(geometry().lba_of(run.at) + chunk, 1, [&](std::span<std::byte> bytes) {
-        added = ufs::add_entry(bytes, name, named, type).has_value();
+        added = tree::add_entry(bytes, name, named, type).has_value();
       });
     if (!added) continue;
     permitted_.name_comes[{directory, name}] = named;
@@ -256,7 +256,7 @@ bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNum
 void Damaging::remove_name(const PlacedName& name) {
   change_chunk(name, [&](std::span<std::byte> chunk) {
     // Others may have made its neighbours move.
-    if (const auto entry = ufs::find_entry(chunk, name.name)) ufs::remove_entry(chunk, entry->offset);
+    if (const auto entry = tree::find_entry(chunk, name.name)) tree::remove_entry(chunk, entry->offset);
   });
   lose_name(name);
 }
@@ -353,7 +353,7 @@ void Damaging::claim(InodeNumber number, const Inode& now, FragmentAddress at, s
   std::vector<std::byte> pointers(geometry().block_bytes());
   invariant(store_.read(geometry().lba_of(at), pointers).has_value(), "an image in memory can be read");
   for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i)
-    claim(number, now, ufs::load32(pointers, std::size_t{i} * 4), level - 1,
+    claim(number, now, little_endian::load32(pointers, std::size_t{i} * 4), level - 1,
           block + i * geometry().blocks_below(level - 1), steps);
 }
 

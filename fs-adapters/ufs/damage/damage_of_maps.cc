@@ -7,7 +7,7 @@
 
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/damage/damage.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
 namespace {
@@ -81,7 +81,7 @@ bool put_runs_of_group(Damaging& image) {
   if (geometry.fragments_per_block() < 2) return false;
   const std::size_t field = kGroupRuns + 4 * (1 + image.below(geometry.fragments_per_block() - 1));
   image.change(geometry.lba_of(geometry.header(group)), 1, [&](std::span<std::byte> header) {
-    ufs::store32(header, field, ufs::load32(header, field) ^ 1U << image.below(20));
+    little_endian::store32(header, field, little_endian::load32(header, field) ^ 1U << image.below(20));
   });
   return true;
 }
@@ -129,8 +129,8 @@ bool put_header_of_another(Damaging& image) {
 void spoil_superblock(Damaging& image, std::uint64_t byte) {
   const std::uint64_t how = image.below(4);
   image.change(byte / kSectorBytes, kSuperblockBytes / kSectorBytes, [&](std::span<std::byte> bytes) {
-    if (how == 0) ufs::store32(bytes, kFsMagic, 0);
-    if (how == 1) ufs::store32(bytes, kFsBlockBytes, 3000);
+    if (how == 0) little_endian::store32(bytes, kFsMagic, 0);
+    if (how == 1) little_endian::store32(bytes, kFsBlockBytes, 3000);
     if (how == 2) std::ranges::fill(bytes.first(ufs::kSuperblockUsedBytes), std::byte{0});
     if (how == 3) image.fill_with_noise(bytes.first(ufs::kSuperblockUsedBytes));
   });
@@ -168,13 +168,13 @@ bool put_stray_superblock(Damaging& image) {
                [&](std::span<std::byte> bytes) { std::copy_n(bytes.begin(), copy.size(), copy.begin()); });
   const std::uint64_t how = image.below(3);
   const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
-  if (how == 0) ufs::store32(copy, kFsTotals, 77);
+  if (how == 0) little_endian::store32(copy, kFsTotals, 77);
   if (how == 1)  // inodes of half as many a group are other inodes
-    ufs::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
+    little_endian::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
   if (how == 2) {
-    ufs::store32(copy, kFsSize, half * geometry.fragments_per_block());
-    ufs::store32(copy, kFsFragmentsOfGroup, half * geometry.fragments_per_block());
-    ufs::store32(copy, 44, 1);  // fs_ncg
+    little_endian::store32(copy, kFsSize, half * geometry.fragments_per_block());
+    little_endian::store32(copy, kFsFragmentsOfGroup, half * geometry.fragments_per_block());
+    little_endian::store32(copy, 44, 1);  // fs_ncg
   }
   spoil_superblock(image, kSuperblockByte);
   spoil_superblock(image, first);

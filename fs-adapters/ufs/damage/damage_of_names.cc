@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/tree/exchange_name.h"
 #include "fs-adapters/ufs/damage/damage.h"
-#include "fs-adapters/ufs/directory_block.h"
-#include "fs-adapters/ufs/exchange_name.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
 namespace {
 
+using tree::kChunkBytes;
 using ufs::InodeNumber;
-using ufs::kChunkBytes;
 
 constexpr std::size_t kLengthField = 4;  // of an entry
 
@@ -35,7 +35,7 @@ auto of_files(const Damaging& image) {
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {
-    if (const auto entry = ufs::find_entry(chunk, name.name)) change(chunk, entry->offset);
+    if (const auto entry = tree::find_entry(chunk, name.name)) change(chunk, entry->offset);
   });
 }
 
@@ -68,7 +68,7 @@ bool put_one_name_less(Damaging& image) {
 bool lead_name(Damaging& image, InodeNumber to) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
-  change_entry(image, *name, [&](auto chunk, auto offset) { ufs::set_entry_inode(chunk, offset, to); });
+  change_entry(image, *name, [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
   image.lose_name(*name);
   say_name(image, *name);
   image.say(fmt::format("leads to {}", to));
@@ -94,7 +94,7 @@ bool put_name_of_another(Damaging& image) {
     return (image.survey().inode(n).mode & ufs::kTypeMask) == (mode & ufs::kTypeMask);
   });
   if (to == 0) return false;
-  change_entry(image, *name, [&](auto chunk, auto offset) { ufs::set_entry_inode(chunk, offset, to); });
+  change_entry(image, *name, [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
   image.lose_name(*name);
   image.may().name_comes[{name->directory, name->name}] = to;
   say_name(image, *name);
@@ -108,8 +108,9 @@ bool put_name_of_wrong_type(Damaging& image) {
   const std::uint8_t right = ufs::entry_type(image.survey().inode(name->inode).mode);
   const auto wrong = static_cast<std::uint8_t>(1 + image.below(15));
   if (wrong == right) return false;
-  change_entry(image, *name,
-               [&](auto chunk, auto offset) { ufs::store8(chunk, offset + ufs::kEntryTypeOffset, wrong); });
+  change_entry(image, *name, [&](auto chunk, auto offset) {
+    little_endian::store8(chunk, offset + tree::kEntryTypeOffset, wrong);
+  });
   say_name(image, *name);
   return true;
 }
@@ -119,7 +120,7 @@ bool put_byte_into_name(Damaging& image, char byte) {
   if (!name) return false;
   const std::size_t at = image.below(name->name.size());
   change_entry(image, *name, [&](auto chunk, auto offset) {
-    ufs::store8(chunk, offset + ufs::kEntryFixedBytes + at, static_cast<std::uint8_t>(byte));
+    little_endian::store8(chunk, offset + tree::kEntryFixedBytes + at, static_cast<std::uint8_t>(byte));
   });
   image.lose_name(*name);
   say_name(image, *name);
@@ -136,7 +137,7 @@ bool put_name_without_end(Damaging& image) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   change_entry(image, *name, [&](auto chunk, auto offset) {
-    ufs::store8(chunk, offset + ufs::kEntryFixedBytes + name->name.size(), 'x');
+    little_endian::store8(chunk, offset + tree::kEntryFixedBytes + name->name.size(), 'x');
   });
   say_name(image, *name);
   return true;
@@ -183,7 +184,7 @@ bool put_name_of_exchange(Damaging& image, bool alone) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;
   });
   if (!name) return false;
-  const std::string third = ufs::exchange_name(name->inode, 0);
+  const std::string third = tree::exchange_name(name->inode, 0);
   if (!image.add_name(name->directory, third, name->inode,
                       ufs::entry_type(image.survey().inode(name->inode).mode)))
     return false;
@@ -210,7 +211,7 @@ bool put_third_name_beside_lost_one(Damaging& image) {
            image.survey().names_of(one.directory).size() == 1;
   });
   if (!name) return false;
-  const std::string third = ufs::exchange_name(name->inode, 0);
+  const std::string third = tree::exchange_name(name->inode, 0);
   if (!image.add_name(ufs::kRootInode, third, name->inode,
                       ufs::entry_type(image.survey().inode(name->inode).mode)))
     return false;
@@ -229,8 +230,8 @@ InodeNumber take_directory(Damaging& image) {
 /// Where a byte of a directory is: some chunk of it, and the place of that.
 PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
   const ufs::Geometry& geometry = image.geometry();
-  const std::uint64_t chunks = image.load(directory).size_bytes / kChunkBytes;
-  PlacedName place{.directory = directory, .byte = first ? 0 : image.below(chunks) * kChunkBytes};
+  const std::uint64_t chunks = image.load(directory).size_bytes / tree::kChunkBytes;
+  PlacedName place{.directory = directory, .byte = first ? 0 : image.below(chunks) * tree::kChunkBytes};
   for (const std::size_t i : image.survey().runs_of(directory)) {
     const OwnedRun& run = image.survey().runs()[i];
     if (run.level != 0 || run.block != geometry.block_of(place.byte)) continue;
@@ -242,7 +243,7 @@ PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
 void lose_names_of_chunk(Damaging& image, const PlacedName& chunk, std::uint32_t from) {
   for (const std::size_t i : image.survey().names_in(chunk.directory)) {
     const std::uint64_t byte = image.survey().names()[i].byte;
-    if (byte >= chunk.byte + from && byte < chunk.byte + kChunkBytes) image.may().name_goes[i] = true;
+    if (byte >= chunk.byte + from && byte < chunk.byte + tree::kChunkBytes) image.may().name_goes[i] = true;
   }
 }
 
@@ -268,13 +269,14 @@ bool put_entry_of_no_length(Damaging& image) {
   image.take(name->directory);
   std::uint32_t from = 0;
   change_entry(image, *name, [&](auto chunk, auto offset) {
-    ufs::store16(chunk, offset + kLengthField, static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
+    little_endian::store16(chunk, offset + kLengthField,
+                           static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
     from = offset;
   });
   // Others may have moved up to it.
   PlacedName chunk = *name;
-  chunk.byte = name->byte / kChunkBytes * kChunkBytes;
-  lose_names_of_chunk(image, chunk, std::min(from, name->offset % kChunkBytes));
+  chunk.byte = name->byte / tree::kChunkBytes * tree::kChunkBytes;
+  lose_names_of_chunk(image, chunk, std::min(from, name->offset % tree::kChunkBytes));
   say_name(image, *name);
   return true;
 }
@@ -284,7 +286,7 @@ bool put_wrong_dot(Damaging& image) {
   if (number == 0) return false;
   const InodeNumber to = number + 1 + static_cast<InodeNumber>(image.below(5));
   image.change_chunk(some_chunk(image, number, true),
-                     [&](auto chunk) { ufs::set_entry_inode(chunk, 0, to); });
+                     [&](auto chunk) { tree::set_entry_inode(chunk, 0, to); });
   image.say(fmt::format("of {} to {}", number, to));
   return true;
 }
@@ -296,9 +298,9 @@ bool put_wrong_dot_dot(Damaging& image) {
   const InodeNumber to = image.one_in(4) ? 0x7fffffff : all[image.below(all.size())];
   bool other = false;
   image.change_chunk(some_chunk(image, number, true), [&](auto chunk) {
-    const auto entry = ufs::find_entry(chunk, "..");
+    const auto entry = tree::find_entry(chunk, "..");
     other = entry && entry->inode != to;
-    if (other) ufs::set_entry_inode(chunk, entry->offset, to);
+    if (other) tree::set_entry_inode(chunk, entry->offset, to);
   });
   image.say(fmt::format("of {} to {}", number, to));
   return other;
@@ -309,11 +311,11 @@ bool put_missing_dots(Damaging& image) {
   if (number == 0) return false;
   const std::uint64_t how = image.below(4);
   image.change_chunk(some_chunk(image, number, true), [&](auto chunk) {
-    const std::uint32_t offset = how % 2 == 0 ? 0 : ufs::find_entry(chunk, "..")->offset;
+    const std::uint32_t offset = how % 2 == 0 ? 0 : tree::find_entry(chunk, "..")->offset;
     if (how < 2) {
-      ufs::store8(chunk, offset + ufs::kEntryFixedBytes, 'x');
+      little_endian::store8(chunk, offset + tree::kEntryFixedBytes, 'x');
     } else {
-      ufs::set_entry_inode(chunk, offset, 0);
+      tree::set_entry_inode(chunk, offset, 0);
     }
   });
   // What was ".." is a name of the parent then, and wants room beside a new one.
@@ -329,12 +331,13 @@ bool put_missing_dots(Damaging& image) {
 bool put_more_dots(Damaging& image) {
   const InodeNumber number = take_directory(image);
   const bool one = image.one_in(2);
-  if (number == 0 || image.load(number).size_bytes == kChunkBytes) return false;
+  if (number == 0 || image.load(number).size_bytes == tree::kChunkBytes) return false;
   PlacedName place = some_chunk(image, number, false);
   if (place.byte == 0) return false;
   bool added = false;
   image.change_chunk(place, [&](auto chunk) {
-    added = ufs::add_entry(chunk, one ? "." : "..", number, ufs::entry_type(ufs::kTypeDirectory)).has_value();
+    added =
+        tree::add_entry(chunk, one ? "." : "..", number, ufs::entry_type(ufs::kTypeDirectory)).has_value();
   });
   image.say(fmt::format("in {}", number));
   return added;
@@ -427,10 +430,10 @@ bool put_full_lost_found(Damaging& image) {
     return image.survey().inode(n).is_regular() && image.survey().inode(n).size_bytes > 0;
   });
   if (file == 0) return false;
-  const bool shorter = image.one_in(2) && image.load(number).size_bytes > kChunkBytes &&
+  const bool shorter = image.one_in(2) && image.load(number).size_bytes > tree::kChunkBytes &&
                        image.survey().names_in(number).empty();
   if (shorter) {
-    image.change_inode(number, [](ufs::Inode& inode) { inode.size_bytes = kChunkBytes; });
+    image.change_inode(number, [](ufs::Inode& inode) { inode.size_bytes = tree::kChunkBytes; });
     image.may().other_size[number] = true;
     image.may().other_pointers[number] = kAllPointers;
   }

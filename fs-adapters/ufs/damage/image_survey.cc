@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "fs-adapters/ufs/directory_block.h"
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
 
@@ -64,7 +64,7 @@ void ImageSurvey::walk(const TrialDisk& disk, OwnedRun run) {
                 .index = i,
                 .level = run.level - 1,
                 .block = run.block + i * geometry_.blocks_below(run.level - 1),
-                .at = ufs::load32(pointers, std::size_t{i} * 4)});
+                .at = little_endian::load32(pointers, std::size_t{i} * 4)});
 }
 
 Result<void> ImageSurvey::read_names(const TrialDisk& disk, InodeNumber directory) {
@@ -75,7 +75,7 @@ Result<void> ImageSurvey::read_names(const TrialDisk& disk, InodeNumber director
     const std::uint64_t left = inodes_[directory].size_bytes - start;
     const auto bytes = disk.bytes().subspan(geometry_.byte_of(run.at),
                                             std::min<std::uint64_t>(left, geometry_.block_bytes()));
-    ufs::DirectoryCursor cursor(bytes);
+    tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next()) {
       if (entry->inode == 0 || entry->is_dot() || entry->is_dot_dot()) continue;
       names_in_[directory].push_back(names_.size());

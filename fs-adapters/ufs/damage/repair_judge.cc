@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/ufs/exchange_name.h"
+#include "fs-adapters/tree/exchange_name.h"
 
 namespace headcrash::ufs::damage {
 namespace {
@@ -166,7 +166,7 @@ std::string RepairJudge::compare_given_names(InodeNumber directory,
     const InodeNumber inode = permitted.name_comes.at(*at);
     const auto found = now.find(at->second);
     if (found != now.end() && found->second == inode) continue;
-    if (ufs::is_exchange_name(at->second, inode) && others_come())
+    if (tree::is_exchange_name(at->second, inode) && others_come())
       continue;  // it has perhaps another one now
     return fmt::format("its name \"{}\", which the damage gave, is gone", at->second);
   }

@@ -5,9 +5,10 @@
 
 #include <cstring>
 
-#include "fs-adapters/ufs/little_endian.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
+using namespace little_endian;
 namespace {
 
 using model::kSectorBytes;

@@ -7,9 +7,9 @@
 
 #include "fs-adapters/ufs/damage/trial_disk.h"
 #include "fs-adapters/ufs/lab_disks.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "fs-adapters/ufs/under_test.h"
 #include "harness/explorer/in_process/benches.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
@@ -67,7 +67,7 @@ TEST_F(AuditOf, WhatIsOutOfStepIsFound) {
   const ufs::Geometry& geometry = reader->geometry();
   const std::uint64_t header = geometry.byte_of(geometry.header(1));
   const auto map = [&](std::uint64_t field) {
-    return header + ufs::load32(shown.bytes(), static_cast<std::size_t>(header + field));
+    return header + little_endian::load32(shown.bytes(), static_cast<std::size_t>(header + field));
   };
   const auto place = geometry.place_of(ufs::kRootInode);
   const std::uint64_t root = geometry.byte_of(place.block) + place.offset;

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/registry.h"
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/damage/damage_trials.h"
 #include "fs-adapters/ufs/damage/trial_disk.h"
-#include "fs-adapters/ufs/directory_block.h"
-#include "fs-adapters/ufs/little_endian.h"
 #include "harness/explorer/in_process/benches.h"
 #include "harness/workload/families.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
 
@@ -229,7 +229,7 @@ TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
   const auto flag = [](std::uint8_t value) {
     return [value](model::SectorStore& store, ufs::FsckReport&) {
       change_sector(store, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset,
-                    [&](auto sector, auto at) { ufs::store8(sector, at, value); });
+                    [&](auto sector, auto at) { little_endian::store8(sector, at, value); });
     };
   };
   const std::vector<Broken> all{
@@ -256,7 +256,7 @@ TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
        })},
       {"sectors-too-high", "is gone", and_then([](auto& store, auto&) {
          change_sector(store, byte_of_block(store, "a/b/c"), [](auto sector, auto) {
-           ufs::store8(sector, ufs::find_entry(sector, "four")->offset + 8, 'F');
+           little_endian::store8(sector, tree::find_entry(sector, "four")->offset + 8, 'F');
          });
        })},
       {"sectors-too-high", "the report counts", and_then([](auto&, auto& report) { ++report.files; })},
@@ -275,7 +275,7 @@ TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
          const auto names = ufs::ImageReader::open(store)->list(number_of(store, "lost+found"));
          if (!names || names->empty()) return;
          change_sector(store, byte_of_block(store, "lost+found"), [&](auto sector, auto) {
-           ufs::remove_entry(sector, ufs::find_entry(sector, names->front().name)->offset);
+           tree::remove_entry(sector, tree::find_entry(sector, names->front().name)->offset);
          });
          report.unrepaired = true;
          flag(0)(store, report);
@@ -304,7 +304,7 @@ TEST_F(BrokenRepair, IsNoticedByACut) {
   auto trials = trials_of(image);
   trials.repair_by([this](model::SectorStore& store, auto) {
     change_sector(store, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset,
-                  [](auto sector, auto at) { ufs::store8(sector, at, 1); });
+                  [](auto sector, auto at) { little_endian::store8(sector, at, 1); });
     return sound(store);
   });
   std::size_t told = 0;
