@@ -193,15 +193,18 @@ std::vector<Variant> variants() {
       {.name = "straddle",
        .title = "operations go on in the generation that is spawned meanwhile",
        .mount = {.dirty_blocks_max = kFewBlocks, .operations_straddle = true},
-       .control = true},
+       .control = true,
+       .shown_by = "fsyncs/4@deep~5"},
       {.name = "commit-early",
        .title = "the superblock does not wait for the last block",
        .mount = {.commits_early = true},
-       .control = true},
+       .control = true,
+       .shown_by = "directories/7@deep~2"},
       {.name = "drop-in-flight",
        .title = "what is removed is taken out of the generation on its way, too",
        .mount = {.dirty_blocks_max = kFewBlocks, .drops_in_flight = true},
-       .control = true},
+       .control = true,
+       .shown_by = "fsyncs/7@deep~3"},
   };
 }
 
@@ -224,6 +227,8 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
       : SystemUnderTest(type, {.name = variant.name,
                                .title = variant.title,
                                .control = variant.control,
+                               // In place, half of an operation is there under a generation that was clean.
+                               .shows_unmounted = !variant.mount.copy_on_write,
                                .shown_by = variant.shown_by,
                                .promises = promises_of(variant),
                                .block_copy = true}),

@@ -7,7 +7,7 @@
 
 namespace headcrash::experiment {
 
-os::BufferKey CoarseDependencies::block_of_inode(const ufs::CoreInode& inode) const {
+os::BufferKey CoarseDependencies::block_of_inode(const tree::CoreInode& inode) const {
   return volume_.inodes.block_key(inode.number);
 }
 

@@ -47,7 +47,7 @@ class CoarseDependencies : public ufs::NoOrder {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  os::BufferKey block_of_inode(const ufs::CoreInode& inode) const;
+  os::BufferKey block_of_inode(const tree::CoreInode& inode) const;
   void wait_for(const os::BufferKey& later, const os::BufferKey& earlier);
   void maps_wait_for(const std::vector<ufs::Extent>& extents, const os::BufferKey& earlier);
   bool leads_to(const os::BufferKey& from, const os::BufferKey& to) const;
