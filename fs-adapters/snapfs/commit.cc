@@ -22,6 +22,15 @@ VfsResult<void> Store::commit_all() {
   return commit_open(Clean::no);
 }
 
+/// With metadata in place, a superblock that says clean speaks of what is about to be overwritten. Before the
+/// first operation of a mount, which holds no lock.
+VfsResult<void> Store::say_in_use() {
+  const tree::FiberLockGuard lock(commit_lock_);
+  if (stopped_) return refuse(EIO);
+  if (!s_.clean) return {};
+  return commit_open(Clean::no);
+}
+
 VfsResult<void> Store::sync() {
   if (options_.data == DataMode::unordered && cache_.flush_all() != model::Status::ok) return refuse(EIO);
   return commit_all();
@@ -42,6 +51,7 @@ VfsResult<void> Store::commit_open(Clean clean) {
   closing_is_moved_ = false;
   counters_.most_concurrent = std::max<std::uint64_t>(counters_.most_concurrent, closing_->operations);
   while (closing_->operations != 0) operation_ended_.wait();
+  const bool has_changes = !closing_->empty();
   Superblock next = s_;
   next.generation = closing_->number;
   next.clean = clean == Clean::yes;
@@ -57,7 +67,7 @@ VfsResult<void> Store::commit_open(Clean clean) {
   }
   s_ = next;
   committed_ = next.generation;
-  ++counters_.commits;
+  if (has_changes) ++counters_.commits;
   let_go_of_freed(*closing_);
   closing_.reset();
   operation_ended_.wake_all();

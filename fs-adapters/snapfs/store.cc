@@ -342,6 +342,8 @@ VfsResult<void> Store::wait_for_room() {
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
   for (bool again = true;; again = false) {
     if (stopped_) return refuse(EIO);
+    if (!options_.copy_on_write && s_.clean)
+      if (auto said = say_in_use(); !said) return said;
     if (auto room = wait_for_room(); !room) return room;
     Operation operation;
     begin_operation(operation);

@@ -81,7 +81,7 @@ struct CoreInode : tree::CoreInode {
 };
 
 struct Counters {
-  std::uint64_t commits = 0;
+  std::uint64_t commits = 0;           ///< of generations that changed something
   std::uint64_t blocks_copied = 0;     ///< copy-on-write
   std::uint64_t metadata_written = 0;  ///< blocks outstanding at commits, but for data
   std::uint64_t never_written = 0;     ///< dirty blocks of what was made and removed in one generation
@@ -211,6 +211,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // commit.cc
   enum class Clean : std::uint8_t { no, yes };
   VfsResult<void> commit_all();
+  VfsResult<void> say_in_use();
   VfsResult<void> commit_open(Clean clean);
   VfsResult<void> move_to_blocks(Generation& generation, Superblock& next);
   VfsResult<os::HeldBuffer> own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
