@@ -227,8 +227,6 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
       : SystemUnderTest(type, {.name = variant.name,
                                .title = variant.title,
                                .control = variant.control,
-                               // In place, half of an operation is there under a generation that was clean.
-                               .shows_unmounted = !variant.mount.copy_on_write,
                                .shown_by = variant.shown_by,
                                .promises = promises_of(variant),
                                .block_copy = true}),
