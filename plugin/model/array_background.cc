@@ -64,7 +64,7 @@ Result<void> ArrayController::rebuild(std::size_t index) {
   noted_stripes_ = 0;
   incident(fmt::format("rebuild of member {} begins", index));
   rebuild_member(static_cast<std::uint32_t>(index), 0);
-  drain_later();
+  runner_.drain_later();
   return {};
 }
 
@@ -77,7 +77,7 @@ Result<void> ArrayController::scrub(bool repair_it) {
   if (any_lost()) return fail(profile.name, "is degraded", "rebuild the lost member first");
   incident(repair_it ? "scrub with repair begins" : "scrub begins");
   check_stripes(Background::scrub, repair_it);
-  drain_later();
+  runner_.drain_later();
   return {};
 }
 
@@ -90,7 +90,7 @@ Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t step = std::max<std::uint64_t>(chunk_stripes(), layout.stripes / kNotesOfRebuild);
   if (reached < noted_stripes_ + step || reached == layout.stripes) co_return Status::ok;
   if (volatile_) {
-    Batch batch(*this);
+    Batch batch(commands_);
     batch.other(Op::flush, member, 0, 0, false);
     co_await batch;
     members_failed(batch.dead);
@@ -122,10 +122,10 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
     background_done_ = stripe * layout.unit;
     if (status == Status::ok) status = co_await note_progress(member);
     const TimeNs next = begun + chunk_ns(std::uint64_t{count} * layout.unit);
-    if (next > simulation_.now()) co_await Sleep{*this, next};
+    if (next > simulation_.now()) co_await runner_.until(next);
   }
   if (status == Status::ok && !abort_background_ && volatile_) {
-    Batch batch(*this);
+    Batch batch(commands_);
     batch.other(Op::flush, member, 0, 0, false);
     co_await batch;
     members_failed(batch.dead);
@@ -159,7 +159,7 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
   for (std::uint32_t tries = 0; tries < kChunkTriesMax && status == Status::medium_error; ++tries) {
     sources = 0;
     std::uint32_t count = 0;
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members && (!layout.mirrored() || count == 0); ++m) {
       if (states_[m] != MemberState::active) continue;
       sources |= 1ULL << m;
@@ -197,8 +197,8 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
         recover_columns(std::span(columns.data(), layout.members), layout.parity, missing, unit_bytes);
       }
     }
-    if (parity_ns(1) > 0) co_await work(parity_ns(std::uint64_t{sectors} * layout.data));
-    Batch batch(*this);
+    if (parity_ns(1) > 0) co_await runner_.work(parity_ns(std::uint64_t{sectors} * layout.data));
+    Batch batch(commands_);
     batch.write(member, layout.member_lba(stripe, 0), sectors, place(member), false);
     co_await batch;
     members_failed(batch.dead);
@@ -233,7 +233,7 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
     stripe += count;
     background_done_ = stripe * layout.unit;
     const TimeNs next = begun + chunk_ns(std::uint64_t{count} * layout.unit);
-    if (!skip && next > simulation_.now()) co_await Sleep{*this, next};
+    if (!skip && next > simulation_.now()) co_await runner_.until(next);
   }
   const char* const name = kind == Background::resync ? "resync" : "scrub";
   if (any_lost() || status != Status::ok) {
@@ -260,7 +260,7 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
     return bytes_ ? buffer.data() + std::size_t{m} * sectors * kSectorBytes : nullptr;
   };
   Status status = Status::ok;
-  Batch batch(*this);
+  Batch batch(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m)
     batch.read(m, layout.member_lba(stripe, 0), sectors, place(m));
   co_await batch;
@@ -272,8 +272,8 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
                       bytes_ ? place(m) + i * unit_bytes : nullptr);
     }
   }
-  if (parity_ns(1) > 0) co_await work(parity_ns(std::uint64_t{sectors} * layout.data));
-  Batch repairs(*this);
+  if (parity_ns(1) > 0) co_await runner_.work(parity_ns(std::uint64_t{sectors} * layout.data));
+  Batch repairs(commands_);
   for (std::uint32_t i = 0; i < stripes && bytes_ && status == Status::ok && batch.dead == 0; ++i) {
     std::array<std::byte*, kArrayMembersMax> columns{};
     for (std::uint32_t role = 0; role < layout.members; ++role)

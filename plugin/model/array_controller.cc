@@ -1,5 +1,4 @@
-// The controller of an array (array_controller.h): host requests from submission to completion, waiting,
-// power.
+// The controller of an array (array_controller.h): host requests from submission to completion, power.
 //
 //   host --submit--> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish() -->
 //   host
@@ -16,13 +15,6 @@
 #include "plugin/base/invariant.h"
 
 namespace headcrash::model {
-namespace {
-
-constexpr unsigned kArrayTagBits = 2;
-constexpr unsigned kSleeperBits = 24;
-
-}  // namespace
-
 ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
     : profile(options.profile),
       layout(l),
@@ -33,10 +25,10 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
       bytes_(options.bytes),
       device_(options.device),
       intake_(options.simulation, options.witness, options.device),
+      runner_(options.simulation, *this),
+      commands_(options.simulation, runner_, members),
       seed_(options.seed),
       states_(profile.members, MemberState::active),
-      next_lba_(profile.members, 0),
-      in_flight_(profile.members, 0),
       next_slot_(profile.members, 0) {
   bool trim = true;
   bool fast_zero = true;
@@ -65,7 +57,7 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
 }
 
 ArrayController::~ArrayController() {
-  cancel_all();
+  runner_.cancel_all();
 }
 
 AlignedBuffer ArrayController::take_buffer(std::uint64_t sectors) {
@@ -99,20 +91,20 @@ void ArrayController::submit(const Request& request, Initiator& initiator) {
   HostRequest& host = take_request(*entered);
   update_busy();
   serve(host);
-  drain_later();
+  runner_.drain_later();
 }
 
 Detached ArrayController::serve(HostRequest& host) {
   if (profile.command_ns > 0) {
-    co_await work(profile.command_ns);
+    co_await runner_.work(profile.command_ns);
     host.breakdown.overhead_ns += profile.command_ns;
   }
   if (!started_) co_await Wait{start_waiters_};
   Status status = Status::device_failed;
   if (refusing_) {
-    co_await Sleep{*this, simulation_.now()};
+    co_await runner_.until_event();
   } else if (host.request.op != Op::flush && host.request.sectors == 0) {
-    co_await Sleep{*this, simulation_.now()};
+    co_await runner_.until_event();
     status = Status::ok;
   } else {
     switch (host.request.op) {
@@ -137,10 +129,10 @@ Detached ArrayController::serve(HostRequest& host) {
 /// With a log everything acknowledged is durable; the home writes do not matter.
 Task ArrayController::flush(HostRequest& host) {
   if (!volatile_ || logs()) {
-    co_await Sleep{*this, simulation_.now()};
+    co_await runner_.until_event();
     co_return Status::ok;
   }
-  Batch batch(*this);
+  Batch batch(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] != MemberState::failed) batch.other(Op::flush, m, 0, 0, false);
   }
@@ -161,7 +153,9 @@ void ArrayController::finish(HostRequest& host, Status status) {
   finished_.push_back(&host);
 }
 
-void ArrayController::deliver(HostRequest& host) {
+void ArrayController::deliver_finished() {
+  HostRequest& host = *finished_.front();
+  finished_.pop_front();
   const HostRequest finished = host;
   put_request(host);
   update_busy();
@@ -184,80 +178,16 @@ std::optional<TimeNs> ArrayController::quiet_since() const {
 
 // ---- waiting
 
-void ArrayController::schedule(TimeNs at, Tag tag, std::uint64_t value) {
-  simulation_.schedule(at, *this, value << kArrayTagBits | static_cast<std::uint64_t>(tag));
-}
-
-void ArrayController::wake_at(TimeNs at, std::coroutine_handle<> waiter) {
-  if (free_sleepers_.empty()) {
-    invariant(sleepers_.size() < (1U << kSleeperBits), "fewer sleepers than their numbers allow");
-    free_sleepers_.push_back(static_cast<std::uint32_t>(sleepers_.size()));
-    sleepers_.emplace_back();
-  }
-  const std::uint32_t index = free_sleepers_.back();
-  free_sleepers_.pop_back();
-  Sleeper& sleeper = sleepers_[index];
-  sleeper.waiter = waiter;
-  schedule(at, Tag::wake, std::uint64_t{sleeper.turn} << kSleeperBits | index);
-}
-
-ArrayController::Sleep ArrayController::work(TimeNs ns) {
-  controller_free_at_ = std::max(simulation_.now(), controller_free_at_) + ns;
-  return Sleep{*this, controller_free_at_};
-}
-
-void ArrayController::wake_all(std::vector<std::coroutine_handle<>>& list) {
-  for (const auto waiter : list) make_ready(waiter);
-  list.clear();
-}
-
 void ArrayController::unlock(std::uint64_t first) {
-  locks_.unlock(first, [this](std::coroutine_handle<> waiter) { make_ready(waiter); });
+  locks_.unlock(first, [this](std::coroutine_handle<> waiter) { runner_.make_ready(waiter); });
 }
 
-void ArrayController::Join::arrive(Status s, const Breakdown& b) {
-  invariant(running > 0, "array: nobody arrives whom nobody waits for");
-  if (s != Status::ok) status = s;
-  breakdown = b;
-  if (--running > 0 || !waiter) return;
-  array.make_ready(waiter);
-  waiter = nullptr;
-}
-
-void ArrayController::run() {
-  if (running_) return;
-  running_ = true;
-  while (has_ready() || !finished_.empty()) {
-    run_ready();
-    if (finished_.empty()) continue;
-    HostRequest& host = *finished_.front();
-    finished_.pop_front();
-    deliver(host);
-  }
-  running_ = false;
-}
-
-void ArrayController::drain_later() {
-  if (running_ || drain_scheduled_ || (!has_ready() && finished_.empty())) return;
-  drain_scheduled_ = true;
-  schedule(simulation_.now(), Tag::drain);
+void ArrayController::schedule(TimeNs at, Tag tag) {
+  simulation_.schedule(at, *this, static_cast<std::uint64_t>(tag));
 }
 
 void ArrayController::on_event(std::uint64_t tag) {
-  const std::uint64_t value = tag >> kArrayTagBits;
-  switch (static_cast<Tag>(tag & ((1U << kArrayTagBits) - 1))) {
-    case Tag::drain:
-      drain_scheduled_ = false;
-      break;
-    case Tag::wake: {
-      const auto index = static_cast<std::uint32_t>(value & ((1U << kSleeperBits) - 1));
-      Sleeper& sleeper = sleepers_[index];
-      if (sleeper.turn != static_cast<std::uint32_t>(value >> kSleeperBits)) return;
-      make_ready(sleeper.waiter);
-      ++sleeper.turn;
-      free_sleepers_.push_back(index);
-      break;
-    }
+  switch (static_cast<Tag>(tag)) {
     case Tag::idle:
       idle_scheduled_ = false;
       consider_idle();
@@ -267,7 +197,7 @@ void ArrayController::on_event(std::uint64_t tag) {
       if (intake_.powered()) age_regions();
       break;
   }
-  run();
+  runner_.run();
 }
 
 // ---- power
@@ -277,18 +207,11 @@ void ArrayController::power_cut() {
   if (!intake_.powered()) return;
   intake_.power_cut();
   for (const auto& member : members) member->power_cut();
-  for (MemberCommand& command : commands_) command.batch = nullptr;
-  cancel_all();
+  commands_.power_cut();
+  runner_.power_cut();
   locks_.clear();
   cache_.clear();
-  for (std::uint32_t i = 0; i < sleepers_.size(); ++i) {
-    ++sleepers_[i].turn;
-    sleepers_[i].waiter = nullptr;
-  }
-  free_sleepers_.clear();
-  for (std::uint32_t i = 0; i < sleepers_.size(); ++i) free_sleepers_.push_back(i);
   for (auto* list : {&start_waiters_, &metadata_waiters_, &region_waiters_, &log_waiters_}) list->clear();
-  controller_free_at_ = 0;
   started_ = false;
   updates_inside_ = 0;
   metadata_busy_ = regions_busy_ = cleaning_ = ageing_ = false;
@@ -315,7 +238,7 @@ void ArrayController::power_on() {
   intake_.power_on();
   for (const auto& member : members) member->power_on();
   start();
-  drain_later();
+  runner_.drain_later();
 }
 
 void ArrayController::shut_down() {
@@ -355,7 +278,7 @@ Result<void> ArrayController::fail_member(std::size_t index) {
     return fail(member_name(index), "the array cannot do without it", "rebuild the lost members first");
   if (!intake_.powered()) return fail(profile.name, "the power is off", "switch it on first");
   members_failed(1ULL << index);
-  drain_later();
+  runner_.drain_later();
   return {};
 }
 
@@ -366,7 +289,7 @@ Result<void> ArrayController::accept_dirty_degraded() {
   refusing_ = false;
   unclean_ = false;
   resume_background();
-  drain_later();
+  runner_.drain_later();
   return {};
 }
 

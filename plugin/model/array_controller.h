@@ -1,8 +1,8 @@
 #pragma once
 // The inside of an Array: what its parts share. Each part is one file:
 //
-//   array_controller.cc host requests and their completion, waiting, power
-//   array_members.cc    commands to members and what their failures mean
+//   array_controller.cc host requests and their completion, power
+//   array_members.cc    which members are alive, and what their failures mean
 //   array_metadata.cc   superblocks, dirty flag, assembly at power-on
 //   array_regions.cc    the map of dirty regions
 //   array_read.cc       reads, also of what is lost
@@ -10,8 +10,8 @@
 //   array_prewrite.cc   logging an update, rolling forward
 //   array_background.cc rebuild, scrub, resync
 //
-// A host request is a coroutine (array_task.h); everything that waits does it by co_await. power_cut()
-// destroys them all.
+// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and goes on when
+// its runner says so (array_runner.h). Commands to members: member_commands.h. power_cut() destroys them all.
 
 #include <deque>
 #include <map>
@@ -19,9 +19,10 @@
 
 #include "plugin/model/aligned_buffer.h"
 #include "plugin/model/array.h"
-#include "plugin/model/array_task.h"
+#include "plugin/model/array_runner.h"
 #include "plugin/model/busy_time.h"
 #include "plugin/model/dirty_regions.h"
+#include "plugin/model/member_commands.h"
 #include "plugin/model/member_runs.h"
 #include "plugin/model/prewrite_log.h"
 #include "plugin/model/raid_layout.h"
@@ -33,10 +34,12 @@
 
 namespace headcrash::model {
 
-class ArrayController final : private EventTarget, public CoroutineScope {
+class ArrayController final : private EventTarget, private FinishedRequests {
  public:
   ArrayController(ArrayOptions options, const RaidLayout& layout);
   ~ArrayController() override;
+  /// Its member functions are coroutines of its runner.
+  operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
 
   Result<void> assemble_now();  ///< reads or writes superblocks; runs the simulation meanwhile
 
@@ -67,20 +70,8 @@ class ArrayController final : private EventTarget, public CoroutineScope {
     bool inside = false;
     Status status = Status::ok;
   };
-  struct Sleep {
-    ArrayController& array;
-    TimeNs at;
-    bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> waiter) { array.wake_at(at, waiter); }
-    void await_resume() const {}
-  };
-  /// Waits in a list that somebody else empties.
-  struct Wait {
-    std::vector<std::coroutine_handle<>>& list;
-    bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> waiter) { list.push_back(waiter); }
-    void await_resume() const {}
-  };
+  using Wait = ArrayRunner::Wait;
+  using Join = ArrayRunner::Join;
   struct Lock {
     ArrayController& array;
     std::uint64_t first, last;
@@ -88,33 +79,16 @@ class ArrayController final : private EventTarget, public CoroutineScope {
     void await_suspend(std::coroutine_handle<> waiter) { array.locks_.wait(first, last, waiter); }
     void await_resume() const {}
   };
-  /// Several coroutines that somebody waits for.
-  struct Join {
-    ArrayController& array;
-    std::uint32_t running = 0;
-    Status status = Status::ok;
-    Breakdown breakdown;  ///< of the last one
-    std::coroutine_handle<> waiter;
-
-    void arrive(Status s, const Breakdown& b);
-    bool await_ready() const { return running == 0; }
-    void await_suspend(std::coroutine_handle<> h) { waiter = h; }
-    void await_resume() const {}
-  };
-  enum class Tag : std::uint64_t { drain, wake, idle, age };
+  enum class Tag : std::uint64_t { idle, age };
 
   void on_event(std::uint64_t tag) override;
-  void schedule(TimeNs at, Tag tag, std::uint64_t value = 0);
-  void wake_at(TimeNs at, std::coroutine_handle<> waiter);
-  Sleep work(TimeNs ns);  ///< of the controller, one thing after the other
-  void wake_all(std::vector<std::coroutine_handle<>>& list);
+  void schedule(TimeNs at, Tag tag);
   void unlock(std::uint64_t first);
-  void run();  ///< ready coroutines, then completions to the host
-  void drain_later();
+  bool any_finished() const override { return !finished_.empty(); }
+  void deliver_finished() override;
   HostRequest& take_request(const HostCommand& command);
   void put_request(HostRequest& host);
   void finish(HostRequest& host, Status status);
-  void deliver(HostRequest& host);
   void update_busy();
   Detached serve(HostRequest& host);
   Task flush(HostRequest& host);
@@ -122,42 +96,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   AlignedBuffer take_buffer(std::uint64_t sectors);
 
   // ---- array_members.cc
-  struct Batch;
-  struct MemberCommand final : Initiator {
-    explicit MemberCommand(ArrayController& a) : array(a) {}
-    void completed(const Completion& completion) override { array.member_completed(*this, completion); }
-    ArrayController& array;
-    Batch* batch = nullptr;
-    std::uint32_t member = 0;
-    Op op = Op::read;
-  };
-  /// Commands to members that are waited for together. Lives in a coroutine.
-  struct Batch {
-    explicit Batch(ArrayController& a) : array(a) {}
-    Batch(const Batch&) = delete;
-    Batch& operator=(const Batch&) = delete;
-    void read(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, std::byte* into);
-    void write(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, const std::byte* from,
-               bool fua);
-    void other(Op op, std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, bool fua);
-    bool failed() const { return dead != 0 || unreadable != 0 || store_error; }
-    bool await_ready() const { return pending == 0; }
-    void await_suspend(std::coroutine_handle<> h) { waiter = h; }
-    void await_resume() const {}
-
-    ArrayController& array;
-    std::uint32_t pending = 0;
-    std::uint64_t dead = 0;        ///< members that failed, or could not write
-    std::uint64_t unreadable = 0;  ///< members with a medium error on a read
-    bool store_error = false;
-    Breakdown breakdown;  ///< of the last command
-    std::coroutine_handle<> waiter;
-
-   private:
-    void submit(std::uint32_t member, Request& request);
-  };
-  void member_completed(MemberCommand& command, const Completion& completion);
-  MemberCommand& take_command();
+  using Batch = MemberCommands::Batch;
   void members_failed(std::uint64_t mask);
   bool alive(std::uint32_t member, std::uint64_t stripe) const {
     return states_[member] == MemberState::active ||
@@ -281,37 +220,27 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   const bool bytes_;
   const DeviceId device_;
   RequestIntake intake_;
+  ArrayRunner runner_;
+  MemberCommands commands_;
   const std::uint64_t seed_;
   bool volatile_ = false;    ///< some member forgets what it has not flushed
   std::uint32_t align_ = 1;  ///< largest physical sector of a member
 
   BufferPool buffers_;
-  std::deque<MemberCommand> commands_;
-  std::vector<MemberCommand*> free_commands_;
   std::deque<HostRequest> requests_;
   std::vector<HostRequest*> free_requests_;
   std::deque<HostRequest*> finished_;
   std::size_t inside_ = 0;
-  struct Sleeper {
-    std::coroutine_handle<> waiter;
-    std::uint32_t turn = 0;
-  };
-  std::vector<Sleeper> sleepers_;
-  std::vector<std::uint32_t> free_sleepers_;
-  bool running_ = false, drain_scheduled_ = false;
   bool started_ = false;  ///< recovery is over as far as requests have to wait for it
   bool refusing_ = false;
   std::string refusal_;
-  std::vector<std::coroutine_handle<>> start_waiters_;
-  TimeNs controller_free_at_ = 0;
+  ArrayRunner::Waiters start_waiters_;
   BusyTime busy_;
 
   std::vector<MemberState> states_;
-  std::vector<std::uint64_t> next_lba_;   ///< behind the last command of each member
-  std::vector<std::uint32_t> in_flight_;  ///< commands of each member
-  std::uint32_t lost_members_ = 0;        ///< not active
-  std::uint64_t rebuilt_stripes_ = 0;     ///< stripes below are right on a rebuilding member
-  std::uint64_t noted_stripes_ = 0;       ///< as superblocks say: those on its medium
+  std::uint32_t lost_members_ = 0;     ///< not active
+  std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below are right on a rebuilding member
+  std::uint64_t noted_stripes_ = 0;    ///< as superblocks say: those on its medium
   StripeLocks locks_;
   StripeCache cache_;
 
@@ -321,11 +250,11 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   bool unclean_ = false;  ///< parity may be wrong until a resync ends
   std::uint64_t metadata_wanted_ = 0, metadata_written_ = 0;
   bool metadata_busy_ = false;
-  std::vector<std::coroutine_handle<>> metadata_waiters_;
+  ArrayRunner::Waiters metadata_waiters_;
   DirtyRegions regions_;
   bool regions_busy_ = false;
   std::uint64_t regions_wanted_ = 0, regions_written_ = 0;
-  std::vector<std::coroutine_handle<>> region_waiters_;
+  ArrayRunner::Waiters region_waiters_;
   bool age_scheduled_ = false, ageing_ = false;
   std::uint64_t updates_inside_ = 0;  ///< writes under way
   std::uint64_t updates_begun_ = 0;
@@ -336,7 +265,7 @@ class ArrayController final : private EventTarget, public CoroutineScope {
   PrewriteLog log_;
   std::uint64_t adopted_tail_ = 0;    ///< of the superblocks at power-on
   bool before_roll_forward_ = false;  ///< superblocks must keep that tail
-  std::vector<std::coroutine_handle<>> log_waiters_;
+  ArrayRunner::Waiters log_waiters_;
 
   Background background_ = Background::none;
   std::uint64_t background_done_ = 0, background_total_ = 0;

@@ -111,7 +111,7 @@ Detached ArrayController::write_metadata() {
     ++events_;
     const Superblock now = superblock(0);
     AlignedBuffer buffer = take_buffer(std::uint64_t{layout.members} * kSuperblockSectors);
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (states_[m] == MemberState::failed) continue;
       std::byte* const slot = bytes_ ? buffer.data() + m * kSlotBytes : nullptr;
@@ -128,9 +128,9 @@ Detached ArrayController::write_metadata() {
     metadata_written_ = version;
     dirty_durable_ = now.dirty && (want_dirty_ || unclean_);
     if (logs()) log_.tail_durable(now.prewrite_tail);
-    wake_all(log_waiters_);
+    runner_.wake_all(log_waiters_);
     members_failed(batch.dead);  // asks for another round
-    wake_all(metadata_waiters_);
+    runner_.wake_all(metadata_waiters_);
   }
   metadata_busy_ = false;
 }
@@ -180,7 +180,7 @@ Detached ArrayController::make_clean() {
   cleaning_ = true;
   const std::uint64_t begun = updates_begun_;
   if (volatile_) {
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (states_[m] != MemberState::failed) batch.other(Op::flush, m, 0, 0, false);
     }
@@ -204,7 +204,7 @@ Detached ArrayController::make_clean() {
 
 Result<void> ArrayController::assemble_now() {
   start();
-  run();
+  runner_.run();
   while (!started_ && simulation_.run_next()) {
   }
   if (assembly_error_) return tl::unexpected<Error>(*assembly_error_);
@@ -231,7 +231,7 @@ Detached ArrayController::start_up() {
     co_await recover();
   }
   started_ = true;
-  wake_all(start_waiters_);
+  runner_.wake_all(start_waiters_);
   if (!refusing_) resume_background();
 }
 
@@ -249,14 +249,14 @@ void ArrayController::resume_background() {
 Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   AlignedBuffer buffer = take_buffer(std::uint64_t{layout.members} * kSlotsSectors);
   std::memset(buffer.data(), 0, layout.members * kSlotBytes * kSuperblockSlots);
-  Batch batch(*this);
+  Batch batch(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m)
     batch.read(m, 0, kSlotsSectors, buffer.data() + m * kSlotBytes * kSuperblockSlots);
   co_await batch;
   dead = batch.dead;
   // A slot that the last cut made unreadable must not hide the other one.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
-    Batch again(*this);
+    Batch again(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       std::byte* const at = buffer.data() + (m * kSuperblockSlots + slot) * kSlotBytes;
       if ((batch.unreadable >> m & 1) == 0) continue;

@@ -44,7 +44,7 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe, st
   const std::uint32_t header_sectors = log_.header_sectors();
   const std::size_t header_bytes = std::size_t{header_sectors} * kSectorBytes;
   std::array<AlignedBuffer, kArrayMembersMax> records;
-  Batch batch(*this);
+  Batch batch(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (sectors[m] == 0 || states_[m] == MemberState::failed) continue;
     if (bytes_) {
@@ -64,13 +64,13 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe, st
   members_failed(batch.dead);
   if (!metadata_settled()) co_await settle_metadata();
   log_.tail_durable(tail);
-  wake_all(log_waiters_);
+  runner_.wake_all(log_waiters_);
   co_return write_outcome(batch, stripe);
 }
 
 void ArrayController::update_is_home(std::uint64_t sequence) {
   log_.home(sequence);
-  wake_all(log_waiters_);
+  runner_.wake_all(log_waiters_);
 }
 
 // ---- power-on
@@ -81,7 +81,7 @@ Task ArrayController::read_log(std::uint32_t member, std::byte* bytes, std::vect
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
   for (std::uint32_t at = 0; at < profile.prewrite_sectors; at += kLogReadSectors) {
     const std::uint32_t sectors = std::min(kLogReadSectors, profile.prewrite_sectors - at);
-    Batch batch(*this);
+    Batch batch(commands_);
     batch.read(member, first + at, sectors, bytes + std::size_t{at} * kSectorBytes);
     co_await batch;
     members_failed(batch.dead);
@@ -89,7 +89,7 @@ Task ArrayController::read_log(std::uint32_t member, std::byte* bytes, std::vect
     for (std::uint32_t s = 0; s < sectors && batch.unreadable != 0; s += align_) {
       std::byte* const into = bytes + std::size_t{at + s} * kSectorBytes;
       const std::uint32_t length = std::min(align_, sectors - s);
-      Batch one(*this);
+      Batch one(commands_);
       one.read(member, first + at + s, length, into);
       co_await one;
       for (std::uint32_t i = 0; i < length && one.failed(); ++i) unreadable[at + s + i] = true;
@@ -132,7 +132,7 @@ std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
 
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
-  Batch reads(*this);
+  Batch reads(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if ((update.whole >> m & 1) == 0 || !alive(m, stripe_of(update))) continue;
     buffers[m] = take_buffer(update.records[m].sectors);
@@ -140,7 +140,7 @@ Task ArrayController::write_home(const FoundUpdate& update) {
   }
   co_await reads;
   members_failed(reads.dead);
-  Batch writes(*this);
+  Batch writes(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (buffers[m].data() == nullptr || states_[m] == MemberState::failed) continue;
     writes.write(m, update.records[m].home, update.records[m].sectors, buffers[m].data(), volatile_);

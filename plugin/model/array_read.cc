@@ -33,10 +33,11 @@ std::uint32_t ArrayController::choose_mirror(std::uint64_t stripe, std::uint64_t
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (!alive(m, stripe)) continue;
     const auto distance = [this, lba](std::uint32_t member) {
-      return lba > next_lba_[member] ? lba - next_lba_[member] : next_lba_[member] - lba;
+      return lba > commands_.next_lba(member) ? lba - commands_.next_lba(member)
+                                              : commands_.next_lba(member) - lba;
     };
-    if (best == layout.members || in_flight_[m] < in_flight_[best] ||
-        (in_flight_[m] == in_flight_[best] && distance(m) < distance(best)))
+    if (best == layout.members || commands_.in_flight(m) < commands_.in_flight(best) ||
+        (commands_.in_flight(m) == commands_.in_flight(best) && distance(m) < distance(best)))
       best = m;
   }
   return best;
@@ -57,7 +58,7 @@ Task ArrayController::read(HostRequest& host) {
     const std::uint32_t m =
         layout.mirrored() ? choose_mirror(last, lba) : layout.member_of(first, in_stripe / layout.unit);
     if (m < layout.members && alive(m, last)) {
-      Batch batch(*this);
+      Batch batch(commands_);
       batch.read(m, lba, r.sectors, r.into.empty() ? nullptr : r.into.data());
       co_await batch;
       host.breakdown = sum_of(host.breakdown, batch.breakdown);
@@ -80,7 +81,7 @@ Task ArrayController::read_pieces(HostRequest& host) {
   const MemberRuns runs(layout, r.lba, r.sectors);
   AlignedBuffer buffer = into != nullptr ? take_buffer(r.sectors) : AlignedBuffer();
   std::uint64_t failed_members = 0;
-  Batch batch(*this);
+  Batch batch(commands_);
   runs.each_run([&](const MemberRuns::Run& run) {
     if (!alive(run.member, last)) {
       failed_members |= 1ULL << run.member;
@@ -111,7 +112,7 @@ Task ArrayController::read_pieces(HostRequest& host) {
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
-  Join join{*this};
+  Join join{runner_};
   for (MemberRuns::Piece piece = runs.first(); piece.offset < r.sectors; runs.go_on(piece)) {
     const std::uint32_t role =
         layout.mirrored() ? static_cast<std::uint32_t>(std::countr_zero(failed_members)) : piece.role;
@@ -152,7 +153,7 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   AlignedBuffer buffer = take_buffer(std::uint64_t{rows.sectors()} * layout.members);
   while (static_cast<std::uint32_t>(std::popcount(missing)) <= layout.parity) {
     std::uint64_t sources = 0;
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t other = 0; other < layout.members && std::popcount(sources) < static_cast<int>(wanted);
          ++other) {
       if ((missing >> other & 1) != 0) continue;
@@ -170,7 +171,7 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
       }
       continue;
     }
-    if (parity_ns(1) > 0) co_await work(parity_ns(std::uint64_t{rows.sectors()} * wanted));
+    if (parity_ns(1) > 0) co_await runner_.work(parity_ns(std::uint64_t{rows.sectors()} * wanted));
     if (!bytes_) co_return Status::ok;
     if (layout.mirrored()) {
       std::memcpy(into, buffer.data() + static_cast<std::size_t>(std::countr_zero(sources)) * column_bytes,
@@ -196,7 +197,7 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
     const RowRange part{row, next};
     std::byte* const at = bytes_ ? into + std::size_t{row - rows.first} * kSectorBytes : nullptr;
     row = next;
-    Batch batch(*this);
+    Batch batch(commands_);
     batch.read(m, layout.member_lba(stripe, part.first), part.sectors(), at);
     co_await batch;
     if (batch.store_error) co_return Status::store_error;
@@ -205,7 +206,7 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
     const Status status = co_await reconstruct(stripe, role, part, at);
     if (status != Status::ok) co_return status == Status::device_failed ? Status::medium_error : status;
     if (!alive(m, stripe)) continue;
-    Batch again(*this);
+    Batch again(commands_);
     again.write(m, layout.member_lba(stripe, part.first), part.sectors(), at, volatile_);
     co_await again;
     if (again.dead != 0) {

@@ -35,7 +35,7 @@ Detached ArrayController::write_regions() {
     const std::vector<std::uint64_t> pages(regions_.changed_pages().begin(), regions_.changed_pages().end());
     regions_.changed_pages().clear();
     AlignedBuffer buffer = take_buffer(pages.size() * DirtyRegions::kPageSectors);
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::size_t i = 0; i < pages.size(); ++i) {
       std::byte* const page = bytes_ ? buffer.data() + i * DirtyRegions::kPageBytes : nullptr;
       if (bytes_) std::memcpy(page, regions_.page(pages[i]).data(), DirtyRegions::kPageBytes);
@@ -49,7 +49,7 @@ Detached ArrayController::write_regions() {
     ++array_counters.metadata_writes;
     members_failed(batch.dead);
     regions_written_ = version;
-    wake_all(region_waiters_);
+    runner_.wake_all(region_waiters_);
   }
   regions_busy_ = false;
 }
@@ -59,7 +59,7 @@ Task ArrayController::read_regions() {
   AlignedBuffer buffer = take_buffer(layout.bitmap_sectors);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] != MemberState::active) continue;
-    Batch batch(*this);
+    Batch batch(commands_);
     batch.read(m, layout.bitmap_first, static_cast<std::uint32_t>(layout.bitmap_sectors), buffer.data());
     co_await batch;
     members_failed(batch.dead);
@@ -84,7 +84,7 @@ Detached ArrayController::age_regions() {
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);
   bool durable = started_ && !refusing_ && !unclean_ && !unused.empty();
   if (durable && volatile_) {
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (states_[m] != MemberState::failed) batch.other(Op::flush, m, 0, 0, false);
     }

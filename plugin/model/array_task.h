@@ -5,8 +5,9 @@
 //   Detached   started by calling it, owned by its CoroutineScope until it ends
 //   Task       started by `co_await`, owned by whoever awaits it; gives a Status
 //
-// They are member functions of a class derived from CoroutineScope; their frames come from its pool. A
-// coroutine is never resumed from within another one: who makes it ready puts it into the scope's queue.
+// They are member functions of a class that is a CoroutineScope or converts to one; their frames come from
+// its pool. A coroutine is never resumed from within another one: who makes it ready puts it into the scope's
+// queue.
 
 #include <array>
 #include <coroutine>

@@ -72,7 +72,7 @@ Task ArrayController::write_striped(HostRequest& host) {
                   std::size_t{piece.rows.sectors()} * kSectorBytes);
     });
   }
-  Batch batch(*this);
+  Batch batch(commands_);
   runs.each_run([&](const MemberRuns::Run& run) {
     if (r.op == Op::write_zeroes) {
       batch.other(Op::write_zeroes, run.member, run.lba, run.sectors, r.fua);
@@ -94,7 +94,7 @@ Task ArrayController::write_mirrors(HostRequest& host) {
   const std::uint64_t last = (r.lba + r.sectors - 1) / layout.unit;
   co_await Lock{*this, first, last};
   expect_marked(r);
-  Batch batch(*this);
+  Batch batch(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] == MemberState::failed) continue;
     if (r.op == Op::write_zeroes) {
@@ -149,7 +149,7 @@ bool ArrayController::next_segment(const Request& request, std::uint64_t& done, 
 
 Task ArrayController::write_stripes(HostRequest& host) {
   const Request r = host.request;
-  Join join{*this};
+  Join join{runner_};
   Segment segment;
   for (std::uint64_t done = 0; next_segment(r, done, segment);) {
     if (join.running >= kSegmentsMax) co_await join;
@@ -197,7 +197,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   if (!zeroes) {
     buffer = take_buffer(std::uint64_t{sectors} * layout.members);
     if (bytes_) gather_full(request, segment, buffer.data());
-    if (parity_ns(1) > 0) co_await work(parity_ns(std::uint64_t{sectors} * layout.data) * layout.parity);
+    if (parity_ns(1) > 0)
+      co_await runner_.work(parity_ns(std::uint64_t{sectors} * layout.data) * layout.parity);
   }
   Status status = Status::device_failed;
   Breakdown breakdown;
@@ -220,7 +221,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
       join.arrive(status, breakdown);
       arrived = true;
     }
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members && status == Status::ok; ++m) {
       if (parts[m].sectors == 0 || states_[m] == MemberState::failed) continue;
       if (zeroes) {
@@ -251,7 +252,7 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
     if (bytes == nullptr) return nullptr;
     return bytes + role * column_bytes + std::size_t{plan.read[role].first - plan.rows.first} * kSectorBytes;
   };
-  Batch batch(*this);
+  Batch batch(commands_);
   for (std::uint32_t role = 0; role < layout.members; ++role) {
     const RowRange rows = plan.read[role];
     if (rows.empty()) continue;
@@ -356,7 +357,7 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
     count_method(plan);
     if (lost != 0) ++array_counters.degraded_writes;
     if (bytes_) apply_plan(request, segment, plan, lost, buffer.data());
-    if (parity_ns(1) > 0) co_await work(parity_ns(segment.hi - segment.lo) * layout.parity);
+    if (parity_ns(1) > 0) co_await runner_.work(parity_ns(segment.hi - segment.lo) * layout.parity);
     LogParts parts{};
     for (std::uint32_t role = 0; role < layout.members; ++role) {
       const RowRange rows = plan.write[role];
@@ -370,7 +371,7 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
       join.arrive(status, breakdown);
       arrived = true;
     }
-    Batch batch(*this);
+    Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members && status == Status::ok; ++m) {
       if (parts[m].sectors == 0 || states_[m] == MemberState::failed) continue;
       batch.write(m, parts[m].home, parts[m].sectors, parts[m].bytes, request.fua || (logs() && volatile_));
@@ -404,7 +405,7 @@ void ArrayController::remember(std::uint64_t stripe, const StripePlan& plan, con
 /// The first and last partial stripe of a trim are written with zeroes.
 Task ArrayController::zero_edges(Request request) {
   request.op = Op::write_zeroes;
-  Join join{*this};
+  Join join{runner_};
   Segment segment;
   for (std::uint64_t done = 0; next_segment(request, done, segment);) {
     if (segment.hi - segment.lo == layout.stripe_sectors()) continue;
@@ -420,7 +421,7 @@ Task ArrayController::zero_edges(Request request) {
 /// on every member afterwards.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
-    co_await Sleep{*this, simulation_.now()};
+    co_await runner_.until_event();
     co_return Status::ok;
   }
   const Request r = host.request;
@@ -429,7 +430,7 @@ Task ArrayController::trim(HostRequest& host) {
   const std::uint32_t whole = layout.stripe_sectors();
   const std::uint64_t first = (r.lba + whole - 1) / whole;
   const std::uint64_t end = (r.lba + r.sectors) / whole;
-  Batch batch(*this);
+  Batch batch(commands_);
   std::uint64_t locked = first;
   bool holds = false;
   if (layout.level == RaidLevel::raid0) {
