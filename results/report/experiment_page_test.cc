@@ -52,6 +52,27 @@ TEST_F(ExperimentPageTest, AUnitStandsAtTheAxisWhateverItIsMadeOf) {
     EXPECT_NE(page->html.find(at_axis), std::string::npos) << at_axis;
 }
 
+TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAreNone) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = must(database.begin_run({.kind = "experiment",
+                                            .name = "a paper",
+                                            .configuration = "a paper",
+                                            .digest = "d",
+                                            .host_json = "{}",
+                                            .versions_json = "{}",
+                                            .accelerator = "none"}));
+  EXPECT_TRUE(database.record_claims(run, {.numbers = {},
+                                           .rules = {{"C-1", "one", "holds", ""},
+                                                     {"C-1", "two", "does not hold", ""},
+                                                     {"C-1", "three", "undecided", ""}}}));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_NE(
+      page->html.find(">1 of 3 rules holds, 1 does not, 1 undecided since a cell is missing or failed.<"),
+      std::string::npos)
+      << page->html;
+}
+
 TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = must(database.begin_run({.kind = "experiment",
