@@ -26,9 +26,9 @@ class FileSystem final : public tree::FileSystem {
   VfsResult<void> drop_caches() override;
 
  private:
-  explicit FileSystem(std::unique_ptr<Store> store) : FileSystem(*store, std::move(store)) {}
-  FileSystem(Store& log, std::unique_ptr<Store>&& store) : tree::FileSystem(std::move(store)), log_(log) {}
-  Store& log_;
+  explicit FileSystem(std::unique_ptr<Store> store)
+      : tree::FileSystem(std::move(store)), log_(static_cast<Store&>(tree::FileSystem::store())) {}
+  Store& log_;  ///< the tree's
 };
 
 }  // namespace headcrash::lfs

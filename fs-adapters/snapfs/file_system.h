@@ -27,10 +27,9 @@ class FileSystem final : public tree::FileSystem {
   VfsResult<void> drop_caches() override;
 
  private:
-  explicit FileSystem(std::unique_ptr<Store> store) : FileSystem(*store, std::move(store)) {}
-  FileSystem(Store& snapshots, std::unique_ptr<Store>&& store)
-      : tree::FileSystem(std::move(store)), snapshots_(snapshots) {}
-  Store& snapshots_;
+  explicit FileSystem(std::unique_ptr<Store> store)
+      : tree::FileSystem(std::move(store)), snapshots_(static_cast<Store&>(tree::FileSystem::store())) {}
+  Store& snapshots_;  ///< the tree's
 };
 
 }  // namespace headcrash::snapfs

@@ -166,8 +166,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   if (inode.removed) return;
   Operation* const operation = current_operation();
-  schedule_commit();
-  Generation& generation = operation != nullptr ? generation_of(*operation) : *open_;
+  Generation& generation = operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
             "snapfs: an inode is changed in its newest generation or a newer one");
   inode.changed_in = generation.number;
@@ -266,11 +265,10 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode&, tree:
 // Operations.
 
 Generation& Store::generation_of(Operation& operation) {
-  schedule_commit();
-  if (options_.operations_straddle) return *open_;
+  if (options_.operations_straddle) return generation_to_change();
   if (operation.generation == nullptr) {
-    operation.generation = open_.get();
-    ++open_->operations;
+    operation.generation = &generation_to_change();
+    ++operation.generation->operations;
   }
   return *operation.generation;
 }
@@ -381,7 +379,12 @@ void Store::wake_spawner() {
   });
 }
 
-/// The open generation changes: it is on the disk by the end of an interval that begins now.
+/// The open one. What changes it now is on the disk by the end of the interval that its first change began.
+Generation& Store::generation_to_change() {
+  schedule_commit();
+  return *open_;
+}
+
 void Store::schedule_commit() {
   if (commit_scheduled_ || abandoned_ || closing_down_ || stopped_) return;
   commit_scheduled_ = true;

@@ -169,6 +169,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void settle(CoreInode& inode);
   std::optional<InodeNumber> free_number(InodeNumber near) const;
   Generation& generation_of(Operation& operation);
+  Generation& generation_to_change();
   Operation* current_operation() const;
   void begin_operation(Operation& operation);
   void leave(Operation& operation);

@@ -86,6 +86,10 @@ struct Recovery {
   std::uint64_t findings = 0;  ///< of the repair
 };
 
+inline double seconds_of(os::TimeNs ns) {
+  return static_cast<double>(ns) / static_cast<double>(model::kSecondNs);
+}
+
 class ModelledMachine : private os::DiskTracer {
  public:
   /// `options.system` must be there. Errors: the profile's, mkfs's, populate's and mount's.

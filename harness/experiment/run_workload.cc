@@ -14,10 +14,6 @@ namespace {
 
 using os::TimeNs;
 
-double seconds(TimeNs ns) {
-  return static_cast<double>(ns) / static_cast<double>(model::kSecondNs);
-}
-
 class ModelPace : public timed::Pace {
  public:
   explicit ModelPace(ModelledMachine& machine) : machine_(machine) {}
@@ -64,7 +60,7 @@ class Runner {
       const TimeNs ended_at = machine_.now();
       const auto quiet = machine_.become_quiet();
       if (!quiet) return pass_on(quiet);
-      outcome.quiescent_s = seconds(std::max(*quiet, ended_at) - before.at);
+      outcome.quiescent_s = seconds_of(std::max(*quiet, ended_at) - before.at);
     }
     add_machine(outcome, before);
     return outcome;
@@ -81,9 +77,9 @@ class Runner {
  private:
   static PhaseOutcome of_step(const char* name, const RecoveryStep& step) {
     PhaseOutcome outcome{.name = name};
-    outcome.elapsed_s = outcome.longest_s = seconds(step.elapsed_ns);
-    outcome.user_cpu_s = seconds(step.cpu_ns);
-    outcome.disk_busy_s = seconds(step.device_busy_ns);
+    outcome.elapsed_s = outcome.longest_s = seconds_of(step.elapsed_ns);
+    outcome.user_cpu_s = seconds_of(step.cpu_ns);
+    outcome.disk_busy_s = seconds_of(step.device_busy_ns);
     outcome.requests = outcome.requests_while_elapsed = step.requests;
     outcome.sectors = step.sectors;
     return outcome;
@@ -144,11 +140,11 @@ class Runner {
                                TimeNs begun_at) {
     PhaseOutcome outcome{.name = phase.name, .measured = phase.measured, .users = phase.users};
     for (const auto& one : users) {
-      const double elapsed = seconds(one->ended_at - begun_at);
+      const double elapsed = seconds_of(one->ended_at - begun_at);
       outcome.elapsed_s += elapsed / static_cast<double>(users.size());
       outcome.longest_s = std::max(outcome.longest_s, elapsed);
-      outcome.user_cpu_s += seconds(one->account.cpu_ns);
-      outcome.user_wait_s += seconds(one->account.disk_wait_ns);
+      outcome.user_cpu_s += seconds_of(one->account.cpu_ns);
+      outcome.user_wait_s += seconds_of(one->account.disk_wait_ns);
       outcome.operations += one->user->tally.operations;
       outcome.bytes_read += one->user->tally.bytes_read;
       outcome.bytes_written += one->user->tally.bytes_written;
@@ -159,10 +155,10 @@ class Runner {
   void add_machine(PhaseOutcome& outcome, const Before& before) {
     const Before after = look();
     const os::DiskQueueCounters& disk = machine_.system().queue.counters();
-    outcome.syncer_cpu_s = seconds(after.syncer_cpu - before.syncer_cpu);
-    outcome.interrupt_cpu_s = seconds(after.interrupt_cpu - before.interrupt_cpu);
-    outcome.cpu_busy_s = seconds(after.cpu - before.cpu);
-    outcome.disk_busy_s = seconds(after.busy - before.busy);
+    outcome.syncer_cpu_s = seconds_of(after.syncer_cpu - before.syncer_cpu);
+    outcome.interrupt_cpu_s = seconds_of(after.interrupt_cpu - before.interrupt_cpu);
+    outcome.cpu_busy_s = seconds_of(after.cpu - before.cpu);
+    outcome.disk_busy_s = seconds_of(after.busy - before.busy);
     outcome.lock_waits = after.lock_waits - before.lock_waits;
     outcome.requests = disk.requests;
     outcome.issued_reads = disk.issued_reads;
@@ -171,8 +167,8 @@ class Runner {
     outcome.queued_most = disk.queued_most;
     if (disk.requests > 0) {
       const double ms_each = 1e3 / static_cast<double>(disk.requests);
-      outcome.response_ms = seconds(disk.response_ns) * ms_each;
-      outcome.access_ms = seconds(disk.access_ns) * ms_each;
+      outcome.response_ms = seconds_of(disk.response_ns) * ms_each;
+      outcome.access_ms = seconds_of(disk.access_ns) * ms_each;
     }
   }
 
@@ -253,7 +249,7 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     if (!recovered) return pass_on(recovered);
     for (PhaseOutcome& each : *recovered) outcome.phases.push_back(std::move(each));
   }
-  outcome.modelled_s = seconds(machine.now() - begun_at);
+  outcome.modelled_s = seconds_of(machine.now() - begun_at);
   return outcome;
 }
 

@@ -12,16 +12,19 @@ using db::must;
 
 class ExperimentPageTest : public db::ScratchFolder {
  protected:
+  static std::int64_t begin_run(db::Database& database) {
+    return must(database.begin_run({.kind = "experiment",
+                                    .name = "a paper",
+                                    .configuration = "a paper",
+                                    .digest = "d",
+                                    .host_json = "{}",
+                                    .versions_json = "{}",
+                                    .accelerator = "none"}));
+  }
   /// The page of one claim a unit: two cells, the paper's number beside ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
-    const auto run = must(database.begin_run({.kind = "experiment",
-                                              .name = "a paper",
-                                              .configuration = "a paper",
-                                              .digest = "d",
-                                              .host_json = "{}",
-                                              .versions_json = "{}",
-                                              .accelerator = "none"}));
+    const auto run = begin_run(database);
     std::vector<db::ClaimNumberRecord> numbers;
     for (std::size_t i = 0; i < units.size(); ++i) {
       const std::string claim = "C-" + std::to_string(i);
@@ -54,13 +57,7 @@ TEST_F(ExperimentPageTest, AUnitStandsAtTheAxisWhateverItIsMadeOf) {
 
 TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAreNone) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
-  const auto run = must(database.begin_run({.kind = "experiment",
-                                            .name = "a paper",
-                                            .configuration = "a paper",
-                                            .digest = "d",
-                                            .host_json = "{}",
-                                            .versions_json = "{}",
-                                            .accelerator = "none"}));
+  const auto run = begin_run(database);
   EXPECT_TRUE(database.record_claims(run, {.numbers = {},
                                            .rules = {{"C-1", "one", "holds", ""},
                                                      {"C-1", "two", "does not hold", ""},
@@ -75,13 +72,7 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAre
 
 TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
-  const auto run = must(database.begin_run({.kind = "experiment",
-                                            .name = "a paper",
-                                            .configuration = "a paper",
-                                            .digest = "d",
-                                            .host_json = "{}",
-                                            .versions_json = "{}",
-                                            .accelerator = "none"}));
+  const auto run = begin_run(database);
   db::ClaimRecords records;
   records.rules = {{"C-1", "a rule without a number", "holds", ""}};
   for (std::int64_t line = 0; line < 2; ++line) {

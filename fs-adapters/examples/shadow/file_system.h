@@ -50,12 +50,12 @@ class FileSystem final : public tree::FileSystem {
 
  private:
   FileSystem(os::System& system, std::unique_ptr<Store> store)
-      : FileSystem(system, *store, std::move(store)) {}
-  FileSystem(os::System& system, Store& its, std::unique_ptr<Store>&& store)
-      : tree::FileSystem(std::move(store)), cache_(system.cache), store_(its) {}
+      : tree::FileSystem(std::move(store)),
+        cache_(system.cache),
+        store_(static_cast<Store&>(tree::FileSystem::store())) {}
 
   os::BufferCache& cache_;
-  Store& store_;
+  Store& store_;  ///< the tree's
 };
 
 }  // namespace headcrash::shadow

@@ -3,6 +3,7 @@
 #include "fs-adapters/ufs/image_reader.h"
 #include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
+#include "harness/experiment/probe_files.h"
 #include "headcrash_experiment_schemes_embedded.h"
 
 namespace headcrash::experiment::ganger94 {
@@ -24,14 +25,7 @@ bool has_name(const model::SectorStore& medium, const std::string& name) {
   return image && image->lookup(name).has_value();
 }
 
-VfsResult<void> write_file(Vfs& vfs, const std::string& path, std::size_t bytes) {
-  const std::vector<std::byte> data(bytes, std::byte{0x5a});
-  const auto file = vfs.open(path, {.create = true, .exclusive = true});
-  if (!file) return tl::unexpected(file.error());
-  const auto written = vfs.pwrite(*file, 0, data);
-  const auto closed = vfs.close(*file);
-  return written ? closed : written;
-}
+constexpr std::uint64_t kByte = 0x5a;  // what files are full of
 
 AtReturn probe_returns(Compared scheme) {
   AtReturn at;
@@ -45,9 +39,9 @@ AtReturn probe_returns(Compared scheme) {
   VfsResult<void> done;
   os::Account account{.name = "probe"};
   (*machine)->system().run_as(account, [&] {
-    done = write_file(fs, "old", 64 << 10);
+    done = make_file(fs, "old", kByte, 64 << 10);
     if (done) done = fs.syncfs();
-    if (done) done = write_file(fs, "new", 1024);
+    if (done) done = make_file(fs, "new", kByte, 1024);
     if (!done) return;
     at.created_is_permanent = has_name(*(*machine)->medium(), "new") ? 1 : 0;
     const std::uint64_t before = free_bytes();
@@ -73,8 +67,8 @@ Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
   os::Account account{.name = "probe"};
   (*machine)->system().run_as(account, [&] {
     done = fs.mkdir("burst", 0755);
-    for (int i = 0; done && i < files; ++i) done = write_file(fs, fmt::format("burst/f{}", i), 1024);
-    if (done) done = write_file(fs, "last", 1024);
+    for (int i = 0; done && i < files; ++i) done = make_file(fs, fmt::format("burst/f{}", i), kByte, 1024);
+    if (done) done = make_file(fs, "last", kByte, 1024);
     if (!done) return;
     const auto file = fs.open("last", {});
     if (!file) return;

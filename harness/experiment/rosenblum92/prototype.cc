@@ -68,10 +68,6 @@ UfsSetup sprite_ofs() {
   return setup;
 }
 
-double seconds_of(os::TimeNs ns) {
-  return static_cast<double>(ns) / static_cast<double>(model::kSecondNs);
-}
-
 void run_as_user(ModelledMachine& machine, std::function<void()> body) {
   os::Account account{.name = "user"};
   machine.system().run_as(account, std::move(body));

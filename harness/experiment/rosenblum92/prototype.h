@@ -64,7 +64,6 @@ AnySetup on_faster_processor(AnySetup setup, double times) {
   return setup;
 }
 
-double seconds_of(os::TimeNs ns);
 /// Runs the body as a user of the machine; a VfsResult of its own is the caller's.
 void run_as_user(ModelledMachine& machine, std::function<void()> body);
 

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "harness/experiment/judge.h"
+#include "harness/experiment/probe_files.h"
 #include "harness/experiment/rosenblum92/chapter6.h"
-#include "harness/experiment/rosenblum92/probe_files.h"
 #include "harness/experiment/rosenblum92/prototype.h"
 
 namespace headcrash::experiment::rosenblum92 {

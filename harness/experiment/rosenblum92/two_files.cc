@@ -1,7 +1,7 @@
 // LFS-06: what is written when dir1/file1 and dir2/file2 are created (figure 4-1).
 #include "harness/experiment/judge.h"
+#include "harness/experiment/probe_files.h"
 #include "harness/experiment/rosenblum92/chapter6.h"
-#include "harness/experiment/rosenblum92/probe_files.h"
 #include "harness/experiment/rosenblum92/prototype.h"
 
 namespace headcrash::experiment::rosenblum92 {

@@ -5,7 +5,7 @@
 
 #include "fs-adapters/vfs.h"
 
-namespace headcrash::experiment::rosenblum92 {
+namespace headcrash::experiment {
 
 /// A new file with its number in each byte; the calls a program makes: open with creation, write, close.
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number, std::uint64_t bytes);
@@ -21,4 +21,4 @@ struct FileSet {
   VfsResult<bool> complete(Vfs& vfs) const;
 };
 
-}  // namespace headcrash::experiment::rosenblum92
+}  // namespace headcrash::experiment

@@ -1,12 +1,12 @@
 // Files of probes (probe_files.h).
-#include "harness/experiment/rosenblum92/probe_files.h"
+#include "harness/experiment/probe_files.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace headcrash::experiment::rosenblum92 {
+namespace headcrash::experiment {
 namespace {
 
 std::string folder(std::uint64_t number) {
@@ -48,4 +48,4 @@ VfsResult<bool> FileSet::complete(Vfs& vfs) const {
   return true;
 }
 
-}  // namespace headcrash::experiment::rosenblum92
+}  // namespace headcrash::experiment
