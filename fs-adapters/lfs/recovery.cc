@@ -353,7 +353,8 @@ class Recovery {
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
     auto target = find(record.target, record.target_generation);
     if (!target) return pass_on_errno(target);
-    if (!*target && record.operation == NameOperation::create)
+    // One that the log has later than this record is not there for want of a name, or since its number has gone on.
+    if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return pass_on_errno(target);
     auto directory = record.operation == NameOperation::links
                          ? VfsResult<Store::Handle>(Store::Handle{})

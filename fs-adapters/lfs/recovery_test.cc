@@ -189,6 +189,34 @@ TEST(LfsRecovery, ANumberThatIsUsedAgainIsAnotherFile) {
   bench::expect_clean(*disk.store);
 }
 
+/// The log has the records of both files, and an inode that nothing leads to: whoever looks at it for the first
+/// file's sake must not let the second one be made again.
+TEST(LfsRecovery, AnInodeWithoutANameIsNotMadeAgainForItsNumbersFirstFile) {
+  Disk disk;
+  until_the_cut(*disk.store, [](Machine& m) {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "one", "1111");
+    const auto inode = fs.stat("one")->inode;
+    EXPECT_TRUE(fs.sync());
+    EXPECT_TRUE(fs.unlink("one"));
+    const auto file = fs.open("two", {.create = true});
+    ASSERT_TRUE(file);
+    EXPECT_EQ(fs.stat("two")->inode, inode);
+    EXPECT_TRUE(fs.fsync(*file));
+    EXPECT_TRUE(fs.unlink("two"));
+    EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("2222")));
+    EXPECT_TRUE(fs.fsync(*file));
+  });
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    EXPECT_EQ(m.file_system->log().counters().inodes_made_again, 0U);
+    EXPECT_EQ(m.file_system->space()->total_inodes - m.file_system->space()->free_inodes, 1U);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
 TEST(LfsRecovery, ACutInTheMiddleOfARecoveryIsRecoveredFrom) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
