@@ -13,6 +13,14 @@
 #include "plugin/base/text_file.h"
 
 namespace headcrash::base {
+namespace {
+
+std::string element_key(const std::string& key, std::size_t index) {
+  return fmt::format("{}[{}]", key, index);
+}
+
+}  // namespace
+
 struct StrictTable::State {
   std::string file;
   std::string prefix;  ///< "device." inside [device]
@@ -31,7 +39,8 @@ Result<StrictTable> StrictTable::parse(std::string_view text, const std::string&
   try {
     return StrictTable(std::make_unique<State>(State{file_name, "", toml::parse(text)}));
   } catch (const toml::parse_error& error) {
-    return fail(fmt::format("{}:{}", file_name, error.source().begin.line), std::string(error.description()));
+    return fail(fmt::format("{}:{}", file_name, error.source().begin.line), std::string(error.description()),
+                "correct the TOML");
   }
 }
 
@@ -125,6 +134,16 @@ Result<void> StrictTable::take(const std::string& key, double& into) const {
   return {};
 }
 
+Result<void> StrictTable::take(const std::string& key, double& into, double least, double most) const {
+  double value = least;
+  const auto taken = take(key, value);
+  if (taken && value >= least && value <= most) {
+    if (has(key)) into = value;
+    return {};
+  }
+  return fail(subject(key), fmt::format("must be a number from {} to {}", least, most));
+}
+
 Result<void> StrictTable::take(const std::string& key, std::vector<std::string>& into) const {
   const toml::node* node = state_->table.get(key);
   if (node == nullptr) return {};
@@ -166,6 +185,23 @@ Result<void> StrictTable::take(const std::string& key, std::int64_t& into, const
   return {};
 }
 
+Result<void> StrictTable::take(const std::string& key, std::vector<std::int64_t>& into,
+                               const Bounds& bounds) const {
+  if (!has(key)) return {};
+  const StrictTable list = elements(key);
+  std::vector<std::int64_t> values(list.state_->table.size());
+  bool good = type(key) == Type::list;
+  for (std::size_t i = 0; good && i < values.size(); ++i)
+    good = list.take(element_key(key, i), values[i], bounds).has_value();
+  if (!good) {
+    return fail(subject(key),
+                fmt::format("must be a list of whole numbers from {} to {}", bounds.least, bounds.most),
+                fmt::format("write for example {} = [12, 40]; [] for none", key));
+  }
+  into = std::move(values);
+  return {};
+}
+
 Result<void> StrictTable::take_size(const std::string& key, std::uint64_t& bytes) const {
   const toml::node* node = state_->table.get(key);
   if (node == nullptr) return {};
@@ -202,9 +238,26 @@ Result<std::vector<StrictTable>> StrictTable::tables(const std::string& key) con
   }
   for (std::size_t i = 0; i < array->size(); ++i) {
     list.push_back(StrictTable(std::make_unique<State>(
-        State{state_->file, fmt::format("{}{}.{}.", state_->prefix, key, i), *(*array)[i].as_table()})));
+        State{state_->file, state_->prefix + element_key(key, i) + ".", *(*array)[i].as_table()})));
   }
   return list;
+}
+
+StrictTable::Type StrictTable::type(const std::string& key) const {
+  const toml::node* node = state_->table.get(key);
+  if (node == nullptr) return Type::absent;
+  if (node->is_string()) return Type::text;
+  if (node->is_number()) return Type::number;
+  if (node->is_array()) return Type::list;
+  return node->is_table() ? Type::table : Type::other;
+}
+
+StrictTable StrictTable::elements(const std::string& key) const {
+  StrictTable found(std::make_unique<State>(State{state_->file, state_->prefix, {}}));
+  const toml::array* array = state_->table.get_as<toml::array>(key);
+  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i)
+    found.state_->table.insert(element_key(key, i), (*array)[i]);
+  return found;
 }
 
 }  // namespace headcrash::base

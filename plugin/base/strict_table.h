@@ -8,6 +8,7 @@
 //   if (auto r = file->take("seed", seed); !r) ...          // leaves `seed` alone when the key is absent
 //
 // Errors name file and key: `demo.toml: device.profil: unknown key; did you mean "profile"? known: ...`.
+// Threads: const calls may run at once.
 
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,7 @@ class StrictTable {
   Result<void> take(const std::string& key, std::string& into) const;
   Result<void> take(const std::string& key, bool& into) const;
   Result<void> take(const std::string& key, double& into) const;  ///< integers too; must be finite
+  Result<void> take(const std::string& key, double& into, double least, double most) const;
   Result<void> take(const std::string& key, std::vector<std::string>& into) const;  ///< not empty
   Result<void> take(const std::string& key, std::vector<double>& into) const;       ///< not empty
 
@@ -45,6 +47,7 @@ class StrictTable {
     std::int64_t least = 0, most = 0;
   };
   Result<void> take(const std::string& key, std::int64_t& into, const Bounds& bounds) const;
+  Result<void> take(const std::string& key, std::vector<std::int64_t>& into, const Bounds& bounds) const;
 
   /// A size in text form ("320M") or a plain number of bytes.
   Result<void> take_size(const std::string& key, std::uint64_t& bytes) const;
@@ -52,8 +55,14 @@ class StrictTable {
   /// The table under a key; nothing when it is absent.
   Result<std::optional<StrictTable>> table(const std::string& key) const;
 
-  /// The tables of a list of tables ([[key]]), their keys told as key.0, key.1, ...; none when it is absent.
+  /// The tables of a list of tables ([[key]]), their keys named key[0].x, key[1].x, ...; none when it is absent.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
+
+  /// For a key that may hold one of several types.
+  enum class Type : std::uint8_t { absent, text, number, list, table, other };
+  Type type(const std::string& key) const;
+  /// A list of any types as a table whose keys are key[0], key[1], ...; empty when it is absent or no list.
+  StrictTable elements(const std::string& key) const;
 
   /// This laid over `base`: the keys of both; where both have one it is this one's, but tables are laid over
   /// each other in turn. (A list of tables is no table: it takes the place of the other.)

@@ -36,28 +36,28 @@ bool has_parity(RaidLevel level) {
 
 }  // namespace
 
-ArrayBox read_array(TomlTable& top, ReadErrors& errors) {
+ArrayBox read_array(ProfileTable& top, ReadErrors& errors) {
   ArrayBox box;
   ArrayProfile& p = box.profile;
   const auto open = [&](const char* name) {
-    TomlTable table(top.table(name), top.full(name), errors);
+    ProfileTable table = top.open(name);
     if (auto origin = table.origin()) box.origins.push_back(*std::move(origin));
     return table;
   };
-  TomlTable layout = open("layout");
+  ProfileTable layout = open("layout");
   p.level = layout.one_of("level", kLevels);
   p.members = layout.integer32("members", kMembersMin[static_cast<std::size_t>(p.level)], kMembersMax);
   p.stripe_unit_sectors = layout.kib_as_sectors("stripe-unit-kib", 1, kGibInKib);
   p.synchronised_spindles = layout.boolean("synchronised-spindles");
   layout.finish();
 
-  TomlTable controller = open("controller");
+  ProfileTable controller = open("controller");
   p.command_ns = controller.milliseconds("command-ms");
   p.parity_sector_ns = controller.microseconds("parity-sector-us");
   p.stripe_cache_stripes = controller.integer32("stripe-cache-stripes", 0, 1U << 20);
   controller.finish();
 
-  TomlTable safety = open("safety");
+  ProfileTable safety = open("safety");
   p.volatile_cache = safety.boolean("volatile-cache");
   p.prewrite_sectors = safety.kib_as_sectors("prewrite-kib", 0, kGibInKib);
   p.recovery = safety.one_of("recovery", kRecoveries);

@@ -12,15 +12,6 @@ namespace headcrash::profiles {
 
 namespace fs = std::filesystem;
 
-Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
-  try {
-    return toml::parse(text, file);
-  } catch (const toml::parse_error& e) {
-    return fail(fmt::format("{}: line {}", file, e.source().begin.line), std::string(e.description()),
-                "correct the TOML");
-  }
-}
-
 std::vector<std::string> built_in_profiles() {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files())

@@ -10,21 +10,21 @@ constexpr std::uint64_t kFlashSectorsMax = std::uint64_t{1} << 40;
 
 }  // namespace
 
-Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
+Result<FlashDrive> read_flash(const base::StrictTable& root) {
   ReadErrors errors;
-  errors.file = file;
+  errors.place = root.subject("");
   FlashDrive drive;
   FlashProfile& p = drive.profile;
-  TomlTable top(&root, "", errors);
+  ProfileTable top(root, errors);
   top.text("kind");
   p.name = top.text("name");
   p.title = top.text("title");
   const auto open = [&](const char* name) {
-    TomlTable table(top.table(name), name, errors);
+    ProfileTable table = top.open(name);
     if (auto origin = table.origin()) drive.origins.push_back(*std::move(origin));
     return table;
   };
-  TomlTable geometry = open("geometry");
+  ProfileTable geometry = open("geometry");
   p.capacity_sectors = geometry.integer("capacity-sectors", 1, kFlashSectorsMax);
   p.physical_sector_sectors = geometry.integer32("physical-sector-sectors", 1, 128);
   p.channels = geometry.integer32("channels", 1, 256);
@@ -33,14 +33,14 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
   p.pages_per_block = geometry.integer32("pages-per-block", 0, 1U << 20);
   geometry.finish();
 
-  TomlTable nand = open("nand");
+  ProfileTable nand = open("nand");
   p.read_ns = nand.microseconds("read-us");
   p.program_ns = nand.microseconds("program-us");
   p.erase_ns = nand.microseconds("erase-us");
   p.channel_sector_ns = nand.microseconds("channel-sector-us");
   nand.finish();
 
-  TomlTable controller = open("controller");
+  ProfileTable controller = open("controller");
   p.queue_depth = controller.integer32("queue-depth", 1, 65'536);
   p.command_ns = controller.microseconds("command-us");
   p.host_sector_ns = controller.microseconds("host-sector-us");
@@ -48,7 +48,7 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
   p.trim_ns = controller.microseconds("trim-us");
   controller.finish();
 
-  TomlTable buffer = open("buffer");
+  ProfileTable buffer = open("buffer");
   p.buffer_sectors = buffer.integer32("buffer-sectors", 0, 1U << 30);
   p.buffer_write_ns = buffer.microseconds("buffer-write-us");
   p.buffer_sector_ns = buffer.microseconds("buffer-sector-us");
@@ -56,7 +56,7 @@ Result<FlashDrive> read_flash(const toml::table& root, std::string_view file) {
   p.power_loss_protection = buffer.boolean("power-loss-protection");
   buffer.finish();
 
-  TomlTable features = open("features");
+  ProfileTable features = open("features");
   p.trim = features.boolean("trim");
   if (features.has("tear")) p.tear = features.tear("tear");
   features.finish();

@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "plugin/base/nearest.h"
-#include "plugin/base/size.h"
-#include "plugin/base/text_file.h"
 #include "plugin/profiles/profile_reader.h"
 #include "plugin/profiles/stack.h"
 
@@ -22,18 +20,11 @@ bool is_device_name(const std::string& name) {
   });
 }
 
-Result<MachineDevice> read_device(const toml::table& table, const std::string& path, ReadErrors& errors,
-                                  const std::filesystem::path& folder) {
-  TomlTable t(&table, path, errors);
+Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors, const std::filesystem::path& folder) {
   MachineDevice device;
   device.name = t.text("name");
   const std::string profile = t.text("profile");
-  if (t.has("size")) {
-    const Result<std::uint64_t> size =
-        base::parse_size(t.text("size"), fmt::format("{}: {}", errors.file, t.full("size")));
-    if (!errors.first && !size) return pass_on(size);
-    if (size) device.size_bytes = *size;
-  }
+  if (t.has("size")) device.size_bytes = t.size("size");
   if (t.has("write-cache")) device.write_cache = t.boolean("write-cache");
   if (t.has("tear")) device.tear = t.tear("tear");
   t.finish();
@@ -58,14 +49,12 @@ Result<model::Tear> parse_tear(std::string_view word, const std::string& subject
 }
 
 Result<MachineFile> load_machine_file(const std::string& path) {
-  const Result<std::string> text = base::read_text_file(path);
-  if (!text) return pass_on(text);
-  const Result<toml::table> root = parse_toml(*text, path);
+  const auto root = base::StrictTable::read(path);
   if (!root) return pass_on(root);
   ReadErrors errors;
-  errors.file = path;
-  TomlTable top(&*root, "", errors);
-  const auto tables = top.tables("device");
+  errors.place = root->subject("");
+  ProfileTable top(*root, errors);
+  auto tables = top.open_list("device");
   std::vector<std::string> faults;
   if (top.has("fault")) faults = top.texts("fault");
   top.finish();
@@ -75,8 +64,8 @@ Result<MachineFile> load_machine_file(const std::string& path) {
 
   MachineFile machine;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    auto device = read_device(*tables[i], fmt::format("device[{}]", i), errors, folder);
+  for (ProfileTable& table : tables) {
+    auto device = read_device(table, errors, folder);
     if (!device) return pass_on(device);
     machine.devices.push_back(*std::move(device));
   }

@@ -18,12 +18,11 @@ constexpr double kHoursMax = 24.0 * 3650;
 constexpr double kSecondsPerHour = 3600;
 
 /// range = "all", "prewrite" or [first sector, sectors]
-void read_range(TomlTable& memory, const model::ArrayProfile* above, NvramProfile& p, ReadErrors& errors) {
-  const toml::node* node = memory.node("range");
-  if (node == nullptr) return;
-  const std::string word = node->value_or(std::string());
-  const toml::array* pair = node->as_array();
-  if (word == "all") return;
+void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramProfile& p, ReadErrors& errors) {
+  if (!memory.require("range")) return;
+  std::string word;
+  std::vector<std::int64_t> pair;
+  if (memory.values().take("range", word) && word == "all") return;
   if (word == "prewrite") {
     if (above == nullptr || above->prewrite_sectors == 0) {
       errors.add(memory.full("range"),
@@ -32,9 +31,8 @@ void read_range(TomlTable& memory, const model::ArrayProfile* above, NvramProfil
       return;
     }
     std::tie(p.range_lba, p.range_sectors) = model::Array::prewrite_range(*above);
-  } else if (pair != nullptr && pair->size() == 2 && pair->is_homogeneous<std::int64_t>()) {
-    const std::int64_t first = (*pair)[0].value_or<std::int64_t>(-1);
-    const std::int64_t sectors = (*pair)[1].value_or<std::int64_t>(0);
+  } else if (memory.values().take("range", pair, {INT64_MIN, INT64_MAX}) && pair.size() == 2) {
+    const auto [first, sectors] = std::pair(pair[0], pair[1]);
     if (first < 0 || sectors <= 0) {
       errors.add(memory.full("range"), "begins before the device or has no sectors", "correct it");
       return;
@@ -49,26 +47,26 @@ void read_range(TomlTable& memory, const model::ArrayProfile* above, NvramProfil
 
 }  // namespace
 
-CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors& errors) {
+CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors) {
   CacheBox box;
   NvramProfile& p = box.profile;
   const auto open = [&](const char* name) {
-    TomlTable table(top.table(name), top.full(name), errors);
+    ProfileTable table = top.open(name);
     if (auto origin = table.origin()) box.origins.push_back(*std::move(origin));
     return table;
   };
-  TomlTable memory = open("memory");
+  ProfileTable memory = open("memory");
   p.capacity_sectors = memory.kib_as_sectors("capacity-kib", 1, kCapacityKibMax);
   p.block_sectors = memory.kib_as_sectors("block-kib", 1, kBlockKibMax);
   read_range(memory, above, p, errors);
   memory.finish();
 
-  TomlTable timing = open("timing");
+  ProfileTable timing = open("timing");
   p.command_ns = timing.milliseconds("command-ms");
   p.sector_ns = timing.microseconds("sector-us");
   timing.finish();
 
-  TomlTable back = open("write-back");
+  ProfileTable back = open("write-back");
   p.high_water_permille = back.integer32("high-water-permille", 0, 1000);
   p.low_water_permille = back.integer32("low-water-permille", 0, 1000);
   p.idle_delay_ns = back.milliseconds("idle-delay-ms");
@@ -76,7 +74,7 @@ CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors
   p.destage_depth = back.integer32("destage-depth", 1, NvramProfile::kDestageDepthMax);
   back.finish();
 
-  TomlTable battery = open("battery");
+  ProfileTable battery = open("battery");
   p.battery_hold_ns = std::llround(battery.number("hold-hours", 0, kHoursMax) * kSecondsPerHour *
                                    static_cast<double>(model::kSecondNs));
   battery.finish();

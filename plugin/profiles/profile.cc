@@ -10,7 +10,6 @@
 
 #include "plugin/model/geometry.h"
 #include "plugin/profiles/profile_reader.h"
-#include "plugin/profiles/toml_table.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -41,10 +40,12 @@ constexpr std::array<Choice<QueuePolicy>, 5> kQueuePolicies = {{{"fcfs", QueuePo
 
 class ProfileReader {
  public:
-  ProfileReader(const toml::table& root, std::string_view file) : root_(root) { errors_.file = file; }
+  explicit ProfileReader(const base::StrictTable& root) : top_(root, errors_) {
+    errors_.place = root.subject("");
+  }
 
   Result<Drive> read() {
-    TomlTable top(&root_, "", errors_);
+    ProfileTable& top = top_;
     if (top.has("kind")) top.text("kind");  // whoever chose this reader has looked at it
     p_.name = top.text("name");
     p_.title = top.text("title");
@@ -61,17 +62,17 @@ class ProfileReader {
   }
 
  private:
-  TomlTable open(TomlTable& top, const char* name) {
-    TomlTable table(top.table(name), name, errors_);
+  ProfileTable open(ProfileTable& top, const char* name) {
+    ProfileTable table = top.open(name);
     read_origin(table);
     return table;
   }
-  void read_origin(TomlTable& table) {
+  void read_origin(ProfileTable& table) {
     if (auto origin = table.origin()) origins_.push_back(*std::move(origin));
   }
 
-  void read_geometry(TomlTable& top) {
-    TomlTable t = open(top, "geometry");
+  void read_geometry(ProfileTable& top) {
+    ProfileTable t = open(top, "geometry");
     p_.heads = t.integer32("heads", 1, 256);
     p_.cylinders = t.integer32("cylinders", 1, 1'000'000);
     p_.capacity_sectors = t.integer("capacity-sectors", 1, std::uint64_t{1} << 40);
@@ -85,8 +86,8 @@ class ProfileReader {
     t.finish();
   }
 
-  void read_rotation(TomlTable& top) {
-    TomlTable t = open(top, "rotation");
+  void read_rotation(ProfileTable& top) {
+    ProfileTable t = open(top, "rotation");
     nominal_rpm_ = static_cast<double>(t.integer("nominal-rpm", 60, 100'000));
     p_.revolution_ps = static_cast<std::int64_t>(t.integer("period-ps", 100'000'000, 1'000'000'000'000));
     if (t.has("sector-lag-ps"))
@@ -99,8 +100,8 @@ class ProfileReader {
     }
   }
 
-  void read_seek(TomlTable& top) {
-    TomlTable t = open(top, "seek");
+  void read_seek(ProfileTable& top) {
+    ProfileTable t = open(top, "seek");
     if (t.has("distances")) {
       p_.seek.distances = t.integers("distances", 1'000'000);
       p_.seek.times_ns = t.milliseconds_list("times-ms");
@@ -117,9 +118,9 @@ class ProfileReader {
     t.finish();
   }
 
-  void read_command(TomlTable& top) {
+  void read_command(ProfileTable& top) {
     model::OverheadProfile& o = p_.overhead;
-    TomlTable t = open(top, "command");
+    ProfileTable t = open(top, "command");
     o.read_miss_command = t.by_previous("read-miss-command-ms");
     o.read_hit_command = t.by_previous("read-hit-command-ms");
     o.read_data_preparation_ns = t.milliseconds("read-data-preparation-ms");
@@ -136,17 +137,17 @@ class ProfileReader {
     o.write_reselect_ns = t.milliseconds("write-reselect-ms");
     o.write_completion_ns = t.milliseconds("write-completion-ms");
     t.finish();
-    TomlTable bus = open(top, "bus");
+    ProfileTable bus = open(top, "bus");
     o.bus_read_sector_ns = bus.milliseconds("read-sector-ms");
     o.bus_write_sector_ns = bus.milliseconds("write-sector-ms");
     bus.finish();
-    TomlTable start = open(top, "bus-start");
+    ProfileTable start = open(top, "bus-start");
     o.write_data_start_ns = start.milliseconds("write-data-start-ms");
     start.finish();
   }
 
-  void read_buffers(TomlTable& top) {
-    TomlTable read = open(top, "read-buffer");
+  void read_buffers(ProfileTable& top) {
+    ProfileTable read = open(top, "read-buffer");
     p_.read_buffer.segment_sectors = read.integer32("segment-sectors", 0, kSectorsMax);
     p_.read_buffer.read_ahead_sectors_max = read.integer32("read-ahead-sectors-max", 0, kSectorsMax);
     p_.read_buffer.segments = read.integer32("segments", 1, 1024);
@@ -157,7 +158,7 @@ class ProfileReader {
     if (read.has("writes-take-over")) p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
     read.finish();
-    TomlTable write = open(top, "write-cache");
+    ProfileTable write = open(top, "write-cache");
     p_.write_cache.capacity_sectors = write.integer32("capacity-sectors", 0, kSectorsMax);
     p_.write_cache.high_water_sectors = write.integer32("high-water-sectors", 0, kSectorsMax);
     p_.write_cache.destage_sectors_max = write.integer32("destage-sectors-max", 0, kSectorsMax);
@@ -165,16 +166,16 @@ class ProfileReader {
     if (write.has("on-by-default")) p_.write_cache.on_by_default = write.boolean("on-by-default");
     write.finish();
     read_queue(top);
-    TomlTable features = open(top, "features");
+    ProfileTable features = open(top, "features");
     p_.trim = features.boolean("trim");
     if (features.has("zero-latency")) p_.zero_latency = features.boolean("zero-latency");
     if (features.has("tear")) p_.tear = features.tear("tear");
     features.finish();
   }
 
-  void read_queue(TomlTable& top) {
+  void read_queue(ProfileTable& top) {
     if (!top.has("queue")) return;
-    TomlTable t = open(top, "queue");
+    ProfileTable t = open(top, "queue");
     p_.queue.depth = t.integer32("depth", 1, 4096);
     p_.queue.policy = t.one_of<QueuePolicy>("policy", kQueuePolicies);
     if (p_.queue.policy == QueuePolicy::aged_sptf)
@@ -182,12 +183,9 @@ class ProfileReader {
     t.finish();
   }
 
-  void read_zones(TomlTable& top) {
-    const auto list = top.tables("zone");
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string name = fmt::format("zone[{}]", i);
-      TomlTable t(list[i], name, errors_);
-      if (i == 0 || t.has("origin")) read_origin(t);
+  void read_zones(ProfileTable& top) {
+    for (ProfileTable& t : top.open_list("zone")) {
+      if (p_.zones.empty() || t.has("origin")) read_origin(t);
       ZoneProfile zone;
       zone.first_cylinder = t.integer32("first-cylinder", 0, 1'000'000);
       if (t.has("cylinders")) zone.cylinders = t.integer32("cylinders", 1, 1'000'000);
@@ -317,8 +315,8 @@ class ProfileReader {
     }
   }
 
-  const toml::table& root_;
   ReadErrors errors_;
+  ProfileTable top_;
   DiskProfile p_;
   double nominal_rpm_ = 0;
   std::vector<Origin> origins_;
@@ -326,14 +324,14 @@ class ProfileReader {
 
 }  // namespace
 
-Result<Drive> read_drive(const toml::table& root, std::string_view file) {
-  return ProfileReader(root, file).read();
+Result<Drive> read_drive(const base::StrictTable& root) {
+  return ProfileReader(root).read();
 }
 
 Result<DiskProfile> parse_profile(std::string_view text, std::string_view file) {
-  return parse_toml(text, file).and_then([file](const toml::table& root) -> Result<DiskProfile> {
-    return read_drive(root, file).map([](Drive drive) { return std::move(drive.profile); });
-  });
+  const auto root = base::StrictTable::parse(text, std::string(file));
+  if (!root) return pass_on(root);
+  return read_drive(*root).map([](Drive drive) { return std::move(drive.profile); });
 }
 
 }  // namespace headcrash::profiles

@@ -1,7 +1,5 @@
 #pragma once
-// What the readers of profiles share, inside this folder: toml++ stays out of the public headers.
-
-#include <toml++/toml.h>
+// What the readers of profiles share, inside this folder.
 
 #include <filesystem>
 #include <string>
@@ -14,7 +12,7 @@
 #include "plugin/model/flash_profile.h"
 #include "plugin/model/nvram_profile.h"
 #include "plugin/profiles/origin.h"
-#include "plugin/profiles/toml_table.h"
+#include "plugin/profiles/profile_table.h"
 
 namespace headcrash::profiles {
 
@@ -23,20 +21,20 @@ struct Drive {
   double nominal_rpm = 0;
   std::vector<Origin> origins;
 };
-Result<Drive> read_drive(const toml::table& root, std::string_view file);
+Result<Drive> read_drive(const base::StrictTable& root);
 
 struct FlashDrive {
   model::FlashProfile profile;
   std::vector<Origin> origins;
 };
-Result<FlashDrive> read_flash(const toml::table& root, std::string_view file);
+Result<FlashDrive> read_flash(const base::StrictTable& root);
 
 struct ArrayBox {
   model::ArrayProfile profile;
   std::vector<Origin> origins;
 };
 /// Everything but the members, whose keys the caller takes. `top` is not finished.
-ArrayBox read_array(TomlTable& top, ReadErrors& errors);
+ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
 /// What an array can be made of: `member_sectors` of each, written whole in `physical_sectors`.
 void check_array(const model::ArrayProfile& profile, std::uint64_t member_sectors,
                  std::uint32_t physical_sectors, ReadErrors& errors);
@@ -46,11 +44,8 @@ struct CacheBox {
   std::vector<Origin> origins;
 };
 /// Everything but the device below. `above`: the array that the cache is a member of; null when it is none.
-CacheBox read_nvram(TomlTable& top, const model::ArrayProfile* above, ReadErrors& errors);
+CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors);
 void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors, ReadErrors& errors);
-
-/// Errors name the line.
-Result<toml::table> parse_toml(std::string_view text, std::string_view file);
 
 /// Where a profile's text was found.
 struct FoundProfile {

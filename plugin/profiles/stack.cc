@@ -21,6 +21,7 @@ namespace headcrash::profiles {
 namespace {
 
 namespace fs = std::filesystem;
+using base::StrictTable;
 using model::ArrayProfile;
 using StackPtr = std::shared_ptr<const Stack>;
 
@@ -52,43 +53,38 @@ class StackLoader {
 
   Result<StackPtr> parse(std::string_view text, std::string_view file, const fs::path& folder,
                          const ArrayProfile* above) {
-    const Result<toml::table> root = parse_toml(text, file);
+    const auto root = StrictTable::parse(text, std::string(file));
     if (!root) return pass_on(root);
-    return read(*root, {std::string(file), folder}, above);
+    return read(*root, folder, above);
   }
 
  private:
-  struct Place {
-    std::string file;  ///< in errors
-    fs::path folder;
-  };
-
-  Result<StackPtr> read(const toml::table& root, const Place& place, const ArrayProfile* above) {
+  Result<StackPtr> read(const StrictTable& root, const fs::path& folder, const ArrayProfile* above) {
     if (depth_ == kDepthMax) {
-      return fail(place.file, fmt::format("more than {} profiles lie on top of each other", kDepthMax),
-                  "leave some out");
+      return fail(root.subject("kind"),
+                  fmt::format("more than {} profiles lie on top of each other", kDepthMax), "leave some out");
     }
     ++depth_;
-    Result<StackPtr> stack = read_kind(root, place, above);
+    Result<StackPtr> stack = read_kind(root, folder, above);
     --depth_;
     return stack;
   }
 
-  Result<StackPtr> read_kind(const toml::table& root, const Place& place, const ArrayProfile* above) {
+  Result<StackPtr> read_kind(const StrictTable& root, const fs::path& folder, const ArrayProfile* above) {
     ReadErrors errors;
-    errors.file = place.file;
-    TomlTable top(&root, "", errors);
+    errors.place = root.subject("");
+    ProfileTable top(root, errors);
     const Kind kind = top.has("kind") ? top.one_of("kind", kKinds) : Kind::disk;
     if (errors.first) return tl::unexpected<Error>(*errors.first);
-    if (kind == Kind::array) return read_array_over(top, place, errors);
-    if (kind == Kind::nvram) return read_nvram_over(top, place, above, errors);
+    if (kind == Kind::array) return read_array_over(top, folder, errors);
+    if (kind == Kind::nvram) return read_nvram_over(top, folder, above, errors);
     auto stack = std::make_shared<Stack>();
     if (kind == Kind::flash) {
-      Result<FlashDrive> flash = read_flash(root, place.file);
+      Result<FlashDrive> flash = read_flash(root);
       if (!flash) return pass_on(flash);
       fill(*stack, std::move(flash->profile), std::move(flash->origins));
     } else {
-      Result<Drive> drive = read_drive(root, place.file);
+      Result<Drive> drive = read_drive(root);
       if (!drive) return pass_on(drive);
       stack->nominal_rpm = drive->nominal_rpm;
       fill(*stack, std::move(drive->profile), std::move(drive->origins));
@@ -104,23 +100,23 @@ class StackLoader {
     stack.origins = std::move(origins);
   }
 
-  Result<StackPtr> read_array_over(TomlTable& top, const Place& place, ReadErrors& errors) {
+  Result<StackPtr> read_array_over(ProfileTable& top, const fs::path& folder, ReadErrors& errors) {
     auto stack = std::make_shared<Stack>();
     const std::string name = top.text("name"), title = top.text("title");
     ArrayBox box = read_array(top, errors);
-    const toml::node* member = top.node("member");
+    top.require("member");
     top.finish();
     if (errors.first) return tl::unexpected<Error>(*errors.first);
     box.profile.name = name;
     box.profile.title = title;
 
-    Result<std::vector<StackPtr>> members = read_members(*member, place, box.profile);
+    Result<std::vector<StackPtr>> members = read_members(top.values(), folder, box.profile);
     if (!members) return pass_on(members);
     const std::uint64_t size = capacity_sectors(*members->front());
     for (std::size_t i = 1; i < members->size(); ++i) {
       const std::uint64_t other = capacity_sectors(*(*members)[i]);
       if (other == size) continue;
-      return fail(place.file + ": member",
+      return fail(top.values().subject("member"),
                   fmt::format("members are of different sizes: {} has {} sectors, {} has {}",
                               members->front()->name, size, (*members)[i]->name, other),
                   "use drives of one size");
@@ -133,40 +129,41 @@ class StackLoader {
   }
 
   /// One profile for all members, or a list of as many as there are members.
-  Result<std::vector<StackPtr>> read_members(const toml::node& node, const Place& place,
+  Result<std::vector<StackPtr>> read_members(const StrictTable& top, const fs::path& folder,
                                              const ArrayProfile& array) {
-    const toml::array* list = node.as_array();
     std::vector<StackPtr> members;
-    if (list == nullptr) {
-      const Result<StackPtr> member = read_below(node, "member", place, &array);
+    if (top.type("member") != StrictTable::Type::list) {
+      const Result<StackPtr> member = read_below(top, "member", folder, &array);
       if (!member) return pass_on(member);
       members.assign(array.members, *member);
       return members;
     }
-    if (list->size() != array.members) {
-      return fail(place.file + ": member",
-                  fmt::format("names {} profiles, but layout.members is {}", list->size(), array.members),
-                  "give one profile for all members, or one for each");
+    const StrictTable list = top.elements("member");
+    if (list.keys().size() != array.members) {
+      return fail(
+          top.subject("member"),
+          fmt::format("names {} profiles, but layout.members is {}", list.keys().size(), array.members),
+          "give one profile for all members, or one for each");
     }
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      const Result<StackPtr> member = read_below((*list)[i], fmt::format("member[{}]", i), place, &array);
+    for (std::size_t i = 0; i < array.members; ++i) {
+      const Result<StackPtr> member = read_below(list, fmt::format("member[{}]", i), folder, &array);
       if (!member) return pass_on(member);
       members.push_back(*member);
     }
     return members;
   }
 
-  Result<StackPtr> read_nvram_over(TomlTable& top, const Place& place, const ArrayProfile* above,
+  Result<StackPtr> read_nvram_over(ProfileTable& top, const fs::path& folder, const ArrayProfile* above,
                                    ReadErrors& errors) {
     auto stack = std::make_shared<Stack>();
     const std::string name = top.text("name"), title = top.text("title");
     CacheBox box = read_nvram(top, above, errors);
-    const toml::node* over = top.node("over");
+    top.require("over");
     top.finish();
     if (errors.first) return tl::unexpected<Error>(*errors.first);
     box.profile.name = name;
     box.profile.title = title;
-    const Result<StackPtr> below = read_below(*over, "over", place, above);
+    const Result<StackPtr> below = read_below(top.values(), "over", folder, above);
     if (!below) return pass_on(below);
     check_nvram(box.profile, capacity_sectors(**below), errors);
     if (errors.first) return tl::unexpected<Error>(*errors.first);
@@ -175,24 +172,22 @@ class StackLoader {
     return stack;
   }
 
-  Result<StackPtr> read_below(const toml::node& node, const std::string& key, const Place& place,
+  Result<StackPtr> read_below(const StrictTable& top, const std::string& key, const fs::path& folder,
                               const ArrayProfile* above) {
-    if (const toml::table* table = node.as_table()) {
-      return read(*table, {fmt::format("{}: {}", place.file, key), place.folder}, above);
-    }
-    const auto name = node.value_exact<std::string>();
-    if (!name || name->empty()) {
-      return fail(fmt::format("{}: {}", place.file, key), "must name a profile or be a table with one",
+    if (const auto table = top.table(key); table && *table) return read(**table, folder, above);
+    std::string name;
+    if (!top.take(key, name) || name.empty()) {
+      return fail(top.subject(key), "must name a profile or be a table with one",
                   "write for example \"hp-c2447\"");
     }
-    Result<StackPtr> stack = load(*name, place.folder, above);
+    Result<StackPtr> stack = load(name, folder, above);
     // A name that leads nowhere is the fault of the file that says it.
-    if (!stack && stack.error().subject == fmt::format("profile '{}'", *name)) {
-      stack.error().problem = fmt::format("there is no built-in profile '{}'", *name);
-      stack.error().subject = fmt::format("{}: {}", place.file, key);
-    } else if (!stack && stack.error().subject == (place.folder / *name).string()) {
+    if (!stack && stack.error().subject == fmt::format("profile '{}'", name)) {
+      stack.error().problem = fmt::format("there is no built-in profile '{}'", name);
+      stack.error().subject = top.subject(key);
+    } else if (!stack && stack.error().subject == (folder / name).string()) {
       stack.error().problem = fmt::format("{} {}", stack.error().subject, stack.error().problem);
-      stack.error().subject = fmt::format("{}: {}", place.file, key);
+      stack.error().subject = top.subject(key);
     }
     return stack;
   }

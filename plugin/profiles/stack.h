@@ -52,7 +52,7 @@ struct MachineDevice {
   std::optional<model::Tear> tear = {};     ///< of its drives; none: as the profile says
 };
 
-/// A word of plugin/model/tear.h, for parameters and keys that are not read by TomlTable. Errors name
+/// A word of plugin/model/tear.h, for parameters and keys that are not read by ProfileTable. Errors name
 /// `subject` and the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 

@@ -194,11 +194,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 1048576", "layout.stripe-unit-kib",
                    "no room"},
         WrongStack{kRaid, "= false", "= 0", "layout.synchronised-spindles", "true or false"},
-        WrongStack{kRaid, "command-ms = 0.02", "command-ms = -1", "controller.command-ms", "milliseconds"},
+        WrongStack{kRaid, "command-ms = 0.02", "command-ms = -1", "controller.command-ms", "number"},
         WrongStack{kRaid, "parity-sector-us = 1", "parity-sector-us = inf", "controller.parity-sector-us",
                    "number"},
         WrongStack{kRaid, "[controller]\norigin", "[controller]\norigen", "controller.origen",
-                   "did you mean 'origin'"},
+                   "did you mean \"origin\""},
         WrongStack{kRaid, "\"estimate: an example\"", "\"an example\"", "safety.origin", "measured:"},
         WrongStack{kRaid, "\"none\"", "\"prewrite\"", "safety.prewrite-kib", "log"},
         WrongStack{kRaid, "\"none\"", "\"dirty-regions\"", "safety.region-kib", "bit"},
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{"raid0-2.toml", "prewrite-kib = 0", "prewrite-kib = 8", "safety.prewrite-kib", "parity"},
         WrongStack{kRaid, "rebuild-mb-per-s = 0", "rebuild-mb-per-s = -1", "safety.rebuild-mb-per-s",
                    "number"},
-        WrongStack{kRaid, "level = ", "level = = ", "line", "correct"},
+        WrongStack{kRaid, "level = ", "level = = ", "box.toml:", ""},
         WrongStack{kPresto, "range = \"all\"", "range = \"prewrite\"", "memory.range", "prewrite log"},
         WrongStack{kPresto, "range = \"all\"", "range = \"none\"", "memory.range", "\"all\""},
         WrongStack{kPresto, "range = \"all\"", "range = [0]", "memory.range", "\"all\""},
@@ -217,9 +217,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kPresto, "high-water-permille = 750", "high-water-permille = 499", "low-water-permille",
                    "above"},
         WrongStack{kPresto, "hold-hours = 72", "hold-hours = nan", "battery.hold-hours", "number"},
-        WrongStack{kPresto, "\"sun-4.2g\"", "\"sun-4.3g\"", "over: member: over", "no built-in"},
-        WrongStack{kPresto, "stripe-unit-kib = 8", "stripe-unit = 8", "over: layout.stripe-unit", "did you"},
-        WrongStack{kPresto, "range = \"prewrite\"", "ranges = \"prewrite\"", "over: member: memory.ranges",
+        WrongStack{kPresto, "\"sun-4.2g\"", "\"sun-4.3g\"", "over.member.over", "no built-in"},
+        WrongStack{kPresto, "stripe-unit-kib = 8", "stripe-unit = 8", "over.layout.stripe-unit", "did you"},
+        WrongStack{kPresto, "range = \"prewrite\"", "ranges = \"prewrite\"", "over.member.memory.ranges",
                    "did you"}));
 
 TEST(MachineFile, NamesDevicesSizesAndFaults) {
@@ -266,7 +266,7 @@ TEST(MachineFile, SaysWhatIsWrong) {
   says("device = 3", "list of tables");
   says("[[device]]\nname = \"a\"\n", "device[0].profile: this is missing");
   says("[[device]]\nname = \"a b\"\nprofile = \"hp-c2447\"\n", "no name for a device");
-  says(good + "sise = \"1G\"\n", "did you mean 'size'");
+  says(good + "sise = \"1G\"\n", "did you mean \"size\"");
   says(good + "size = \"1X\"\n", "device[0].size: \"1X\" is not a size");
   says(good + "write-cache = \"on\"\n", "true or false");
   says(good + "tear = \"unreadble\"\n", "did you mean \"unreadable\"");

@@ -1,0 +1,102 @@
+#pragma once
+// One table of a profile: a strict table (plugin/base/strict_table.h) that leaves nothing out. Every key is
+// required unless has() was asked first, units are those of hardware, and only the first error is kept, since
+// later ones are often its consequences; what a call returns after an error is a valid value without meaning.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/base/result.h"
+#include "plugin/base/strict_table.h"
+#include "plugin/model/disk_profile.h"
+#include "plugin/model/simulation.h"
+#include "plugin/profiles/origin.h"
+
+namespace headcrash::profiles {
+
+/// The first error of all tables that share it.
+struct ReadErrors {
+  std::string place;  ///< "file: ", and the table's path where the profile is written inside another one
+  std::optional<Error> first;
+  /// `key` is relative to the profile's own top.
+  void add(std::string_view key, std::string problem, std::string remedy);
+  void add(Error error);
+};
+
+/// One of the words that a key can have.
+template <typename Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+class ProfileTable {
+ public:
+  /// The top of a profile.
+  ProfileTable(const base::StrictTable& root, ReadErrors& errors) : ProfileTable(root, "", errors) {}
+  /// The table `name` below it; that it is missing is an error.
+  ProfileTable open(const std::string& name);
+  /// The elements of a list of tables; that it is missing is an error.
+  std::vector<ProfileTable> open_list(const std::string& name);
+
+  std::uint64_t integer(const std::string& key, std::uint64_t min, std::uint64_t max);
+  std::uint32_t integer32(const std::string& key, std::uint32_t min, std::uint32_t max);
+  double number(const std::string& key, double min, double max);
+  bool boolean(const std::string& key);
+  std::string text(const std::string& key);                ///< not empty
+  std::vector<std::string> texts(const std::string& key);  ///< not empty
+  std::vector<std::uint32_t> integers(const std::string& key, std::uint32_t max);
+  model::TimeNs microseconds(const std::string& key);
+  model::TimeNs milliseconds(const std::string& key);
+  model::TimeNs signed_milliseconds(const std::string& key);
+  std::vector<model::TimeNs> milliseconds_list(const std::string& key);
+  /// One number of milliseconds, or a list of two: after a read, after a write.
+  model::ByPrevious by_previous(const std::string& key);
+  std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib, std::uint32_t max_kib);
+  std::uint64_t size(const std::string& key);  ///< bytes
+  model::Tear tear(const std::string& key);
+  template <typename Value, std::size_t n>
+  Value one_of(const std::string& key, const std::array<Choice<Value>, n>& choices) {
+    const std::string word = text(key);
+    std::vector<std::string> words;
+    for (const Choice<Value>& choice : choices) {
+      if (choice.word == word) return choice.value;
+      words.emplace_back(choice.word);
+    }
+    not_one_of(key, word, words);
+    return choices[0].value;
+  }
+  /// The table's `origin`; nothing after an error.
+  std::optional<Origin> origin();
+
+  /// Whether a key that may be left out is there.
+  bool has(const std::string& key);
+  /// As has(), but that it is missing is an error.
+  bool require(const std::string& key);
+  /// For a key of several types, after require().
+  const base::StrictTable& values() const { return table_; }
+
+  /// Reports the keys that nobody asked for.
+  void finish();
+
+  /// The key's name in messages, from the profile's top.
+  std::string full(std::string_view key) const;
+
+ private:
+  ProfileTable(base::StrictTable table, std::string path, ReadErrors& errors)
+      : table_(std::move(table)), path_(std::move(path)), errors_(&errors) {}
+  template <typename Value, typename... Bounds>
+  Value take(const std::string& key, Value otherwise, const Bounds&... bounds);
+  void not_one_of(const std::string& key, const std::string& word, const std::vector<std::string>& words);
+
+  base::StrictTable table_;
+  std::string path_;
+  ReadErrors* errors_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace headcrash::profiles
