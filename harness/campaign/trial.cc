@@ -19,6 +19,7 @@
 #include "harness/oracle/oracle.h"
 #include "harness/run/guest_session.h"
 #include "harness/run/phases.h"
+#include "harness/run/recovery.h"
 #include "harness/run/trial_machine.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/stopwatch.h"
@@ -40,10 +41,14 @@ constexpr std::size_t kIoSampleMost = 2000;
 constexpr std::size_t kFewPoints = 6;
 constexpr std::size_t kOperationsToACompare = 2000;
 
-class TrialRun {
+class TrialRun : private run::RecoveryGuest {
  public:
   TrialRun(const TrialPlan& plan, const TrialContext& context)
-      : plan_(plan), context_(context), campaign_(*context.campaign), random_(plan.seed) {}
+      : plan_(plan),
+        context_(context),
+        campaign_(*context.campaign),
+        random_(plan.seed),
+        recovery_(*plan.filesystem, *this) {}
 
   Result<db::TrialRecord> run();
 
@@ -62,7 +67,7 @@ class TrialRun {
   run::Step<void> power_cycle();
   run::Step<void> replay();
   run::Step<void> check();
-  run::Step<void> mount_and_dump();
+  run::Step<void> look();
   void judge();
   Result<std::vector<oracle::Finding>> findings_in(std::optional<std::size_t> persisted) const;
   void keep_findings(const std::vector<oracle::Finding>& findings);
@@ -71,7 +76,10 @@ class TrialRun {
 
   template <typename T>
   run::Step<T> with_remedy(run::Step<T> outcome) const;
-  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
+  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override;
+  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override;
+  run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
+  void log(std::string_view text) override { recovery_log_ += text; }
   run::Step<bool> mount();
   run::Step<void> begin(const std::string& phase);
   run::Step<void> end(std::optional<int> exit_code = std::nullopt) {
@@ -80,7 +88,6 @@ class TrialRun {
   run::Step<void> set_clock(const std::string& clock);
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   void keep(const std::string& kind, const std::string& file_name);
-  void log(std::string_view heading, const run::GuestOutcome& outcome);
 
   const TrialPlan& plan_;
   const TrialContext& context_;
@@ -94,12 +101,10 @@ class TrialRun {
   std::unique_ptr<vm::Guest> guest_;
   std::unique_ptr<run::GuestSession> session_;
   std::optional<run::PhaseClock> phases_;
-  oracle::Recovery recovery_;
-  bool replay_damage_ = false;  // the log was thrown away
-  std::vector<oracle::ObservedObject> tree_;
+  run::Recovery recovery_;
   std::string recovery_log_;
   std::optional<Error> unusable_;
-  bool dumped_ = false;
+  std::optional<int> exit_code_;  // of the last command
 };
 
 Result<db::TrialRecord> TrialRun::run() {
@@ -164,9 +169,12 @@ Result<void> TrialRun::start_device() {
 run::Step<void> TrialRun::work_to_verdict() {
   using Part = run::Step<void> (TrialRun::*)();
   const Part work = campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
-  const Part parts[] = {
-      &TrialRun::format_and_mount, work, &TrialRun::power_cycle, &TrialRun::replay, &TrialRun::check,
-      &TrialRun::mount_and_dump};
+  const Part parts[] = {&TrialRun::format_and_mount,
+                        work,
+                        &TrialRun::power_cycle,
+                        &TrialRun::replay,
+                        &TrialRun::check,
+                        &TrialRun::look};
   if (const run::Step<void> started = start_guest("restore"); !started) return started;
   for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
@@ -223,19 +231,17 @@ run::Step<T> TrialRun::with_remedy(run::Step<T> outcome) const {
 
 run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
   run::Step<run::GuestOutcome> outcome = with_remedy(session_->exec(argv));
-  if (outcome) log(fmt::format("{}", fmt::join(argv, " ")), *outcome);
+  if (!outcome) return outcome;
+  exit_code_ = outcome->exit_code;
+  log(fmt::format("$ {}\n{}exit {}\n\n", fmt::join(argv, " "), outcome->output, outcome->exit_code));
   return outcome;
-}
-
-void TrialRun::log(std::string_view heading, const run::GuestOutcome& outcome) {
-  recovery_log_ += fmt::format("$ {}\n{}exit {}\n\n", heading, outcome.output, outcome.exit_code);
 }
 
 /// True when it was taken; what the command or a refusing kernel said goes into the log.
 run::Step<bool> TrialRun::mount() {
   std::string why;
   const run::Step<bool> mounted = with_remedy(session_->mount(*plan_.filesystem, &why));
-  if (mounted && !*mounted) log("mount", {.exit_code = 1, .output = why + "\n"});
+  if (mounted && !*mounted) log(fmt::format("$ mount\n{}\n\n", why));
   return mounted;
 }
 
@@ -349,62 +355,50 @@ run::Step<void> TrialRun::power_cycle() {
 }
 
 run::Step<void> TrialRun::replay() {
-  const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
   if (const run::Step<void> began = begin("replay"); !began) return began;
-  std::optional<int> exit_code;
-  std::string output;
-  if (filesystem.replay_by_mount) {
-    const auto mounted = mount();
-    if (!mounted) return tl::unexpected(mounted.error());
-    exit_code = *mounted ? 0 : 1;
-    if (*mounted) {
-      if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
-    }
-    // The console shows warnings only; a replay is told of in the kernel's log.
-    const auto messages = exec({"busybox", "dmesg"});
-    if (!messages) return tl::unexpected(messages.error());
-    output = messages->output;
-  } else {
-    const auto replayed = exec(run::in_guest(filesystem.replay.argv));
-    if (!replayed) return tl::unexpected(replayed.error());
-    exit_code = replayed->exit_code;
-    output = replayed->output;
-  }
-  recovery_.replayed = filesystem.shows_replay(output);
-  replay_damage_ = filesystem.shows_damage(output);
-  return end(exit_code);
+  exit_code_.reset();
+  if (const run::Step<void> replayed = recovery_.replay(); !replayed) return replayed;
+  return end(exit_code_);
 }
 
 run::Step<void> TrialRun::check() {
-  const adapters::LinuxAdapter& filesystem = *plan_.filesystem;
   if (const run::Step<void> began = begin("fsck"); !began) return began;
-  const auto checked = exec(run::in_guest(filesystem.check.argv));
-  if (!checked) return tl::unexpected(checked.error());
-  recovery_.check_found_damage = replay_damage_ || !filesystem.check.good(checked->exit_code);
-  recovery_.repaired = false;  // until proven
-  if (recovery_.check_found_damage && !filesystem.repair.argv.empty()) {
-    const auto repaired = exec(run::in_guest(filesystem.repair.argv));
-    if (!repaired) return tl::unexpected(repaired.error());
-    recovery_.repaired = filesystem.repair.good(repaired->exit_code);
-  }
-  return end(checked->exit_code);
+  if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
+  const auto exit_code = exit_code_;
+  if (const run::Step<void> repaired = recovery_.repair(); !repaired) return repaired;
+  return end(exit_code);
 }
 
-run::Step<void> TrialRun::mount_and_dump() {
+run::Step<void> TrialRun::look() {
   if (const run::Step<void> began = begin("mount"); !began) return began;
+  if (const run::Step<void> looked = recovery_.look(); !looked || !recovery_.state().mounted) return looked;
+  if (const run::Step<void> recovered = recovery_.recover_again(); !recovered) return recovered;
+  return end();
+}
+
+/// What a replay costs is the mount; the tree is judged later.
+run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
+  MountReplay seen;
   const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
-  recovery_.mounted = *mounted;
-  if (const run::Step<void> ended = end(*mounted ? 0 : 1); !ended) return ended;
-  if (!*mounted) return {};
+  seen.look.mounted = *mounted;
+  exit_code_ = *mounted ? 0 : 1;
+  if (*mounted) {
+    if (const run::Step<void> unmounted = session_->unmount(); !unmounted)
+      return tl::unexpected(unmounted.error());
+  }
+  auto kernel = session_->kernel_log();
+  if (!kernel) return tl::unexpected(kernel.error());
+  seen.log = std::move(*kernel);
+  return seen;
+}
 
-  if (const run::Step<void> began = begin("verify"); !began) return began;
-  auto tree = session_->dump();
-  if (!tree) return tl::unexpected(tree.error());
-  tree_ = std::move(*tree);
-  if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
-  dumped_ = true;
-  return end();
+/// The phase "mount" is the first mount alone, as a user waits for it; all that judges it is in "verify".
+run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+  return with_remedy(session_->inspect_in_steps(filesystem, again, [this](bool mounted) -> run::Step<void> {
+    if (const run::Step<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
+    return begin("verify");
+  }));
 }
 
 /// Ends the server first: its recording is complete only then, and knows better than any message which marks
@@ -432,18 +426,19 @@ void TrialRun::judge() {
   const auto findings = findings_in(recorded->persisted_operation);
   if (!findings) return not_judged(findings.error());
   keep_findings(*findings);
-  const oracle::Judgement judgement = oracle::judge_trial(recovery_, *findings);
+  const oracle::Judgement judgement = recovery_.judge(*findings);
   record_.verdict = oracle::name(judgement.verdict);
   record_.summary = judgement.summary;
 }
 
 Result<std::vector<oracle::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
-  if (!dumped_) return std::vector<oracle::Finding>();
-  if (campaign_.cut_after_unmount) return differences(operations_, mishaps_, *plan_.filesystem, tree_);
+  if (!recovery_.state().mounted) return std::vector<oracle::Finding>();
+  if (campaign_.cut_after_unmount)
+    return differences(operations_, mishaps_, *plan_.filesystem, recovery_.tree());
   const auto oracle =
       oracle::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
   if (!oracle) return pass_on(oracle);
-  return oracle->judge(persisted, tree_);
+  return oracle->judge(persisted, recovery_.tree());
 }
 
 void TrialRun::keep_findings(const std::vector<oracle::Finding>& findings) {

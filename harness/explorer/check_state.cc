@@ -23,12 +23,6 @@ constexpr const char* kNotJudged =
 
 }  // namespace
 
-std::string_view name(StepKind step) {
-  constexpr std::array<std::string_view, kStepKinds> kNames{
-      "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery"};
-  return kNames.at(static_cast<std::size_t>(step));
-}
-
 std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
   const auto& marks = run.marks();
   auto mark = std::partition_point(marks.begin(), marks.end(),
@@ -52,7 +46,7 @@ bool is_failure(const StateOutcome& outcome) {
 }
 
 /// One state on its way through the steps.
-class StateCheck {
+class StateCheck : private run::RecoveryGuest {
  public:
   StateCheck(const StateChecker& checker, StageGuest& guest, const states::CrashState& state,
              const CheckOptions& options)
@@ -60,7 +54,8 @@ class StateCheck {
         filesystem_(*checker.filesystem_),
         guest_(guest),
         state_(state),
-        options_(options) {
+        options_(options),
+        recovery_(filesystem_, *this) {
     outcome_.state = states::format(state);
     outcome_.recording = checker.run_->path();
     outcome_.recovery_of = checker.recovery_of_;
@@ -81,6 +76,8 @@ class StateCheck {
     } else {
       judge();
     }
+    outcome_.recovery = recovery_.state();
+    outcome_.step_ms = recovery_.step_ms();
     outcome_.wall_ms = watch.ms();
     return std::move(outcome_);
   }
@@ -94,35 +91,28 @@ class StateCheck {
   bool check_stage_on_host();
   run::Step<void> put_replayed_onto_stage();
   run::Step<void> replay_in_guest();
-  run::Step<void> check_in_guest();
   run::Step<void> repair_in_guest();
-  run::Step<void> look();
   run::Step<void> look_after_replay();
   run::Step<void> ask_application();
-  run::Step<void> recover_again();
   void judge();
 
-  double& ms(StepKind step) { return outcome_.step_ms.at(static_cast<std::size_t>(step)); }
-  void add_times(const run::Look& look) {
-    ms(StepKind::mount) += look.mount_ms;
-    ms(StepKind::dump) += look.dump_ms;
-    ms(StepKind::unmount) += look.unmount_ms;
+  double& ms(StepKind step) { return recovery_.ms(step); }
+  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override {
+    run::Step<run::GuestOutcome> end = guest_.exec(argv);
+    if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
+    return end;
   }
-  void log(std::string_view text) {
+  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
+    return guest_.inspect(filesystem, again);
+  }
+  run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
+  void log(std::string_view text) override {
     if (outcome_.log.size() < kLogBytes) outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
-  run::Step<run::GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
   bool has_log() const;
-  /// A journal, a log or copy-on-write; else the replay is an fsck.
-  bool mount_replays() const {
-    return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic();
-  }
   /// By the command and, from the state as it was cut, by the kernel.
   bool recovers_twice() const {
-    return !filesystem_.replay_by_mount && mount_replays() && !filesystem_.replay.argv.empty();
-  }
-  void not_idempotent(std::string why) {
-    if (unstable_.empty()) unstable_ = std::move(why);
+    return !filesystem_.replay_by_mount && recovery_.mount_replays() && !filesystem_.replay.argv.empty();
   }
 
   const StateChecker& checker_;
@@ -131,13 +121,10 @@ class StateCheck {
   const states::CrashState& state_;
   const CheckOptions& options_;
   StateOutcome outcome_;
-  std::optional<std::vector<oracle::ObservedObject>> first_tree_;  // of a replay by mount
-  std::vector<oracle::ObservedObject> tree_;
+  run::Recovery recovery_;
   base::Descriptor replayed_copy_;  // the host's, after its replay and check
   bool stage_as_cut_ =
       false;  // it holds what the cut left, although a copy or a load before has been replayed
-  bool replay_damage_ = false;  // the command threw the log away
-  std::string unstable_;        // why the recovery is not idempotent
 };
 
 run::Step<void> StateCheck::go() {
@@ -147,27 +134,25 @@ run::Step<void> StateCheck::go() {
     if (const run::Step<void> replayed = replay_in_guest(); !replayed) return replayed;
     if (!on_host || !filesystem_.replay_by_mount || !check_stage_on_host()) {
       outcome_.in_guest_only = true;
-      if (const run::Step<void> checked = check_in_guest(); !checked) return checked;
+      if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
     }
     // The command's recovery is done; the kernel is to do its own.
-    if (recovers_twice() && !outcome_.recovery.check_found_damage) {
+    if (recovers_twice() && !recovery_.state().check_found_damage) {
       if (const run::Step<void> loaded = load(false); !loaded) return loaded;
       stage_as_cut_ = true;
     }
   } else if (recovers_twice()) {
     stage_as_cut_ = true;
-  } else if (outcome_.recovery.replayed) {
+  } else if (recovery_.state().replayed) {
     if (const run::Step<void> put = put_replayed_onto_stage(); !put) return put;
   }
-  if (outcome_.recovery.check_found_damage && !filesystem_.repair.argv.empty()) {
-    if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
-  }
-  if (const run::Step<void> looked = look(); !looked) return looked;
-  if (!outcome_.recovery.mounted) {
+  if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
+  if (const run::Step<void> looked = recovery_.look(); !looked) return looked;
+  if (!recovery_.state().mounted) {
     if (const run::Step<void> looked = look_after_replay(); !looked) return looked;
   }
   if (const run::Step<void> asked = ask_application(); !asked) return asked;
-  if (options_.wholly_in_guest) return recover_again();
+  if (options_.wholly_in_guest) return recovery_.recover_again();
   return {};
 }
 
@@ -217,8 +202,8 @@ bool StateCheck::check_on_host() {
   }
   ms(StepKind::replay) += copy_ms + found->replay_ms;
   ms(StepKind::check) += found->check_ms;
-  outcome_.recovery.replayed = found->replayed;
-  outcome_.recovery.check_found_damage = found->found_damage;
+  recovery_.state().replayed = found->replayed;
+  recovery_.state().check_found_damage = found->found_damage;
   log(found->log);
   return true;
 }
@@ -236,7 +221,7 @@ run::Step<void> StateCheck::put_replayed_onto_stage() {
     log(fmt::format("the host's copy was not put onto the stage: {}\n", put.error().message()));
     if (const run::Step<void> loaded = load(false); !loaded) return loaded;
   }
-  return exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
+  return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
 /// Of what the kernel's replay has left. False: it could not be done.
@@ -253,18 +238,9 @@ bool StateCheck::check_stage_on_host() {
     log(fmt::format("not checked on the host: {}\n", found.error().message()));
     return false;
   }
-  outcome_.recovery.check_found_damage = found->found_damage;
+  recovery_.state().check_found_damage = found->found_damage;
   log(found->log);
   return true;
-}
-
-run::Step<run::GuestOutcome> StateCheck::exec(const adapters::GuestCommand& command, StepKind step) {
-  const base::Stopwatch watch;
-  const auto argv = run::in_guest(command.argv);
-  run::Step<run::GuestOutcome> end = guest_.exec(argv);
-  ms(step) += watch.ms();
-  if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
-  return end;
 }
 
 /// By the disk's own sign, for kernels that do not always say so.
@@ -279,94 +255,47 @@ bool StateCheck::has_log() const {
 }
 
 run::Step<void> StateCheck::replay_in_guest() {
-  if (!filesystem_.replay_by_mount) {
-    if (filesystem_.replay.argv.empty()) return {};
-    const auto replayed = exec(filesystem_.replay, StepKind::replay);
-    if (!replayed) return tl::unexpected(replayed.error());
-    outcome_.recovery.replayed = filesystem_.shows_replay(replayed->output);
-    replay_damage_ = filesystem_.shows_damage(replayed->output);
-    return {};
-  }
-  const base::Stopwatch watch;
-  auto seen = guest_.inspect(filesystem_, false);
-  if (!seen) return tl::unexpected(seen.error());
-  ms(StepKind::load) += seen->verify_ms;
-  ms(StepKind::replay) += watch.ms() - seen->verify_ms;
-  outcome_.recovery.replayed = filesystem_.shows_replay(seen->log) || has_log();
-  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
-                  seen->log));
-  if (seen->first.mounted) first_tree_ = std::move(seen->tree);
-  return {};
+  const run::Step<void> replayed = recovery_.replay();
+  if (filesystem_.replay_by_mount && has_log()) recovery_.state().replayed = true;
+  return replayed;
 }
 
-run::Step<void> StateCheck::check_in_guest() {
-  const auto checked = exec(filesystem_.check, StepKind::check);
-  if (!checked) return tl::unexpected(checked.error());
-  outcome_.recovery.check_found_damage = replay_damage_ || !filesystem_.check.good(checked->exit_code);
-  return {};
+run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
+    const adapters::LinuxAdapter& filesystem) {
+  auto seen = guest_.inspect(filesystem, false);
+  if (!seen) return tl::unexpected(seen.error());
+  MountReplay replay{
+      .look = seen->first, .verify_ms = seen->verify_ms, .tree = std::nullopt, .log = std::move(seen->log)};
+  if (seen->first.mounted) replay.tree = std::move(seen->tree);
+  return replay;
 }
 
 /// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
 run::Step<void> StateCheck::repair_in_guest() {
-  if (stage_as_cut_) {
+  if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
-    const auto replayed = exec(filesystem_.replay, StepKind::repair);
+    const auto replayed = recovery_.exec(filesystem_.replay, StepKind::repair);
     if (!replayed) return tl::unexpected(replayed.error());
   }
-  const auto repaired = exec(filesystem_.repair, StepKind::repair);
-  if (!repaired) return tl::unexpected(repaired.error());
-  outcome_.recovery.repaired = filesystem_.repair.good(repaired->exit_code);
-  return {};
-}
-
-/// The mount whose tree is judged, and another one, which must find nothing left to do.
-run::Step<void> StateCheck::look() {
-  const bool is_second = first_tree_ && !outcome_.recovery.check_found_damage;
-  const base::Stopwatch watch;
-  auto seen = guest_.inspect(filesystem_, !is_second);
-  if (!seen) return tl::unexpected(seen.error());
-  const double whole_ms = watch.ms() - seen->verify_ms;
-  ms(StepKind::load) += seen->verify_ms;
-  add_times(seen->first);
-  log(fmt::format("guest: mount{}{}\n{}", seen->first.mounted ? "" : " refused: ", seen->first.refusal,
-                  seen->log));
-  outcome_.recovery.mounted = seen->first.mounted;
-  tree_ = std::move(seen->tree);
-  double again_ms = 0;
-  if (seen->again) {
-    again_ms = seen->again->mount_ms + seen->again->dump_ms + seen->again->unmount_ms;
-    ms(StepKind::second_recovery) += again_ms;
-    if (!seen->again->mounted) not_idempotent("a second mount was refused: " + seen->again->refusal);
-    if (!seen->difference.empty()) not_idempotent("after a second recovery " + seen->difference);
-  }
-  // What the two spend on messages is the dump's: nearly all of them are its entries.
-  ms(StepKind::dump) += std::max(
-      whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
-  if (is_second) {
-    if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
-    if (seen->first.mounted && tree_ != *first_tree_) not_idempotent("the second mount shows another tree");
-    if (outcome_.recovery.replayed && filesystem_.shows_replay(seen->log))
-      not_idempotent("the second mount replayed the log again");
-  }
-  return {};
+  return recovery_.repair();
 }
 
 /// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck takes from its
 /// backup). Debian's boot runs the adapter's replay command before it mounts: that has the last word, and
 /// the verdict says so.
 run::Step<void> StateCheck::look_after_replay() {
-  if (!stage_as_cut_ || outcome_.recovery.check_found_damage) return {};
+  if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
-  outcome_.recovery.refused_as_cut = true;
+  recovery_.state().refused_as_cut = true;
   log("the kernel refused the state as the cut left it; replaying it first\n");
-  const auto replayed = exec(filesystem_.replay, StepKind::replay);
+  const auto replayed = recovery_.exec(filesystem_.replay, StepKind::replay);
   if (!replayed) return tl::unexpected(replayed.error());
-  return look();
+  return recovery_.look();
 }
 
 /// What an application does to its files when it looks is its own affair: it comes after the second mount.
 run::Step<void> StateCheck::ask_application() {
-  if (checker_.application_ == nullptr || !outcome_.recovery.mounted) return {};
+  if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
   auto found = put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
   ms(StepKind::judge) += watch.ms();
@@ -377,43 +306,21 @@ run::Step<void> StateCheck::ask_application() {
   return {};
 }
 
-/// Replay and check once more, on what the mounts left.
-run::Step<void> StateCheck::recover_again() {
-  if (!outcome_.recovery.mounted) return {};
-  if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
-    const auto replayed = exec(filesystem_.replay, StepKind::second_recovery);
-    if (!replayed) return tl::unexpected(replayed.error());
-    if (filesystem_.shows_replay(replayed->output))
-      not_idempotent("the log is replayed again after a clean unmount");
-  }
-  const auto checked = exec(filesystem_.check, StepKind::second_recovery);
-  if (!checked) return tl::unexpected(checked.error());
-  if (filesystem_.check.good(checked->exit_code)) return {};
-  if (!outcome_.recovery.check_found_damage) {
-    not_idempotent("the check finds damage after mount and unmount that it did not find before");
-  } else if (!filesystem_.repair.argv.empty()) {
-    outcome_.recovery.repaired = false;
-  }
-  return {};
-}
-
 void StateCheck::judge() {
   const base::Stopwatch watch;
-  if (outcome_.recovery.mounted && checker_.oracle_ != nullptr)
-    outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, tree_);
+  if (recovery_.state().mounted && checker_.oracle_ != nullptr)
+    outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, recovery_.tree());
   const auto complaint = guest_.complaint();
-  if (complaint && outcome_.recovery.mounted && !outcome_.recovery.check_found_damage) {
+  if (complaint && recovery_.state().mounted && !recovery_.state().check_found_damage) {
     outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
                                  .tier = oracle::Tier::integrity,
                                  .path = ".",
                                  .expected = "a kernel as content as the check was",
                                  .found = *complaint});
   }
-  outcome_.judgement = oracle::judge_trial(outcome_.recovery, outcome_.findings);
+  outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))
     outcome_.judgement.summary = kNotJudged;
-  if (!unstable_.empty() && outcome_.judgement.verdict < oracle::Verdict::recovery_not_idempotent)
-    outcome_.judgement = {oracle::Verdict::recovery_not_idempotent, unstable_};
   ms(StepKind::judge) += watch.ms();
 }
 

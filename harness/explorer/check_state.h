@@ -29,23 +29,14 @@
 
 #include "harness/explorer/record_workload.h"
 #include "harness/oracle/oracle.h"
+#include "harness/run/recovery.h"
 #include "plugin/states/explorer.h"
 
 namespace headcrash::explorer {
 
-enum class StepKind : std::uint8_t {
-  load,
-  replay,
-  check,
-  repair,
-  mount,
-  dump,
-  judge,
-  unmount,
-  second_recovery
-};
-inline constexpr std::size_t kStepKinds = 9;
-std::string_view name(StepKind step);
+using run::kStepKinds;
+using run::name;
+using run::StepKind;
 
 struct CheckOptions {
   bool wholly_in_guest = false;

@@ -256,8 +256,8 @@ Step<std::vector<oracle::ObservedObject>> GuestSession::dump() {
   return tree.take(answer->value("entries", std::size_t{0}));
 }
 
-/// For a file system that a program mounts: the steps of `inspect` one by one.
-Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again) {
+Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
+                                                const std::function<Step<void>(bool)>& on_mount) {
   Inspection seen;
   std::vector<oracle::ObservedObject> second;
   const auto look_once = [&](Look& look, std::vector<oracle::ObservedObject>& tree) -> Step<void> {
@@ -266,6 +266,9 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
     if (!mounted) return tl::unexpected(mounted.error());
     look.mounted = *mounted;
     look.mount_ms = clock.lap();
+    if (on_mount && &look == &seen.first) {
+      if (const auto told = on_mount(look.mounted); !told) return told;
+    }
     if (!look.mounted) return {};
     auto dumped = dump();
     if (!dumped) return tl::unexpected(dumped.error());

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,6 +117,10 @@ class GuestSession {
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
                            const std::optional<DiskIdentity>& meant = std::nullopt,
                            Pace pace = Pace::as_booted);
+  /// As inspect(), a request a step: for a file system that a program mounts, and for a caller that has to
+  /// know when the first mount has ended (true: it is mounted). An error of `on_mount` ends it.
+  Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
+                                    const std::function<Step<void>(bool)>& on_mount = {});
   /// On every level, since the last call or inspection.
   Step<std::string> kernel_log();
 
@@ -124,7 +129,6 @@ class GuestSession {
                                                   std::chrono::milliseconds timeout,
                                                   const vm::EventHandler& on_event = {});
   Step<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
-  Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again);
   tl::unexpected<oracle::Judgement> failed(const std::string& what, const vm::CallError& error);
 
   vm::Guest& guest_;
