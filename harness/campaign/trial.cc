@@ -379,6 +379,7 @@ run::Step<void> TrialRun::look() {
 /// What a replay costs is the mount; the tree is judged later.
 run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
   MountReplay seen;
+  if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
   const auto mounted = mount();
   if (!mounted) return tl::unexpected(mounted.error());
   seen.look.mounted = *mounted;
