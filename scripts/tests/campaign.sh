@@ -76,6 +76,20 @@ status=0
 [ "$status" -eq 1 ] || failed "a hang gave exit code $status: $(cat err)"
 [ "$(sqlite3 hangs.db 'SELECT verdict FROM trial')" = hang ] || failed "a hang is told as: $(sqlite3 hangs.db 'SELECT verdict, summary FROM trial')"
 
+# a log that the mount replays: the kernel's words say so
+cat >by-mount.toml <<'EOF'
+trials = 1
+filesystems = ["nilfs2"]
+[device]
+profiles = ["hp-c2447"]
+size = "128M"
+clock = "off"
+[workload]
+rounds = 20
+EOF
+"$headcrash" campaign by-mount.toml --db by-mount.db >/dev/null 2>err || failed "nilfs2: $(cat err; sqlite3 by-mount.db 'SELECT verdict, summary FROM trial')"
+[ "$(sqlite3 by-mount.db 'SELECT verdict FROM trial')" = replayed ] || failed "a replay by mount is not noticed: $(sqlite3 by-mount.db 'SELECT verdict, summary FROM trial')"
+
 # a journal on a device of its own: both devices behind one cord, in one recording
 cat >journal.toml <<'EOF'
 trials = 1
