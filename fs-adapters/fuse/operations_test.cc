@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::fuse {
 namespace {

@@ -14,8 +14,8 @@
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/mkfs.h"
 #include "fs-adapters/os/memory_machine.h"
-#include "fs-adapters/os/test_logged_store.h"
-#include "fs-adapters/tree/test_history.h"
+#include "fs-adapters/os/testing/logged_store.h"
+#include "fs-adapters/tree/testing/history.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::lfs::bench {

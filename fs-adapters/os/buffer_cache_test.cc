@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 
 namespace headcrash::os {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "fs-adapters/os/syncer.h"
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 #include "plugin/base/random.h"
 
 namespace headcrash::os {

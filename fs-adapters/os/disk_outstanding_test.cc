@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 #include "plugin/base/random.h"
 
 namespace headcrash::os {

@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 #include "plugin/base/random.h"
 
 namespace headcrash::os {

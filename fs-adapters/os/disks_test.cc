@@ -8,7 +8,7 @@
 #include "fs-adapters/os/fiber_store.h"
 #include "fs-adapters/os/model_disk.h"
 #include "fs-adapters/os/raw_disk.h"
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/model/testing/machine_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 #include "plugin/base/random.h"
 
 namespace headcrash::os {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fs-adapters/os/test_world.h"
+#include "fs-adapters/os/testing/world.h"
 
 namespace headcrash::os {
 namespace {

@@ -1,4 +1,4 @@
-// Random operations of several users at once (tree/test_history.h). Then: what is there, before and after an
+// Random operations of several users at once (tree/testing/history.h). Then: what is there, before and after an
 // unmount, and a file system without a flaw.
 
 #include <memory>

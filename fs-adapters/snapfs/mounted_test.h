@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "fs-adapters/os/memory_machine.h"
-#include "fs-adapters/os/test_logged_store.h"
+#include "fs-adapters/os/testing/logged_store.h"
 #include "fs-adapters/snapfs/check.h"
 #include "fs-adapters/snapfs/file_system.h"
 #include "fs-adapters/snapfs/image_reader.h"
 #include "fs-adapters/snapfs/mkfs.h"
-#include "fs-adapters/tree/test_history.h"
+#include "fs-adapters/tree/testing/history.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::snapfs::bench {

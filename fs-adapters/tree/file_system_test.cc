@@ -1,4 +1,4 @@
-// The tree over the smallest store (test_store.h): random operations beside a map that knows what must be
+// The tree over the smallest store (testing/store.h): random operations beside a map that knows what must be
 // there, what a log of directory operations hears, no space, and paths that begin with an inode.
 
 #include "fs-adapters/tree/file_system.h"
@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "fs-adapters/tree/test_history.h"
-#include "fs-adapters/tree/test_store.h"
+#include "fs-adapters/tree/testing/history.h"
+#include "fs-adapters/tree/testing/store.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::tree {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "fs-adapters/ufs/cylinder_group.h"
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "fs-adapters/ufs/test_superblock.h"
+#include "fs-adapters/ufs/testing/superblock.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/random.h"
 

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fs-adapters/ufs/geometry.h"
-#include "fs-adapters/ufs/test_superblock.h"
+#include "fs-adapters/ufs/testing/superblock.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {

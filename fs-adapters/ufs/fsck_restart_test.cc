@@ -5,8 +5,8 @@
 #include <set>
 
 #include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/test_stores.h"
-#include "fs-adapters/ufs/test_tree.h"
+#include "fs-adapters/ufs/testing/stores.h"
+#include "fs-adapters/ufs/testing/tree.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {

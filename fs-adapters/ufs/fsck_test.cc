@@ -7,7 +7,7 @@
 #include <set>
 
 #include "fs-adapters/tree/exchange_name.h"
-#include "fs-adapters/ufs/test_tree.h"
+#include "fs-adapters/ufs/testing/tree.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {

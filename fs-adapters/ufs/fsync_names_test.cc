@@ -5,8 +5,8 @@
 #include <array>
 
 #include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/mounted_test.h"
-#include "fs-adapters/ufs/test_journal.h"
+#include "fs-adapters/ufs/testing/journal.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
 namespace {

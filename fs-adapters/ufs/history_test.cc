@@ -1,11 +1,11 @@
-// Random operations of several users at once (tree/test_history.h). Then: what is there, before and after an
+// Random operations of several users at once (tree/testing/history.h). Then: what is there, before and after an
 // unmount, and a file system without a flaw.
 
 #include <memory>
 #include <vector>
 
 #include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::ufs {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "fs-adapters/ufs/test_tree.h"
+#include "fs-adapters/ufs/testing/tree.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/test_tree.h"
+#include "fs-adapters/ufs/testing/tree.h"
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/media/sparse_file_store.h"
 

@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/mounted_test.h"
-#include "fs-adapters/ufs/test_journal.h"
+#include "fs-adapters/ufs/testing/journal.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/ufs/journal_replay.h"
-#include "fs-adapters/ufs/mounted_test.h"
-#include "fs-adapters/ufs/test_stores.h"
+#include "fs-adapters/ufs/testing/mounted.h"
+#include "fs-adapters/ufs/testing/stores.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"

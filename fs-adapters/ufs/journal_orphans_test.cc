@@ -2,7 +2,7 @@
 // and whoever replays releases them.
 
 #include "fs-adapters/ufs/journal_replay.h"
-#include "fs-adapters/ufs/test_journal.h"
+#include "fs-adapters/ufs/testing/journal.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal_area.h"
-#include "fs-adapters/ufs/mounted_test.h"
-#include "fs-adapters/ufs/test_stores.h"
+#include "fs-adapters/ufs/testing/mounted.h"
+#include "fs-adapters/ufs/testing/stores.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "fs-adapters/ufs/journal_replay.h"
-#include "fs-adapters/ufs/test_journal.h"
+#include "fs-adapters/ufs/testing/journal.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {

@@ -2,7 +2,7 @@
 #include "fs-adapters/ufs/scheduler_chains.h"
 
 #include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
 namespace {

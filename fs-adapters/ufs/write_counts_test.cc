@@ -2,7 +2,7 @@
 // FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0 and
 // 10).
 
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -1,7 +1,8 @@
-// Random operations of several users at once (tree/test_history.h), then: what is there, before and after an
+// Random operations of several users at once (tree/testing/history.h), then: what is there, before and after an
 // unmount, and an image without a flaw.
+#include "fs-adapters/tree/testing/history.h"
+
 #include "fs-adapters/examples/shadow/mounted_test.h"
-#include "fs-adapters/tree/test_history.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::shadow {

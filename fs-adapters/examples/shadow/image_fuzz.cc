@@ -2,7 +2,7 @@
 // checksums are right again. Whatever they are, checker, reader and mount end, and what was mounted is
 // unmounted without a crash.
 #include "fs-adapters/examples/shadow/mounted_test.h"
-#include "fs-adapters/tree/test_history.h"
+#include "fs-adapters/tree/testing/history.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "fs-adapters/os/memory_machine.h"
-#include "fs-adapters/os/test_logged_store.h"
-#include "fs-adapters/tree/test_history.h"
+#include "fs-adapters/os/testing/logged_store.h"
+#include "fs-adapters/tree/testing/history.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/mkfs.h"

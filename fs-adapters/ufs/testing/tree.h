@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "fs-adapters/ufs/mkfs.h"
-#include "fs-adapters/ufs/test_image_writer.h"
+#include "fs-adapters/ufs/testing/image_writer.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::ufs {

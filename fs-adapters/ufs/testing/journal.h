@@ -8,7 +8,7 @@
 
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal.h"
-#include "fs-adapters/ufs/mounted_test.h"
+#include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs::bench {
 
