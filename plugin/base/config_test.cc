@@ -11,8 +11,13 @@ namespace {
 TEST(Size, UnitsArePowersOf1024) {
   EXPECT_EQ(parse_size("512", "s").value(), 512u);
   EXPECT_EQ(parse_size("3K", "s").value(), 3072u);
+  EXPECT_EQ(parse_size("3k", "s").value(), 3072u);
+  EXPECT_EQ(parse_size("7b", "s").value(), 7u);
+  EXPECT_EQ(parse_size("5s", "s").value(), 2560u);
   EXPECT_EQ(parse_size("1G", "s").value(), 1u << 30);
-  for (const char* bad : {"", "K", "-1", "1.5G", "1KB", "99999999999T", "1Q"})
+  EXPECT_EQ(parse_size("7E", "s").value(), 7ull << 60);
+  for (const char* bad : {"", "K", "-1", "1.5G", "1KB", "1GG", "0x10", "8E", "99999999999T",
+                          "99999999999999999999", "1Q", " 1"})
     EXPECT_FALSE(parse_size(bad, "s")) << bad;
 }
 

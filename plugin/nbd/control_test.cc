@@ -168,17 +168,5 @@ TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
   }
 }
 
-TEST(Settings, Sizes) {
-  EXPECT_EQ(parse_size("1G"), std::uint64_t{1} << 30);
-  EXPECT_EQ(parse_size("3k"), 3072U);
-  EXPECT_EQ(parse_size("3K"), 3072U);
-  EXPECT_EQ(parse_size("5s"), 2560U);
-  EXPECT_EQ(parse_size("7"), 7U);
-  EXPECT_EQ(parse_size("7b"), 7U);
-  EXPECT_EQ(parse_size("2T"), std::uint64_t{2} << 40);
-  for (const char* bad : {"", "k", "1.5G", "-1", "1GG", "0x10", "16E", "99999999999999999999", " 1"})
-    EXPECT_FALSE(parse_size(bad)) << bad;
-}
-
 }  // namespace
 }  // namespace headcrash::nbd

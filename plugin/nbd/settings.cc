@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <limits>
 #include <sstream>
 
+#include "plugin/base/size.h"
 #include "plugin/profiles/stack.h"
 
 namespace headcrash::nbd {
@@ -33,10 +33,8 @@ std::optional<bool> parse_switch(std::string_view text) {
 
 /// Whole sectors, at least one.
 Result<std::uint64_t> size_of(std::string_view key, std::string_view value) {
-  const auto bytes = parse_size(value);
-  if (!bytes)
-    return fail(std::string(key), fmt::format("\"{}\" is not a size", value),
-                fmt::format("write a number with an optional k, M, G or T: {}=1G", key));
+  const auto bytes = base::parse_size(value, std::string(key));
+  if (!bytes) return bytes;
   if (*bytes == 0 || *bytes % model::kSectorBytes != 0)
     return fail(std::string(key), fmt::format("{} bytes are not a whole number of sectors", *bytes),
                 "give a multiple of 512, at least 512");
@@ -114,22 +112,6 @@ Result<void> add_fault(Settings& settings, std::string_view value) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-  unsigned shift = 0;
-  if (!text.empty()) {
-    constexpr std::string_view kSuffixes = "bkMGTPE";
-    const char last = text.back() == 'K' ? 'k' : text.back();
-    const std::size_t power = kSuffixes.find(last);
-    if (power != std::string_view::npos) shift = static_cast<unsigned>(power) * 10;
-    if (last == 's' || last == 'S') shift = 9;
-    if (power != std::string_view::npos || shift == 9) text.remove_suffix(1);
-  }
-  const auto number = text.starts_with("0x") ? std::nullopt : parse_number(text);
-  if (!number || *number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) >> shift)
-    return std::nullopt;
-  return *number << shift;
-}
 
 std::string_view Settings::keys() {
   return "profile machine size store clock lead write-cache tear record control seed cut fault states "

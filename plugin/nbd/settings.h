@@ -49,7 +49,4 @@ struct Settings {
   std::string seen_;  ///< keys so far, each followed by a space
 };
 
-/// As nbdkit's: a number with an optional b, k, M, G, T, P, E (powers of 1024) or s (512).
-std::optional<std::uint64_t> parse_size(std::string_view text);
-
 }  // namespace headcrash::nbd
