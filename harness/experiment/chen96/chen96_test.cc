@@ -68,5 +68,41 @@ TEST(Calculator, SaysWhatIsWrongWithAParameter) {
   EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
 }
 
+/// Each part to its end, scaled down: no cell fails, and what must hold at any scale does.
+TEST(Measurements, RunToTheEnd) {
+  for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies"}) {
+    const auto outcome = run_experiment({.name = part, .scaled = true});
+    ASSERT_TRUE(outcome) << outcome.error().message();
+    for (const ClaimAnswer& answer : outcome->answers) {
+      EXPECT_FALSE(answer.rules.empty());
+      for (const ClaimNumber& number : answer.numbers)
+        EXPECT_TRUE(number.ours) << answer.id << " " << number.cell << ": " << number.remark;
+    }
+  }
+}
+
+const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string& cell,
+                             const std::string& quantity) {
+  for (const ClaimAnswer& answer : outcome.answers)
+    for (const ClaimNumber& number : answer.numbers)
+      if (number.cell == cell && number.quantity == quantity) return number;
+  ADD_FAILURE() << cell << ", " << quantity;
+  static const ClaimNumber kNone;
+  return kNone;
+}
+
+/// What is overwritten after 6 s is written with a delay of 5 s, and is not with one of 8 s; data wait as long as the
+/// policy says.
+TEST(Measurements, SeeTheDelay) {
+  const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
+  ASSERT_TRUE(rules);
+  EXPECT_GT(*number_of(*rules, "delay 5 s", "written to the disk").ours, 0.1);
+  EXPECT_LT(*number_of(*rules, "delay 8 s", "written to the disk").ours, 0.05);
+  const auto policies = run_experiment({.name = "chen96/policies", .scaled = true});
+  ASSERT_TRUE(policies);
+  EXPECT_NEAR(*number_of(*policies, "interval periodic update, 5 s", "mean age").ours, 5.5, 1);
+  EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
+}
+
 }  // namespace
 }  // namespace headcrash::experiment::chen96

@@ -1,0 +1,29 @@
+// The machine and its cost table (axp3000_600.h).
+#include "harness/experiment/chen96/axp3000_600.h"
+
+#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/ufs/under_test.h"
+
+namespace headcrash::experiment::chen96 {
+
+Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns, std::uint32_t request_bytes) {
+  auto scheme = ufs::find_scheme_variant("conventional");
+  if (!scheme) return pass_on(scheme);
+  scheme->block_copy = true;
+  Result<ModelledMachineOptions> machine = ModelledMachineOptions{};
+  machine->system = ufs::system_of(*scheme);
+  machine->profile = "dec-rz26l";
+  machine->cache_bytes = 85 * kMb;
+  machine->concatenated_sectors = request_bytes / model::kSectorBytes;
+  machine->mkfs = {{"block-size", "8192"}, {"fragment-size", "1024"}};
+  machine->syncer = {.policy = os::SyncerOptions::Policy::interval, .interval_ns = delay_ns};
+  os::CpuCosts& costs = machine->costs;
+  for (os::TimeNs* cost : {&costs.system_call, &costs.copy_per_kib, &costs.transfer_per_kib,
+                           &costs.clear_per_kib, &costs.buffer_found, &costs.request_issued, &costs.interrupt,
+                           &costs.process_created, &costs.path_component, &costs.directory_entry,
+                           &costs.inode_changed, &costs.allocation, &costs.dependency})
+    *cost /= kAxpFasterThanI486;
+  return machine;
+}
+
+}  // namespace headcrash::experiment::chen96
