@@ -61,7 +61,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
     fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states, all_ms / 1000,
                states / all_ms * 1000);
   if (generate_ms > 0 && guests == Guests::some)
-    fmt::print("; generated and told apart at {:.0f} states/s", generated / generate_ms * 1000);
+    fmt::print("; generated and deduplicated at {:.0f} states/s", generated / generate_ms * 1000);
   std::vector<std::pair<double, std::string>> shares;
   shares.reserve(steps_ms.size());
   for (const auto& [step, ms] : steps_ms) shares.emplace_back(ms / all_ms, step);
@@ -96,10 +96,10 @@ void print_schemes(const nlohmann::json& exploration) {
   for (const auto& [name, scheme] : schemes) {
     std::string verdict = scheme.control ? "NOT CAUGHT" : "keeps its rules";
     if (scheme.shown > 0) {
-      verdict = scheme.control ? "caught, as it must be:" : "BREAKS ITS RULES:";
+      verdict = scheme.control ? "caught, as expected:" : "BREAKS ITS RULES:";
       for (const auto& [kind, count] : scheme.worst)
         verdict += fmt::format(" {:.0f} {}", count, kind == "repaired" ? "damaged" : kind);
-      verdict += " among the states kept";
+      verdict += " among the stored states";
     }
     if (scheme.unconfirmed > 0) verdict += fmt::format(", {:.0f} not confirmed", scheme.unconfirmed);
     fmt::print("  {:24} {:6.0f} workloads {:9.0f} states  {}\n", name, scheme.trials, scheme.states, verdict);
@@ -112,11 +112,11 @@ std::string seconds_text(double seconds) {
   return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 
-void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::json& summary,
+void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summary& report,
                    const CampaignArguments& arguments, double seconds) {
   const bool schemes = campaign::parse_schemes_campaign(arguments.campaign).has_value();
   if (arguments.as_json) {
-    nlohmann::json whole = summary;
+    nlohmann::json whole = report.figures;
     whole["seconds"] = seconds;
     whole["run"] = outcome.run;
     whole["trials_planned"] = outcome.planned;
@@ -131,20 +131,21 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const nlohmann::jso
              outcome.planned,
              outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
              seconds_text(seconds));
-  for (const nlohmann::json& control : summary.value("failed_controls", nlohmann::json::array()))
-    fmt::print("INVALID: {}\n", control.get<std::string>());
-  if (const std::string controls = summary.value("controls", ""); !controls.empty())
-    fmt::print("{}\n", controls);
-  fmt::print("{}\n", summary.value("answer", ""));
-  if (!summary.contains("exploration")) return;
-  if (schemes) print_schemes(summary["exploration"]);
-  for (const nlohmann::json& failure : summary["exploration"]["failures"]) {
+  fmt::print("{}", report.status);
+  if (schemes && report.figures.contains("exploration")) {
+    print_schemes(report.figures["exploration"]);
+  } else {
+    fmt::print("{}", report.systems);
+  }
+  if (!report.figures.contains("exploration")) return;
+  const nlohmann::json& exploration = report.figures["exploration"];
+  for (const nlohmann::json& failure : exploration["failures"]) {
     const nlohmann::json& control = failure["control"];
     if (control == "lose" || control == "damage" || !failure.value("confirmed", false)) continue;
-    fmt::print("  {}: {}; see it with: {} --db {}\n", failure.value("key", ""), failure.value("verdict", ""),
-               failure.value("replay", ""), arguments.database);
+    fmt::print("  {}: {}; reproduce with: {} --db {}\n", failure.value("key", ""),
+               failure.value("verdict", ""), failure.value("replay", ""), arguments.database);
   }
-  print_speed(summary["exploration"], schemes ? Guests::none : Guests::some);
+  print_speed(exploration, schemes ? Guests::none : Guests::some);
 }
 
 struct CampaignForecast {
@@ -269,12 +270,13 @@ int run(const CampaignArguments& arguments) {
   if (!database) return tell(database.error(), arguments.as_json);
   if (campaign::parse_io_errors_campaign(arguments.campaign))
     return tell_io_errors(*database, *outcome, arguments, seconds);
-  const Result<nlohmann::json> summary = report::report_summary(*database, outcome->run);
+  const Result<report::Summary> summary = report::report_summary(*database, outcome->run);
   if (!summary) return tell(summary.error(), arguments.as_json);
   print_outcome(*outcome, *summary, arguments, seconds);
   if (outcome->interrupted) return tell_interrupted_campaign(arguments);
   if (outcome->finished_before) tell_finished_before(outcome->run);
-  return summary->value("unexpected", 1) == 0 && summary->value("valid", false) ? kFine : kFound;
+  return summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false) ? kFine
+                                                                                                : kFound;
 }
 
 }  // namespace

@@ -1,259 +1,196 @@
-// A file system is one subject of the paragraph, over all its devices and workloads; those that kept
-// everything share a sentence, and each that did not has its own.
+// Counts stand in the table and behind labels, so that no sentence depends on a number (answer.h).
 #include "results/report/answer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
-#include "results/report/figures.h"
+#include "results/report/text_table.h"
 
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kNamesInASentence = 6;
-constexpr std::size_t kControlsInSentences = 3;
+constexpr std::size_t kNamesInStatus = 6;
 
-/// The cells of one file system with one expectation, added up.
-struct Subject {
-  std::string filesystem;
-  std::int64_t trials = 0, lost = 0, lost_synced = 0, kept = 0, unexpected = 0, cells = 0, cells_met = 0;
-};
+using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-std::string control_name(const Cell& cell) {
-  return cell.variant.empty() ? cell.filesystem : fmt::format("{} ({})", cell.filesystem, cell.variant);
+/// Cells and trials with the same key make one row.
+template <typename Of>
+Key key_of(const Of& of) {
+  return {of.filesystem, of.variant, of.expected, of.must};
 }
 
-std::vector<Subject> subjects(const Facts& facts, const std::string& expected) {
-  std::vector<Subject> all;
-  for (const auto& cell : facts.cells) {
-    // What a control must do counts, not what its adapter expects. Those that must keep everything, or show
-    // damage, have a sentence of their own.
-    const std::string duty = cell.must == "lose" ? "loss" : cell.is_control() ? "" : cell.expected;
-    if (duty != expected) continue;
-    const std::string name = cell.is_control() ? control_name(cell) : cell.filesystem;
-    if (all.empty() || all.back().filesystem != name) {
-      all.push_back({});
-      all.back().filesystem = name;
+std::map<Key, std::string> verdict_counts(const Facts& facts) {
+  std::map<Key, std::map<std::string, std::int64_t>> counts;
+  for (const Trial& trial : facts.trials) ++counts[key_of(trial)][trial.verdict];
+  std::map<Key, std::string> texts;
+  for (const auto& [key, verdicts] : counts)
+    for (const auto& [verdict, n] : verdicts)
+      texts[key] += fmt::format("{}{} {}", texts[key].empty() ? "" : ", ", n, verdict);
+  return texts;
+}
+
+std::vector<SystemRow> rows_of(const Facts& facts) {
+  auto verdicts = verdict_counts(facts);
+  std::vector<SystemRow> rows;
+  std::map<Key, std::size_t> places;
+  std::map<Key, std::size_t> cells;
+  for (const Cell& cell : facts.cells) {
+    const Key key = key_of(cell);
+    const auto [place, is_new] = places.emplace(key, rows.size());
+    if (is_new) {
+      rows.push_back({.filesystem = cell.filesystem,
+                      .variant = cell.variant,
+                      .place = cell.device + ", " + cell.workload,
+                      .expected = expectation(cell),
+                      .control = cell.is_control(),
+                      .verdicts = verdicts[key],
+                      .as_expected = cell.met});
     }
-    auto& s = all.back();
-    s.trials += cell.trials;
-    s.lost += cell.lost;
-    s.lost_synced += cell.lost_synced;
-    s.kept += cell.clean + cell.replayed;
-    s.unexpected += cell.unexpected;
-    s.cells += 1;
-    s.cells_met += cell.met.value_or(false) ? 1 : 0;
+    SystemRow& row = rows[place->second];
+    if (const std::size_t n = ++cells[key]; n > 1) row.place = fmt::format("{} cells", n);
+    row.trials += cell.trials;
+    row.clean += cell.clean;
+    row.replayed += cell.replayed;
+    row.lost += cell.lost;
+    row.other += cell.other;
+    if (cell.met && !*cell.met) row.as_expected = false;
   }
-  return all;
+  std::ranges::stable_partition(rows, [](const SystemRow& row) { return row.as_expected == false; });
+  return rows;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  if (names.empty()) return {};
-  if (names.size() == 1) return names.front();
-  const std::size_t shown = names.size() <= kNamesInASentence ? names.size() - 1 : kNamesInASentence;
-  std::string text = names.front();
-  for (std::size_t i = 1; i < shown; ++i) text += ", " + names[i];
-  return names.size() <= kNamesInASentence ? text + " and " + names.back()
-                                           : text + fmt::format(" and {} more", names.size() - shown);
+/// What a file system without control did against its promise.
+std::string breach(const Facts& facts, const std::string& filesystem) {
+  std::int64_t lost = 0, lost_synced = 0;
+  for (const Cell& cell : facts.cells) {
+    if (cell.is_control() || cell.filesystem != filesystem || cell.met.value_or(true)) continue;
+    lost += cell.lost;
+    lost_synced += cell.lost_synced;
+  }
+  return lost == 0 ? "was neither clean nor lost data" : lost_synced > 0 ? "lost synced data" : "lost data";
 }
 
-/// "power cuts" where each trial had one, else "trials".
-std::string unit(const Facts& facts, std::int64_t n) {
-  if (!facts.explored.empty()) return n == 1 ? "explored workload" : "explored workloads";
-  const bool all_cut = std::ranges::all_of(facts.cells, [](const Cell& c) { return c.uncut == 0; });
-  if (all_cut) return n == 1 ? "power cut" : "power cuts";
-  return n == 1 ? "trial" : "trials";
-}
-
-std::string verdict_list(const Facts& facts, const std::string& filesystem, const std::string& outcome) {
-  std::string text;
-  for (const auto& v : facts.verdicts) {
-    if (v.filesystem != filesystem || v.expected != "clean" || v.outcome != outcome || !v.must.empty())
-      continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", v.trials, v.verdict);
+std::string status_of(const Facts& facts, const Answer& answer) {
+  if (facts.cells.empty()) return "no trial has finished";
+  std::map<std::string, bool> kept;
+  for (const SystemRow& row : answer.systems) {
+    if (row.control || !row.as_expected) continue;
+    const auto place = kept.emplace(row.filesystem, true).first;
+    place->second = place->second && *row.as_expected;
   }
-  return text;
-}
-
-/// "btrfs lost data it had promised to keep in 1 of 5 power cuts (1 unmountable) and ended otherwise in 1 (1
-/// hang)."
-std::string about_a_broken_promise(const Facts& facts, const Subject& s) {
-  const std::string of_all = fmt::format(" of {} {}", s.trials, unit(facts, s.trials));
-  std::string text = s.filesystem;
-  if (s.lost > 0) {
-    text += fmt::format(" lost data it had promised to keep in {}{} ({})", s.lost, of_all,
-                        verdict_list(facts, s.filesystem, "lost"));
+  if (kept.empty()) return answer.controls.empty() ? "nothing was promised" : answer.controls;
+  std::size_t broken = 0;
+  std::string breaches;
+  for (const auto& [filesystem, all_kept] : kept) {
+    if (all_kept) continue;
+    if (++broken <= kNamesInStatus) breaches += fmt::format("; {} {}", filesystem, breach(facts, filesystem));
   }
-  if (const auto other = s.unexpected - s.lost; other > 0) {
-    text += fmt::format("{} came out neither clean nor as a loss in {}{} ({})", s.lost > 0 ? " and" : "",
-                        other, s.lost > 0 ? "" : of_all, verdict_list(facts, s.filesystem, "other"));
-  }
-  return text + ".";
-}
-
-std::string about_promises(const Facts& facts) {
-  std::vector<std::string> keepers;
-  std::int64_t kept = 0;
-  std::string broken;
-  for (const auto& s : subjects(facts, "clean")) {
-    if (s.unexpected == 0) {
-      keepers.push_back(s.filesystem);
-      kept += s.trials;
-      continue;
-    }
-    broken += (broken.empty() ? "" : " ") + about_a_broken_promise(facts, s);
-  }
-  if (keepers.empty()) return broken;
-  const std::string whole = fmt::format("{} kept everything {} had promised in {} of {} {}.", listed(keepers),
-                                        keepers.size() == 1 ? "it" : "they", kept, kept, unit(facts, kept));
-  return broken.empty() ? whole : broken + " " + whole;
-}
-
-std::string about_the_rest(const Facts& facts) {
-  std::string text;
-  const auto controls = subjects(facts, "loss");
-  for (const auto& s : controls) {
-    if (controls.size() > kControlsInSentences) break;  // the line about controls has them
-    text += fmt::format(" {}, the control that must lose, {} in {} of {}.", s.filesystem,
-                        s.lost > 0 && s.lost_synced == s.lost ? "lost synced data" : "lost data", s.lost,
-                        s.trials);
-  }
-  for (const auto& s : subjects(facts, "any")) {
-    text += fmt::format(" {}, of which nothing is promised, lost data in {} of {}.", s.filesystem, s.lost,
-                        s.trials);
-  }
-  return text;
-}
-
-/// Why a control did not come out as it must.
-std::string failed_control(const Cell& cell) {
-  const auto name = fmt::format("{} on {} with {}", control_name(cell), cell.device, cell.workload);
-  const auto trials = counted(cell.trials, "trial", "trials");
-  if (cell.must == "damage") {
-    return fmt::format("The control {} must show damage to the check and did not in {}.", name, trials);
-  }
-  if (cell.must == "keep" || cell.must == "keep-after-fsck") {
-    return fmt::format("The control {} must keep everything{} and did not in {} of {}.", name,
-                       cell.must == "keep" ? "" : " after fsck", cell.unexpected, trials);
-  }
-  return fmt::format("The control {} must lose data and did so in {} of {} ({} needed).", name, cell.lost,
-                     trials, cell.losses_needed);
-}
-
-/// "ext4-nobarrier lost data", "xfs kept everything", ...
-std::string what_controls_did(const std::map<std::string, std::vector<std::string>>& by_duty) {
-  std::string text;
-  const auto add = [&](const char* duty, const char* did) {
-    const auto names = by_duty.find(duty);
-    if (names == by_duty.end()) return;
-    auto unique = names->second;
-    unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
-    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", listed(unique), did);
-  };
-  add("lose", "lost data");
-  add("damage", "showed damage to the check");
-  add("keep", "kept everything");
-  add("keep-after-fsck", "kept everything after fsck");
-  return text;
+  if (broken > kNamesInStatus) breaches += fmt::format("; {} more below", broken - kNamesInStatus);
+  return fmt::format("{} of {} file systems kept what they promise{}", kept.size() - broken, kept.size(),
+                     breaches);
 }
 
 void judge_controls(const Facts& facts, Answer& answer) {
-  std::map<std::string, std::vector<std::string>> good;
-  std::int64_t n = 0;
+  std::set<std::string> all, failed;
   bool must_lose = false;
-  for (const auto& cell : facts.cells) {
+  for (const Cell& cell : facts.cells) {
     if (!cell.is_control()) continue;
     must_lose = must_lose || cell.must == "lose" || cell.must == "damage";
-    if (cell.met.value_or(false)) {
-      good[cell.must].push_back(control_name(cell));
-      ++n;
-    } else {
-      answer.failed_controls.push_back(failed_control(cell));
-    }
+    const std::string name =
+        cell.variant.empty() ? cell.filesystem : cell.filesystem + " (" + cell.variant + ")";
+    all.insert(name);
+    if (cell.met.value_or(false)) continue;
+    failed.insert(name);
+    answer.failed_controls.push_back(fmt::format(
+        "{}, {}, {}: expected {}{}; trials {}, kept {}, lost {}, other {}", name, cell.device, cell.workload,
+        expectation(cell), cell.must == "lose" ? fmt::format(" in at least {}", cell.losses_needed) : "",
+        cell.trials, cell.clean + cell.replayed, cell.lost, cell.other));
   }
-  answer.valid = answer.failed_controls.empty();
-  if (facts.cells.empty()) return;
-  if (!must_lose && answer.valid) {
-    answer.controls =
-        facts.run.interrupted()
-            ? "No control that must lose data has been run so far: the run is not finished."
-            : "This run had no control that must lose data: nothing here shows that a loss would have been "
-              "noticed.";
-  } else if (n > 0 && answer.valid) {
-    const std::string who = n == 1   ? "The control came out as it must"
-                            : n == 2 ? "Both controls came out as they must"
-                                     : fmt::format("All {} controls came out as they must", n);
-    answer.controls = fmt::format("{}: {}.", who, what_controls_did(good));
-  } else if (n > 0) {
-    answer.controls = fmt::format("{} came out as {} must.", counted(n, "other control", "other controls"),
-                                  n == 1 ? "it" : "they");
-  }
+  answer.valid = failed.empty();
+  if (!all.empty())
+    answer.controls = fmt::format("controls as expected: {} of {}", all.size() - failed.size(), all.size());
+  if (facts.cells.empty() || must_lose) return;
+  answer.notes.push_back(facts.run.interrupted()
+                             ? "negative controls: none has run yet"
+                             : "negative controls: none (nothing here shows that a loss would be noticed)");
 }
 
-void add_cautions(const Facts& facts, Answer& answer) {
-  std::int64_t uncut = 0, late = 0, harness = 0, clockless = 0;
-  for (const auto& cell : facts.cells) {
+void add_notes(const Facts& facts, std::vector<std::string>& notes) {
+  std::int64_t uncut = 0, late = 0, harness = 0, clockless = 0, unconfirmed = 0;
+  for (const Cell& cell : facts.cells) {
     uncut += cell.uncut;
     late += cell.late;
     harness += cell.harness_errors;
   }
-  for (const auto& trial : facts.trials) clockless += trial.clock == "off" && trial.device != "stage" ? 1 : 0;
-  const auto n = static_cast<std::int64_t>(facts.trials.size());
-  auto& say = answer.cautions;
-  if (uncut > 0) {
-    say.push_back(fmt::format("In {} the power cut never came; such a trial shows nothing about crashes.",
-                              counted(uncut, "trial", "trials")));
-  }
-  std::int64_t unconfirmed = 0;
-  for (const auto& cell : facts.explored) unconfirmed += cell.unconfirmed;
-  if (unconfirmed > 0) {
-    say.push_back(
-        fmt::format("{} not seen again on a fresh guest: that is a failure of the laboratory, not of a "
-                    "file system.",
-                    counted(unconfirmed, "failing state was", "failing states were")));
-  }
-  if (harness > 0) {
-    say.push_back(fmt::format("{} failed in the harness and could not be judged.",
-                              counted(harness, "trial", "trials")));
-  }
-  if (late > 0) {
-    say.push_back(
-        fmt::format("{} of {} were late: requests took over 5 % longer than the modelled drive. Their "
-                    "timings are partly the host's.",
-                    late, counted(n, "trial", "trials")));
-  }
-  if (clockless > 0) {
-    say.push_back(fmt::format(
-        "{} of {} ran with clock=off: model times hold, but nothing was delivered at the speed of the drive.",
-        clockless, counted(n, "trial", "trials")));
-  }
+  for (const Trial& trial : facts.trials)
+    clockless += trial.clock == "off" && trial.device != "stage" ? 1 : 0;
+  for (const ExploredCell& cell : facts.explored) unconfirmed += cell.unconfirmed;
+  const auto note = [&](const char* what, std::int64_t n, const char* meaning) {
+    if (n > 0) notes.push_back(fmt::format("{}: {} of {} ({})", what, n, facts.trials.size(), meaning));
+  };
+  note("trials without a power cut", uncut, "they show nothing about crashes");
+  note("harness errors", harness, "not judged");
+  note("late trials", late,
+       "requests took over 5 % longer than on the modelled drive; times are partly the host's");
+  note("trials with clock=off", clockless, "model times hold; nothing was delivered at the drive's speed");
+  if (unconfirmed > 0)
+    notes.push_back(fmt::format(
+        "failing states not reproduced on a fresh guest: {} (an error of the laboratory, not of a file system)",
+        unconfirmed));
 }
 
 }  // namespace
 
+std::string expectation(const Cell& cell) {
+  if (cell.must == "lose") return "loss";
+  if (cell.must == "damage") return "damage";
+  if (cell.must == "keep") return "clean";
+  if (cell.must == "keep-after-fsck") return "clean after fsck";
+  return cell.expected;
+}
+
+std::string completeness_note(const Run& run) {
+  if (!run.interrupted() && run.recorded >= run.planned) return {};
+  return fmt::format("finished trials: {} of {}{}", run.recorded, run.planned,
+                     run.interrupted() ? " (the run was interrupted or is still running)" : "");
+}
+
 Answer answer(const Facts& facts) {
   Answer result;
+  if (auto note = completeness_note(facts.run); !note.empty()) result.notes.push_back(std::move(note));
   judge_controls(facts, result);
-  const auto& run = facts.run;
-  if (run.interrupted()) {
-    result.cautions.push_back(
-        fmt::format("interrupted: {} of {}. The run has no end (it may still be going on); "
-                    "what follows is about the finished trials only.",
-                    run.recorded, counted(run.planned, "trial", "trials")));
-  } else if (run.recorded < run.planned) {
-    result.cautions.push_back(
-        fmt::format("{} of {} planned trials were recorded.", run.recorded, run.planned));
-  }
-  if (facts.cells.empty()) {
-    result.paragraph = "No trial of this run has finished, so there is nothing to tell yet.";
-    return result;
-  }
-  result.paragraph = about_promises(facts) + about_the_rest(facts);
-  if (result.paragraph.starts_with(' ')) result.paragraph.erase(0, 1);
-  add_cautions(facts, result);
+  result.systems = rows_of(facts);
+  result.status = status_of(facts, result);
+  add_notes(facts, result.notes);
   return result;
+}
+
+std::string status_text(const Answer& answer) {
+  std::string text;
+  for (const std::string& control : answer.failed_controls) text += "INVALID: " + control + "\n";
+  text += answer.status + "\n";
+  if (!answer.controls.empty() && answer.controls != answer.status) text += answer.controls + "\n";
+  for (const std::string& note : answer.notes) text += "! " + note + "\n";
+  return text;
+}
+
+std::string systems_text(const Answer& answer) {
+  TextTable table(
+      {"file system", ">trials", ">kept", ">lost", ">other", "expected", "as expected?", "verdicts"});
+  for (const SystemRow& row : answer.systems) {
+    table.add({row.name(), fmt::format("{}", row.trials), fmt::format("{}", row.clean + row.replayed),
+               fmt::format("{}", row.lost), fmt::format("{}", row.other),
+               row.expected + (row.control ? " (control)" : ""),
+               !row.as_expected   ? "nothing promised"
+               : *row.as_expected ? "yes"
+                                  : "NO",
+               row.verdicts});
+  }
+  return answer.systems.empty() ? "" : table.text();
 }
 
 }  // namespace headcrash::report

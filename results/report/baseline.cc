@@ -158,11 +158,11 @@ std::string change_name(Change change) {
     case Change::worse:
       return "worse";
     case Change::same:
-      return "same";
+      return "unchanged";
     case Change::cannot_tell:
       break;
   }
-  return "cannot tell";
+  return "inconclusive";
 }
 
 }  // namespace headcrash::report

@@ -39,6 +39,6 @@ struct BaselineComparison {
 
 BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& then, double tolerance);
 
-std::string change_name(statistics::Change change);  ///< "better", "worse", "same", "cannot tell"
+std::string change_name(statistics::Change change);  ///< "better", "worse", "unchanged", "inconclusive"
 
 }  // namespace headcrash::report

@@ -1,5 +1,6 @@
 #pragma once
-// A benchmark in sentences: what a busy person reads, on the page, in the terminal and in JSON alike.
+// The answer of a benchmark: a status line and notes, the same on the page, in the terminal and in JSON. The
+// rankings themselves are tables (ranking_section.cc, bench_text.cc).
 
 #include <string>
 #include <vector>
@@ -10,23 +11,22 @@
 namespace headcrash::report {
 
 struct BenchAnswer {
-  std::string paragraph;               ///< who was fastest, how often
-  std::vector<std::string> standings;  ///< one sentence a contest, in their order
-  std::vector<std::string> cautions;   ///< what a reader has to know before believing it
+  std::string status;              ///< "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
+  std::vector<std::string> notes;  ///< what limits the numbers: failed or late trials, idle cells, ...
 };
 
 BenchAnswer answer_of(const Benchmark& bench);
 
 /// "copy files=535 users=4, phase copy, on hp-c2447 (scaled)"
 std::string title_of(const Contest& contest);
-/// "+13.9 % (11.2 to 16.8)"; "not told apart (-0.4 to 1.9 %)"
+/// "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 1.9: not significant"
 std::string difference(const Standing& standing);
 /// Why an entrant has no rank: "CPU-bound: the device was busy 31.0 % of the time, the processor 62.0 %".
 std::string unranked_because(const Entrant& entrant);
-/// What is wrong with an entrant's measurements, in words; none for nothing.
+/// What limits an entrant's measurements: "2 of 5 late", "outliers: 1"; may be empty.
 std::vector<std::string> marks_of(const Entrant& entrant);
 
-/// "better in 3 cells, worse in 1, ..."
+/// Cells by verdict: "worse: 1, better: 3, same: 12"
 std::string verdict_line(const BaselineComparison& comparison);
 
 /// For the terminal: the answer, each contest as a small table, the change against a baseline.

@@ -131,7 +131,7 @@ Case case_of(const Entrant& entrant, const CellChange* change) {
                                  entrant.failed + entrant.measurements.size())};
   if (Standing::is_unranked_number(entrant.standing.kind)) return {"skipped", unranked_because(entrant)};
   if (change != nullptr && change->change == statistics::Change::cannot_tell)
-    return {"skipped", "cannot tell: " + change->reason};
+    return {"skipped", "inconclusive: " + change->reason};
   return {};
 }
 

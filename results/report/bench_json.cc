@@ -87,7 +87,7 @@ Json metrics_json(const std::vector<MetricRow>& metrics) {
   return array;
 }
 
-Json contest_json(const Benchmark& bench, const Contest& contest, const std::string& sentence) {
+Json contest_json(const Benchmark& bench, const Contest& contest) {
   Json out = {{"device", valid_utf8(contest.device)},
               {"workload", valid_utf8(contest.workload)},
               {"parameters", valid_utf8(contest.parameters)},
@@ -95,7 +95,6 @@ Json contest_json(const Benchmark& bench, const Contest& contest, const std::str
               {"phase", valid_utf8(contest.phase)},
               {"operation", valid_utf8(contest.operation)},
               {"ranked_by", contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"},
-              {"answer", valid_utf8(sentence)},
               {"entrants", Json::array()}};
   for (const Entrant& entrant : contest.entrants) out["entrants"].push_back(entrant_json(entrant));
   const auto metrics = bench.metrics.find(contest.identity());
@@ -158,12 +157,11 @@ Json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
               {"host", recorded(run.host)},
               {"versions", recorded(run.versions)},
               {"accelerator", valid_utf8(run.accelerator)},
-              {"answer", valid_utf8(answer.paragraph)},
-              {"cautions", plain_texts(answer.cautions)},
+              {"answer", valid_utf8(answer.status)},
+              {"cautions", plain_texts(answer.notes)},
               {"contests", Json::array()},
               {"failed_trials", Json::array()}};
-  for (std::size_t i = 0; i < bench.contests.size(); ++i)
-    out["contests"].push_back(contest_json(bench, bench.contests[i], answer.standings[i]));
+  for (const Contest& contest : bench.contests) out["contests"].push_back(contest_json(bench, contest));
   for (const BenchTrial& trial : bench.trials)
     if (trial.failed())
       out["failed_trials"].push_back({{"key", valid_utf8(trial.key)},

@@ -96,19 +96,14 @@ std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
   std::string out = "<header>\n";
   if (baseline != nullptr && baseline->regressions() > 0) {
     out += fmt::format(
-        "<div class=\"invalid\" role=\"alert\"><strong>Slower than the baseline.</strong> {} in {}.</div>\n",
-        counted(static_cast<std::int64_t>(baseline->regressions()), "regression", "regressions"),
-        counted(static_cast<std::int64_t>(baseline->changes.size()), "cell", "cells"));
+        "<div class=\"invalid\" role=\"alert\"><strong>Slower than the baseline</strong> Regressions: {} of {} "
+        "cells</div>\n",
+        baseline->regressions(), baseline->changes.size());
   }
-  out += fmt::format("<p class=\"kind\">Timed comparison</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
-                     escape(run.name.empty() ? fmt::format("run {}", run.id) : run.name),
-                     escape(answer.paragraph));
-  if (!answer.cautions.empty()) {
-    out += "<ul class=\"cautions\">\n";
-    for (const std::string& caution : answer.cautions) out += fmt::format("<li>{}</li>\n", escape(caution));
-    out += "</ul>\n";
-  }
-  return out + numbers_line(bench) + "</header>\n";
+  out +=
+      fmt::format("<p class=\"kind\">Timed comparison</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
+                  escape(run.name.empty() ? fmt::format("run {}", run.id) : run.name), escape(answer.status));
+  return out + notes_list(answer.notes) + numbers_line(bench) + "</header>\n";
 }
 
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline) {

@@ -271,17 +271,11 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   }
   const auto sections = claim_sections(*claims, run);
   if (!sections) return pass_on(sections);
-  std::string answer =
-      fmt::format("{} of {} {}, {} {} not", page.hold,
-                  counted(page.hold + page.do_not_hold + page.undecided, "rule", "rules"),
-                  page.hold == 1 ? "holds" : "hold", page.do_not_hold, page.do_not_hold == 1 ? "does" : "do");
+  std::string answer = fmt::format("rules that hold: {} of {}; that do not: {}", page.hold,
+                                   page.hold + page.do_not_hold + page.undecided, page.do_not_hold);
   if (page.undecided > 0)
-    answer += fmt::format(", {} undecided since a cell is missing or failed", page.undecided);
-  answer += ".";
-  if (page.cells > 0) {
-    answer += " " + counted(page.cells, "cell", "cells");
-    answer += page.failed > 0 ? fmt::format(", {} failed.", page.failed) : ".";
-  }
+    answer += fmt::format("; undecided, a cell is missing or failed: {}", page.undecided);
+  if (page.cells > 0) answer += fmt::format("; cells: {}, failed: {}", page.cells, page.failed);
   page.html = whole_page(
       name, fmt::format("<header>\n<p class=\"kind\">A paper&#39;s experiment in virtual time</p>\n"
                         "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n</header>\n",

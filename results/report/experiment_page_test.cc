@@ -65,7 +65,7 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAre
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_NE(
-      page->html.find(">1 of 3 rules holds, 1 does not, 1 undecided since a cell is missing or failed.<"),
+      page->html.find(">rules that hold: 1 of 3; that do not: 1; undecided, a cell is missing or failed: 1<"),
       std::string::npos)
       << page->html;
 }

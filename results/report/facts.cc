@@ -290,10 +290,6 @@ Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   reader.each("cells", [&](const Row& row) { facts.cells.push_back(cell_of(row)); });
   reader.each("trials", [&](const Row& row) { facts.trials.push_back(trial_of(row)); });
   attach_details(reader, facts.trials);
-  reader.each("verdicts", [&](const Row& row) {
-    facts.verdicts.push_back({row.text("filesystem"), row.text("expected"), row.text("must"),
-                              row.text("verdict"), row.text("outcome"), row.integer("trials")});
-  });
   reader.each("recovery", [&](const Row& row) { facts.recovery.push_back(recovery_of(row)); });
   reader.each("latency", [&](const Row& row) { add_to_curves(facts.latency, row); });
   reader.each("io", [&](const Row& row) { add_to_panels(facts.io, row); });

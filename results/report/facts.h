@@ -64,12 +64,6 @@ struct Trial {
   std::vector<Artefact> artefacts;
 };
 
-/// How many trials of a file system came out with a verdict.
-struct VerdictCount {
-  std::string filesystem, expected, must, verdict, outcome;
-  std::int64_t trials = 0;
-};
-
 /// Filesystem x variant x workload of which crash states were explored.
 struct ExploredCell {
   std::string filesystem, variant, workload, control;
@@ -143,7 +137,6 @@ struct Facts {
   std::vector<std::string> filesystems;  ///< sorted; the place is the colour
   std::vector<Cell> cells;
   std::vector<Trial> trials;  ///< in the order of the cells
-  std::vector<VerdictCount> verdicts;
   std::vector<Recovery> recovery;
   std::vector<LatencyCurve> latency;
   std::vector<IoPanel> io;

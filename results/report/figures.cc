@@ -52,8 +52,4 @@ std::string duration(std::int64_t seconds) {
   return fmt::format("{0}{2}h {1}{2}min", seconds / 3600, seconds % 3600 / 60, kGap);
 }
 
-std::string counted(std::int64_t n, const std::string& one, const std::string& many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 }  // namespace headcrash::report

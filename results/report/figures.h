@@ -11,7 +11,5 @@ std::string microseconds(double us);         ///< the same, from microseconds
 std::string bytes(double count);             ///< "512 B", "12.3 MiB"
 std::string percent(double share);           ///< 0.034 -> "3.4 %"
 std::string duration(std::int64_t seconds);  ///< "4 min 10 s"
-std::string counted(std::int64_t n, const std::string& one,
-                    const std::string& many);  ///< "1 trial", "3 trials"
 
 }  // namespace headcrash::report

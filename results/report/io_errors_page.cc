@@ -204,16 +204,15 @@ Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<st
   }
   std::string verdict;
   for (const std::string& each : invalid) verdict += "INVALID: " + each + "\n";
-  const std::string counts =
-      fmt::format("{}, {} of them surprising, {} not measured", counted(report.cells, "cell", "cells"),
-                  surprising, report.not_measured);
+  const std::string counts = fmt::format("cells: {}; surprising: {}; not measured: {}", report.cells,
+                                         surprising, report.not_measured);
   report.text = table_of(rows) + verdict + counts + "\n";
   report.summary = {{"run", report.run},  {"cells", cells},           {"valid", report.valid},
                     {"invalid", invalid}, {"surprising", surprising}, {"not_measured", report.not_measured}};
   report.html = whole_page(
       "io-errors",
       fmt::format("<header>\n<p class=\"kind\">A survey of failing requests</p>\n<h1>io-errors</h1>\n"
-                  "<p class=\"answer\">{}.</p>\n<p>{}</p>\n</header>\n{}",
+                  "<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n{}",
                   escape(counts), escape(verdict), html_of(rows, report.run)));
   return report;
 }

@@ -30,9 +30,10 @@ Result<std::string> page(const Facts& facts) {
   const auto io = io_plots(facts);
   if (!io) return pass_on(io);
 
-  std::string out = opening(facts, answer(facts));
+  const Answer answered = answer(facts);
+  std::string out = opening(facts, answered);
   out += exploration_section(facts);
-  out += verdict_section(facts);
+  out += verdict_section(facts, answered.systems.size());
   const bool timed = facts.explored.empty() || std::ranges::any_of(facts.cells, [](const Cell& cell) {
                        return cell.device != "stage";
                      });

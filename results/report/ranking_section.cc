@@ -7,6 +7,7 @@
 #include "results/report/figures.h"
 #include "results/report/html.h"
 #include "results/report/ranking.h"
+#include "results/report/sections.h"
 
 namespace headcrash::report {
 namespace {
@@ -59,9 +60,8 @@ std::string to_best(const Contest& contest, const Entrant& entrant) {
   std::string text = fmt::format("{:.1f}&nbsp;%", s.to_best.ratio * 100);
   if (&entrant == &contest.entrants.front()) return text;
   if (!s.to_best.interval)
-    return text + fmt::format("<small>{}</small>",
-                              s.pairs == 0 ? "unpaired"
-                                           : counted(static_cast<std::int64_t>(s.pairs), "pair", "pairs"));
+    return text +
+           fmt::format("<small>{}</small>", s.pairs == 0 ? "unpaired" : fmt::format("pairs: {}", s.pairs));
   return text + fmt::format("<small>{:.1f} &ndash; {:.1f}</small>", s.to_best.interval->low * 100,
                             s.to_best.interval->high * 100);
 }
@@ -150,14 +150,10 @@ std::string bench_overview(const Benchmark& bench) {
     for (const EntrantColumn& each : entrants) row.push_back(overview_cell(contest, each));
   }
   return fmt::format(
-      "<section>\n<h2>Who is faster</h2>\n<p class=\"note\">Time as a share of the best one&#39;s: "
-      "100&nbsp;% is the "
-      "fastest, 200&nbsp;% took twice as long. Set strong are those that none can be told to be faster than, "
-      "at {:.0f}&nbsp;% "
-      "confidence and by more than 2&nbsp;%. CPU: the device was busy less than half of the time, so that "
-      "the processor was "
-      "measured; idle: so that for most of the time neither device nor processor had work, and a "
-      "cache&#39;s delay before it writes back, or a timer, was measured.</p>\n{}{}</section>\n",
+      "<section>\n<h2>Relative times</h2>\n<p class=\"note\">100&nbsp;% is the fastest, 200&nbsp;% took twice as "
+      "long. Bold: no other is significantly faster ({:.0f}&nbsp;% confidence, by more than 2&nbsp;%). CPU: the "
+      "device was busy less than half of the time, so that the processor was measured. idle: neither device nor "
+      "processor had work for most of the time, so that a timer or a write-back delay was measured.</p>\n{}{}</section>\n",
       statistics::kConfidence * 100, html_table(columns, rows, "cards overview"),
       query_note("bench_cells", bench.facts.run.id));
 }
@@ -166,13 +162,10 @@ std::string ranking_section(const Benchmark& bench, const BenchPlots& plots) {
   std::string out = "<section>\n<h2>Rankings</h2>\n";
   if (bench.contests.empty()) return out + "<p class=\"muted\">Nothing was measured.</p>\n</section>\n";
   out +=
-      "<p class=\"note\">To quiescence is until the last call had returned and nothing was left to write, in "
-      "guest and "
-      "device. Bars are means, lines their intervals by the bootstrap (95&nbsp;%, stretched "
-      "as few repetitions demand), dots single repetitions. "
-      "Equal ranks "
-      "cannot be told apart. Of the best: its time as a share of the best one&#39;s, over equal repetitions. "
-      "Elapsed is until the last call returned, spread standard deviation by mean.</p>\n";
+      "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: "
+      "until the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. "
+      "Spread: standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for "
+      "few repetitions), dots single repetitions. Equal ranks do not differ significantly.</p>\n";
   std::size_t shown = 0;
   for (const Contest& contest : bench.contests) {
     const std::string content = bars_figure(contest, plots) + contest_table(bench, contest);
@@ -189,18 +182,12 @@ std::string baseline_section(const Benchmark& bench, const BaselineComparison& c
   using statistics::Change;
   std::string out = fmt::format(
       "<section>\n<h2>Since the baseline</h2>\n<p>{}.</p>\n<p class=\"note\">Run {} of {}, started {}. Means "
-      "of both runs, with intervals of their ratio; a change of less than {:.0f}&nbsp;% is none. The runs "
-      "were not "
-      "interleaved: whatever else changed between them is in the numbers, and of many cells some seem "
-      "changed by "
+      "of both runs, with intervals of their ratio; a change of less than {:.0f}&nbsp;% counts as unchanged. The runs "
+      "were not interleaved: other changes between them affect the numbers, and of many cells some differ by "
       "chance.</p>\n",
       escape(verdict_line(comparison)), comparison.run.id, escape(comparison.database),
       escape(comparison.run.started_at), comparison.tolerance * 100);
-  if (!comparison.differences.empty()) {
-    out += "<ul class=\"cautions\">\n";
-    for (const std::string& each : comparison.differences) out += "<li>" + escape(each) + "</li>\n";
-    out += "</ul>\n";
-  }
+  out += notes_list(comparison.differences);
   const auto table = [&](const std::vector<Change>& wanted) {
     std::vector<std::vector<std::string>> rows;
     for (const Change each : wanted)
@@ -212,11 +199,11 @@ std::string baseline_section(const Benchmark& bench, const BaselineComparison& c
     return rows.empty() ? std::string{} : html_table(columns, rows, "cards changes");
   };
   const auto folded = [&](Change change, const char* words) {
-    const auto n = static_cast<std::int64_t>(comparison.count(change));
-    return n == 0 ? std::string{} : details(counted(n, "cell", "cells") + words, table({change}), "numbers");
+    const std::size_t n = comparison.count(change);
+    return n == 0 ? std::string{} : details(fmt::format("{}: {}", words, n), table({change}), "numbers");
   };
   out += table({Change::worse, Change::better});
-  out += folded(Change::cannot_tell, ": cannot tell, and why") + folded(Change::same, ": the same");
+  out += folded(Change::cannot_tell, "inconclusive cells") + folded(Change::same, "unchanged cells");
   return out + "</section>\n";
 }
 

@@ -154,7 +154,8 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
                       .run = facts->run.id,
                       .trials = facts->run.recorded,
                       .unexpected = facts->unexpected(),
-                      .summary = std::move(*summary)};
+                      .text = summary->status + summary->systems,
+                      .summary = std::move(summary->figures)};
 }
 
 }  // namespace headcrash::report

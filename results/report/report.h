@@ -1,7 +1,7 @@
 #pragma once
 // One self-contained HTML file from a results database: what happened, how sure that is, and the query behind
 // each table. Plots are SVG by gnuplot, set into the page. A benchmark is compared with an earlier one if
-// asked, and told in CSV, JSON, JUnit XML and plain text as well.
+// asked, and written as CSV, JSON, JUnit XML and plain text as well.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ struct ReportResult {
   std::int64_t unexpected = 0;  ///< trials whose verdict is not what the adapter promises
   std::size_t regressions = 0;  ///< cells that became worse since the baseline
   std::size_t failed = 0;       ///< trials of a benchmark without a number
-  std::string text;             ///< for the terminal; empty for other runs than benchmarks
+  std::string text;             ///< for the terminal; empty for experiments and surveys
   nlohmann::json summary;       ///< all of it
 };
 
@@ -42,7 +42,12 @@ struct ReportResult {
 /// baseline that cannot be read, an option that is for benchmarks only.
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options);
 
-/// The same figures and sentences of a campaign for `headcrash report --json`.
-Result<nlohmann::json> report_summary(db::Database& database, std::optional<std::int64_t> run);
+struct Summary {
+  nlohmann::json figures;       ///< for --json
+  std::string status, systems;  ///< for the terminal: status line and notes; the table of the file systems
+};
+
+/// The figures of a campaign's page. Errors: no such run, an empty database.
+Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// The page as a whole. The golden page (golden/report.html) is written anew with HEADCRASH_UPDATE_GOLDEN=1;
+// The page as a whole. The golden page (golden/report.html) is rewritten with HEADCRASH_UPDATE_GOLDEN=1;
 // with HEADCRASH_SHOW_REPORT=FOLDER a realistic page is left there for a look.
 #include "results/report/report.h"
 
@@ -85,7 +85,7 @@ TEST_F(ReportTest, CountsWhatWasNotExpectedAndLeavesNoDraft) {
   EXPECT_EQ(result.unexpected, 1 + 2);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder() / "a" / "b"), {}), 1);
   const auto page = db::contents(result.page);
-  const auto invalid = page.find("This report is invalid."), title = page.find("<h1>");
+  const auto invalid = page.find("This report is invalid"), title = page.find("<h1>");
   ASSERT_NE(invalid, std::string::npos);
   EXPECT_LT(invalid, title) << "a failed control is said first";
 }
@@ -117,7 +117,7 @@ TEST_F(ReportTest, StrangeNamesAreShownAsTheyAre) {
   EXPECT_NE(page.find("&lt;script&gt;alert(&#39;x&#39;)"), std::string::npos);
   EXPECT_EQ(page.find('\xff'), std::string::npos);
   EXPECT_EQ(page.find('\x1b'), std::string::npos);
-  EXPECT_NO_THROW(must(report_summary(db, std::nullopt)).dump());
+  EXPECT_NO_THROW(must(report_summary(db, std::nullopt)).figures.dump());
 }
 
 TEST_F(ReportTest, AnEmptyDatabaseAndAMissingRunAreErrors) {
@@ -138,22 +138,22 @@ TEST_F(ReportTest, RunsWithoutTrialsInterruptedOrWithoutTimings) {
   none.planned = 15;
   none.finished = false;
   const auto without = page_of(db, fill(db, none));
-  EXPECT_NE(without.find("No trial of this run has finished"), std::string::npos);
-  EXPECT_NE(without.find("interrupted: 0 of 15 trials"), std::string::npos);
+  EXPECT_NE(without.find("no trial has finished"), std::string::npos);
+  EXPECT_NE(without.find("finished trials: 0 of 15"), std::string::npos);
 
   auto some = three_cells();
   some.cells.resize(2);
   some.cells[1].verdicts.resize(2);
   some.planned = 15;
   some.finished = false;
-  EXPECT_NE(page_of(db, fill(db, some)).find("interrupted: 7 of 15 trials"), std::string::npos);
+  EXPECT_NE(page_of(db, fill(db, some)).find("finished trials: 7 of 15"), std::string::npos);
 
   auto bare = three_cells();
   bare.timings = false;
   const auto untimed = page_of(db, fill(db, bare));
   EXPECT_EQ(untimed.find("<svg"), std::string::npos);
   EXPECT_NE(untimed.find("No requests were sampled."), std::string::npos);
-  EXPECT_NE(untimed.find("kept everything they had promised in 10 of 10 power cuts"), std::string::npos);
+  EXPECT_NE(untimed.find("2 of 2 file systems kept what they promise"), std::string::npos);
 }
 
 TEST_F(ReportTest, AReadOnlyDatabaseWillDoAndAFolderThatCannotBeMadeIsSaid) {
@@ -171,7 +171,7 @@ TEST_F(ReportTest, AReadOnlyDatabaseWillDoAndAFolderThatCannotBeMadeIsSaid) {
 TEST_F(ReportTest, TheSummaryHasThePagesFigures) {
   auto db = database();
   const auto run = fill(db, three_cells());
-  const auto json = must(report_summary(db, std::nullopt));
+  const auto json = must(report_summary(db, std::nullopt)).figures;
   EXPECT_EQ(json["run"], run);
   EXPECT_EQ(json["trials"], 15);
   EXPECT_EQ(json["unexpected"], 0);
@@ -187,8 +187,8 @@ TEST_F(ReportTest, TheSummaryHasThePagesFigures) {
   EXPECT_EQ(replay["phase"], "replay");
   EXPECT_LE(replay["model_ms"]["min"], replay["model_ms"]["median"]);
   EXPECT_LE(replay["model_ms"]["median"], replay["model_ms"]["max"]);
-  const auto sentence = json["answer"].get<std::string>();
-  EXPECT_NE(page_of(db).find(sentence), std::string::npos);
+  const auto status = json["answer"].get<std::string>();
+  EXPECT_NE(page_of(db).find(status), std::string::npos);
 }
 
 TEST_F(ReportTest, TheScatterIsBounded) {

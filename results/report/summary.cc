@@ -36,6 +36,19 @@ json cell_json(const Cell& c) {
   return cell;
 }
 
+json system_json(const SystemRow& row) {
+  return {{"filesystem", valid_utf8(row.filesystem)},
+          {"variant", valid_utf8(row.variant)},
+          {"control", row.control},
+          {"expected", row.expected},
+          {"trials", row.trials},
+          {"kept", row.clean + row.replayed},
+          {"lost", row.lost},
+          {"other", row.other},
+          {"verdicts", valid_utf8(row.verdicts)},
+          {"as_expected", row.as_expected ? json(*row.as_expected) : json()}};
+}
+
 json trial_json(const Trial& t) {
   json trial = {{"key", valid_utf8(t.key)},      {"seed", t.seed},         {"verdict", valid_utf8(t.verdict)},
                 {"outcome", t.outcome},          {"expected", t.expected}, {"summary", valid_utf8(t.summary)},
@@ -132,10 +145,10 @@ json texts(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-Result<json> report_summary(db::Database& database, std::optional<std::int64_t> run) {
+Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run) {
   const auto facts = gather(database, run);
   if (!facts) return pass_on(facts);
-  const auto said = answer(*facts);
+  const Answer said = answer(*facts);
   const auto& r = facts->run;
   json result = {{"run", r.id},
                  {"kind", r.kind},
@@ -149,9 +162,10 @@ Result<json> report_summary(db::Database& database, std::optional<std::int64_t> 
                  {"unexpected", facts->unexpected()},
                  {"valid", said.valid},
                  {"failed_controls", texts(said.failed_controls)},
-                 {"answer", valid_utf8(said.paragraph)},
+                 {"answer", valid_utf8(said.status)},
                  {"controls", valid_utf8(said.controls)},
-                 {"cautions", texts(said.cautions)},
+                 {"cautions", texts(said.notes)},
+                 {"systems", array_of(said.systems, system_json)},
                  {"cells", array_of(facts->cells, cell_json)},
                  {"trial_verdicts", array_of(facts->trials, trial_json)},
                  {"recovery", array_of(facts->recovery, recovery_json)},
@@ -164,7 +178,9 @@ Result<json> report_summary(db::Database& database, std::optional<std::int64_t> 
                              {"steps", array_of(facts->steps, step_json)}};
   }
   if (r.finished_at) result["finished_at"] = *r.finished_at;
-  return result;
+  return Summary{.figures = std::move(result),
+                 .status = valid_utf8(status_text(said)),
+                 .systems = valid_utf8(systems_text(said))};
 }
 
 }  // namespace headcrash::report

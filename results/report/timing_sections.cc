@@ -47,11 +47,10 @@ std::string latency_table(const Facts& facts) {
 std::string unclocked_note(const Facts& facts) {
   std::string text;
   for (const auto& u : facts.unclocked) {
-    text += fmt::format("{}{} (clock={}, {})", text.empty() ? "" : ", ", u.phase, u.clock,
-                        counted(u.phases, "time", "times"));
+    text += fmt::format("{}{} (clock={}): {}", text.empty() ? "" : ", ", u.phase, u.clock, u.phases);
   }
   if (text.empty()) return {};
-  return fmt::format("<p class=\"note\">Without a real-time clock, and so never late: {}.</p>\n{}",
+  return fmt::format("<p class=\"note\">Phases without a real-time clock, which cannot be late: {}</p>\n{}",
                      escape(text), query_note("clocks", facts.run.id));
 }
 

@@ -1,5 +1,5 @@
-// The verdict table, one row per cell, and below it each cell's trials, folded; a cell that did not come out
-// as promised is open.
+// The verdict table, one row per cell, and below it each cell's trials, folded; a cell that is not as expected
+// is open.
 #include <fmt/format.h>
 
 #include "results/report/figures.h"
@@ -15,17 +15,13 @@ constexpr std::size_t kFindingsPerTrial = 20;
 constexpr std::size_t kIncidentsPerTrial = 20;
 constexpr std::size_t kTrialsPerExploredCell = 100;
 
-std::string expectation(const Cell& cell) {
-  if (cell.must == "damage") return "damage <small>control</small>";
-  if (cell.must == "keep") return "clean <small>control</small>";
-  if (cell.must == "keep-after-fsck") return "clean after fsck <small>control</small>";
-  if (cell.expected == "clean") return "clean";
-  if (cell.expected == "loss")
-    return fmt::format("loss <small>control, &ge;&nbsp;{}</small>", cell.losses_needed);
-  return "any";
+std::string expectation_html(const Cell& cell) {
+  if (!cell.is_control()) return escape(expectation(cell));
+  const std::string least = cell.must == "lose" ? fmt::format(", &ge;&nbsp;{}", cell.losses_needed) : "";
+  return escape(expectation(cell)) + "<small>control" + least + "</small>";
 }
 
-std::string as_promised(const Cell& cell) {
+std::string as_expected(const Cell& cell) {
   if (!cell.met) return "<span class=\"muted\">nothing promised</span>";
   if (*cell.met) return "<span class=\"yes\">&#10003; yes</span>";
   return fmt::format("<span class=\"no\">&#10007; no</span> <small>{} against</small>", cell.unexpected);
@@ -44,13 +40,14 @@ std::string cells_table(const Facts& facts) {
                                        {"lost", Kind::number},
                                        {"other", Kind::number},
                                        {"expected"},
-                                       {"came out as promised?"}};
+                                       {"as expected?"}};
   std::vector<std::vector<std::string>> rows;
   for (const auto& cell : facts.cells) {
     rows.push_back({cell_name(facts, cell.filesystem, place(cell), cell.workload),
                     outcome_bar(cell.clean, cell.replayed, cell.lost, cell.other),
                     fmt::format("{}", cell.trials), number(cell.clean), number(cell.replayed),
-                    number(cell.lost, "no"), number(cell.other), expectation(cell), as_promised(cell)});
+                    number(cell.lost, cell.met == false ? "no" : nullptr), number(cell.other),
+                    expectation_html(cell), as_expected(cell)});
   }
   return html_table(columns, rows, "cards verdicts");
 }
@@ -66,8 +63,7 @@ std::string findings_list(const Trial& trial) {
     out += fmt::format("<li>and {} more</li>\n", trial.findings.size() - kFindingsPerTrial);
   }
   if (out.empty()) return {};
-  const auto n = static_cast<std::int64_t>(trial.findings.size());
-  return details(counted(n, "finding", "findings"), "<ul>" + out + "</ul>", "findings");
+  return details(fmt::format("findings: {}", trial.findings.size()), "<ul>" + out + "</ul>", "findings");
 }
 
 std::string incidents_list(const Trial& trial) {
@@ -81,8 +77,8 @@ std::string incidents_list(const Trial& trial) {
     out += fmt::format("<li>and {} more</li>\n", trial.incidents.size() - kIncidentsPerTrial);
   }
   if (out.empty()) return {};
-  const auto n = static_cast<std::int64_t>(trial.incidents.size());
-  return details(counted(n, "hardware incident", "hardware incidents"), "<ul>" + out + "</ul>", "findings");
+  return details(fmt::format("hardware events: {}", trial.incidents.size()), "<ul>" + out + "</ul>",
+                 "findings");
 }
 
 std::string artefact_line(const Trial& trial) {
@@ -91,7 +87,7 @@ std::string artefact_line(const Trial& trial) {
     out += fmt::format("{}{} <code>{}</code> ({})", out.empty() ? "" : ", ", escape(a.kind), escape(a.path),
                        bytes(static_cast<double>(a.bytes)));
   }
-  return out.empty() ? out : "<small class=\"artefacts\">kept: " + out + "</small>";
+  return out.empty() ? out : "<small class=\"artefacts\">stored: " + out + "</small>";
 }
 
 std::vector<std::string> trial_row(const Trial& t) {
@@ -129,17 +125,17 @@ std::string trials_of_cells(const Facts& facts) {
     std::size_t left_out = 0;
     for (; next < facts.trials.size() && belongs(facts.trials[next], cell); ++next) {
       const Trial& trial = facts.trials[next];
-      const bool told = cell.device != "stage" || (trial.outcome != "clean" && trial.outcome != "replayed");
-      if (!told || (cell.device == "stage" && rows.size() >= kTrialsPerExploredCell)) {
+      const bool listed = cell.device != "stage" || (trial.outcome != "clean" && trial.outcome != "replayed");
+      if (!listed || (cell.device == "stage" && rows.size() >= kTrialsPerExploredCell)) {
         ++left_out;
         continue;
       }
       rows.push_back(trial_row(trial));
     }
     const bool open = cell.met.has_value() && !*cell.met;
-    std::string summary = fmt::format("{} on {} with {}: {}", cell.filesystem, place(cell), cell.workload,
-                                      counted(cell.trials, "trial", "trials"));
-    if (left_out > 0) summary += fmt::format(", {} of them not shown here", left_out);
+    std::string summary =
+        fmt::format("{}, {}, {}: trials {}", cell.filesystem, place(cell), cell.workload, cell.trials);
+    if (left_out > 0) summary += fmt::format(", not listed {}", left_out);
     out += details(summary, rows.empty() ? "" : html_table(columns, rows, "cards trials"), "cell", open);
   }
   return out;
@@ -147,16 +143,11 @@ std::string trials_of_cells(const Facts& facts) {
 
 }  // namespace
 
-std::string verdict_section(const Facts& facts) {
+std::string verdict_section(const Facts& facts, std::size_t rows_of_answer) {
   std::string out = "<section>\n<h2>Verdicts</h2>\n";
   if (facts.cells.empty()) return out + "<p class=\"muted\">No trial is finished.</p>\n</section>\n";
-  out +=
-      "<p class=\"legend\"><span><i class=\"box clean\"></i>clean</span> <span><i class=\"box "
-      "replayed\"></i>replayed: "
-      "recovered by its own journal</span> <span><i class=\"box lost\"></i>lost data</span> <span><i "
-      "class=\"box "
-      "other\"></i>other: repaired by fsck, hang, oops, harness error</span></p>\n";
-  out += cells_table(facts);
+  // One row of the first table for each cell says all of this already.
+  if (rows_of_answer < facts.cells.size()) out += outcome_legend() + cells_table(facts);
   out += query_note("cells", facts.run.id);
   out += "<h3>Trial by trial</h3>\n" + trials_of_cells(facts);
   return out + query_note("trials", facts.run.id) + query_note("findings", facts.run.id) +

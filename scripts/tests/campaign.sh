@@ -49,7 +49,7 @@ interrupted hint.db bench quick --shard 1/1 --json
 grep -qxF "headcrash: interrupted; resume with: headcrash bench quick --db hint.db --shard 1/1 --json --resume" err || failed "the hint: $(cat err)"
 interrupted hints.db campaign one-cut --shard 1/2 --jobs 2
 grep -qxF "headcrash: interrupted; resume with: headcrash campaign one-cut --db hints.db --shard 1/2 --jobs 2 --resume" err || failed "the hint: $(cat err)"
-grep -qF "No control that must lose data has been run so far" out || [ "$(sqlite3 hints.db 'SELECT count(*) FROM trial')" = 0 ] || failed "the summary: $(cat out)"
+grep -qF "negative controls: none has run yet" out || [ "$(sqlite3 hints.db 'SELECT count(*) FROM trial')" = 0 ] || failed "the summary: $(cat out)"
 # a finished one is told again, not run again
 "$headcrash" campaign one-cut --db smoke.db --resume >out 2>err || [ $? -eq 1 ] || failed "a finished run: $(cat err)"
 grep -q "run 1 is already finished" err && [ "$(sqlite3 smoke.db 'SELECT count(*) FROM run')" = 1 ] || failed "a finished run was run again: $(cat err)"
