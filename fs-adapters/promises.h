@@ -29,7 +29,7 @@ enum class NameOrder : std::uint8_t {
 
 struct Promises {
   /// fsync, fdatasync, O_SYNC and msync make anything durable. Off: only sync() and syncfs() do (a log that is
-  /// mounted at its newest checkpoint; a file system that was told to ignore fsync).
+  /// mounted at its newest checkpoint; a file system mounted so that it ignores fsync).
   bool fsync_persists = true;
   // Documented tier. POSIX asks for fsync of the directory.
   bool fsync_keeps_name = false;   ///< fsync of a file or directory keeps the path it was opened by

@@ -132,7 +132,7 @@ struct ContentExtent {
 };
 
 /// Reads an image that a check found in order, or that a repair has put in order, and believes nothing of it
-/// all the same: addresses are checked before they are followed, and what makes no sense is an Error that
+/// all the same: addresses are checked before they are followed, and what is invalid is an Error that
 /// names the inode. A log that was not recovered is seen as after its recovery where the type can do that.
 class ImageReader {
  public:

@@ -1,7 +1,7 @@
 // fsck.headcrash-TYPE: checks and repairs a file system on a device (adapters::ImageChecker). The type is in
 // the program's name. It asks no questions:
 //
-//   -n  looks only (the default)
+//   -n  only checks (the default)
 //   -p  recovers the log, and repairs what a power cut may leave behind when promises are kept
 //       (FileSystemType::left_by_a_cut), and nothing else: what it finds beyond that is damage, for which
 //       somebody has to call it with -y (BSD's "preen")
@@ -29,14 +29,14 @@ constexpr std::size_t kFindingsMax = 100'000;
 constexpr const char* kToBeReplayed = "to be replayed";
 constexpr const char* kUsage =
     "Usage: {} [-n | -p | -y] DEVICE\n"
-    "  -n  looks only (the default)\n"
+    "  -n  only checks (the default)\n"
     "  -p  recovers the log and repairs what a power cut may leave, and nothing else (also -a)\n"
     "  -y  repairs everything\n"
-    "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 could not be done, 16 wrong call\n";
+    "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 failed, 16 invalid usage\n";
 
 enum class Mode : std::uint8_t { look, preen, repair };
 
-int tell(const Error& error, int code) {
+int report_error(const Error& error, int code) {
   fmt::print(stderr, "{}\n", error.message());
   return code;
 }
@@ -55,7 +55,7 @@ void print(const adapters::CheckReport& report, const char* replay) {
 
 int look(DeviceStore& device, adapters::ImageChecker& checker) {
   const auto report = checker.check(device, {.findings_max = kFindingsMax});
-  if (!report) return tell(report.error(), kNotDone);
+  if (!report) return report_error(report.error(), kNotDone);
   print(*report, kToBeReplayed);
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
              !report->nothing_found() ? "not clean"
@@ -67,8 +67,8 @@ int look(DeviceStore& device, adapters::ImageChecker& checker) {
 int repair(DeviceStore& device, adapters::ImageChecker& checker) {
   const auto report = checker.repair(
       device, {.findings_max = kFindingsMax, .time = static_cast<std::uint32_t>(std::time(nullptr))});
-  if (!report) return tell(report.error(), kNotDone);
-  if (const auto synced = device.sync(); !synced) return tell(synced.error(), kNotDone);
+  if (!report) return report_error(report.error(), kNotDone);
+  if (const auto synced = device.sync(); !synced) return report_error(synced.error(), kNotDone);
   print(*report, "replayed");
   if (device.writes() > 0) fmt::print("FILE SYSTEM WAS MODIFIED\n");
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
@@ -79,7 +79,7 @@ int repair(DeviceStore& device, adapters::ImageChecker& checker) {
 
 int preen(DeviceStore& device, const adapters::FileSystemType& type, adapters::ImageChecker& checker) {
   const auto report = checker.check(device, {.findings_max = kFindingsMax});
-  if (!report) return tell(report.error(), kNotDone);
+  if (!report) return report_error(report.error(), kNotDone);
   if (type.left_by_a_cut(*report)) return repair(device, checker);
   print(*report, kToBeReplayed);
   fmt::print("this is damage, not what a power cut leaves: nothing was changed; call it with -y\n");
@@ -88,7 +88,7 @@ int preen(DeviceStore& device, const adapters::FileSystemType& type, adapters::I
 
 int run(int argc, char** argv) {
   const auto found = type_of_program(argv[0], kFsckPrefix);
-  if (!found) return tell(found.error(), kWrongCall);
+  if (!found) return report_error(found.error(), kWrongCall);
   const adapters::FileSystemType& type = **found;
   const std::string program = std::string(kFsckPrefix) + std::string(type.name());
   Mode mode = Mode::look;
@@ -103,10 +103,10 @@ int run(int argc, char** argv) {
     if (option == 'y') mode = Mode::repair;
   }
   if (argc - ::optind != 1)
-    return tell({program, "wants one device", program + " -h tells more"}, kWrongCall);
+    return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
   const auto access = mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::alone;
   const auto device = DeviceStore::open(argv[::optind], access);
-  if (!device) return tell(device.error(), kNotDone);
+  if (!device) return report_error(device.error(), kNotDone);
   const auto checker = type.checker();
   switch (mode) {
     case Mode::look:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMade = 0, kNotMade = 1, kWrongCall = 2;
 
-int tell(const Error& error, int code) {
+int report_error(const Error& error, int code) {
   fmt::print(stderr, "{}\n", error.message());
   return code;
 }
@@ -55,7 +55,7 @@ struct Known {
 
 int run(int argc, char** argv) {
   const auto found = type_of_program(argv[0], kMkfsPrefix);
-  if (!found) return tell(found.error(), kWrongCall);
+  if (!found) return report_error(found.error(), kWrongCall);
   const adapters::FileSystemType& type = **found;
   const Known known(type.mkfs_options());
   adapters::Settings settings;
@@ -76,15 +76,15 @@ int run(int argc, char** argv) {
   }
   const std::string program = fmt::format("{}{}", kMkfsPrefix, type.name());
   if (argc - ::optind != 1)
-    return tell({program, "wants one device", program + " -h tells more"}, kWrongCall);
+    return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
   if (std::ranges::find(known.names, "time") != known.names.end())
     settings.emplace("time", fmt::to_string(std::time(nullptr)));
   const std::string device = argv[::optind];
   const auto store = DeviceStore::open(device, DeviceStore::Access::alone);
-  if (!store) return tell(store.error(), kNotMade);
+  if (!store) return report_error(store.error(), kNotMade);
   const auto made = type.mkfs(**store, settings);
-  if (!made) return tell(made.error(), kNotMade);
-  if (const auto synced = (*store)->sync(); !synced) return tell(synced.error(), kNotMade);
+  if (!made) return report_error(made.error(), kNotMade);
+  if (const auto synced = (*store)->sync(); !synced) return report_error(synced.error(), kNotMade);
   if (!quiet) fmt::print("{}: {}\n", device, made->text);
   return kMade;
 }

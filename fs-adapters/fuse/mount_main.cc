@@ -66,7 +66,7 @@ void print_help(const adapters::FileSystemType& known) {
       "  cache=SIZE       of the buffer cache (16M)\n"
       "  buffered         through the page cache: for images on file systems without direct I/O\n"
       "  writeback        the kernel may keep what was written until fsync or its own time\n"
-      "  foreground       stay, and tell errors here\n"
+      "  foreground       stay in the foreground and print errors here\n"
       "  noatime, nosuid, nodev, noexec, sync, dirsync: as ever\n"
       "Example: mount.headcrash-%s -o cache=8M /dev/vda /mnt\n",
       type.c_str(), mount_words(known).c_str(), type.c_str());
@@ -110,7 +110,7 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   return wish;
 }
 
-int tell(const Error& error, int code) {
+int report_error(const Error& error, int code) {
   std::fprintf(stderr, "%s\n", error.message().c_str());
   return code;
 }
@@ -119,9 +119,9 @@ int tell(const Error& error, int code) {
 template <typename Mounted>
 int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);
-  if (!server) return tell(server.error(), kNotMounted);
+  if (!server) return report_error(server.error(), kNotMounted);
   mounted();
-  if (const auto served = (*server)->serve(); !served) return tell(served.error(), kNotMounted);
+  if (const auto served = (*server)->serve(); !served) return report_error(served.error(), kNotMounted);
   return kMounted;
 }
 
@@ -140,9 +140,9 @@ void leave_terminal() {
 /// The parent's answer is the child's first byte; without one it is how the child has ended.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tell({"pipe", "cannot be made", ""}, kNotMounted);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return report_error({"pipe", "cannot be made", ""}, kNotMounted);
   const pid_t child = ::fork();
-  if (child < 0) return tell({"fork", "is not possible", "end other programs"}, kNotMounted);
+  if (child < 0) return report_error({"fork", "is not possible", "end other programs"}, kNotMounted);
   if (child != 0) {
     ::close(ends[1]);
     char byte = 0;
@@ -164,18 +164,19 @@ int mount_in_background(const Wish& wish) {
 
 int run(int argc, char** argv) {
   const auto known = type_of_program(argv[0], kMountPrefix);
-  if (!known) return tell(known.error(), kWrongCall);
+  if (!known) return report_error(known.error(), kWrongCall);
   const auto call = read_call(argc, argv);
   if (!call) {
     const std::string program = std::string(kMountPrefix) + std::string((*known)->name());
-    return tell({program, "wants a device and a folder", program + " --help tells more"}, kWrongCall);
+    return report_error({program, "wants a device and a folder", program + " --help prints help"},
+                        kWrongCall);
   }
   if (call->help) {
     print_help(**known);
     return kMounted;
   }
   auto wish = read_wish(**known, *call);
-  if (!wish) return tell(wish.error(), kWrongCall);
+  if (!wish) return report_error(wish.error(), kWrongCall);
   wish->serve.program = argv[0];
   return wish->foreground ? mount_and_serve(*wish, [] {}) : mount_in_background(*wish);
 }

@@ -1,6 +1,6 @@
 // The table (operations.h): names, attributes and directories here, what is in files in file_operations.cc.
 //
-// The kernel is told to keep names and attributes for as long as it likes: nobody but it changes anything.
+// The kernel may cache names and attributes without limit, since every change goes through it.
 #include "fs-adapters/fuse/operations.h"
 
 #include <dirent.h>

@@ -42,7 +42,7 @@ mode_t type_bits(FileType type);
 struct stat stat_of(const FileStatus& status);
 std::int64_t nanoseconds_of(const timespec& time);
 
-/// What is at the path, remembered as one more reference of the kernel's: it must be told.
+/// What is at the path, counted as one more reference of the kernel's; it must be reported to it.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
 /// What was just made belongs to who asked for it.

@@ -128,7 +128,7 @@ Result<void> Server::State::attach(const ServeOptions& options) {
   const fuse_lowlevel_ops table = operation_table();
   session = fuse_session_new(&arguments, &table, sizeof table, service.get());
   fuse_opt_free_args(&arguments);
-  if (session == nullptr) return fail(options.device, "libfuse refuses it", "look at the words of -o");
+  if (session == nullptr) return fail(options.device, "libfuse refuses it", "check the options of -o");
   if (fuse_session_mount(session, options.target.c_str()) != 0) {
     return fail(options.target, "cannot be mounted upon: " + words_of({.value = errno}),
                 "give an existing folder, be root, and have the module fuse");

@@ -4,8 +4,8 @@
 //   /dev/fuse -> reader thread -> WallClock::post() -> fiber: libfuse -> table (operations.h) -> vfs.h ->
 //   answer
 //
-// The reader blocks in read(2) and nothing else does: the syncer and all other fibers go on. So many requests
-// are under way at most; the others wait in the kernel.
+// The reader blocks in read(2) and nothing else does: the syncer and all other fibers continue. So many
+// requests are under way at most; the others wait in the kernel.
 //
 // Everything is on the disk when umount(2) returns if the kernel waits for the answer to DESTROY. It does so
 // for mounts of the type fuseblk, that is for block devices, and not for plain ones.

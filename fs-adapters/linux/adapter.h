@@ -58,7 +58,7 @@ struct LinuxAdapter {
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
-  /// Text in its output, or in the kernel log, that tells that the log was not empty; that it threw the log
+  /// Text in its output, or in the kernel log, that says that the log was not empty; that it threw the log
   /// away instead, which is damage whatever its exit code is.
   std::string replay_sign, replay_damage_sign;
   /// Where eight bytes of the disk are not all zero when there is a log to replay: for a kernel that does not

@@ -131,7 +131,7 @@ class BufferOwner {
   /// try_hold() gives it, or wakes a fiber of its own that will, or gives up memory that it has charged.
   /// True: something has been issued, given up, or is going to be: the caller waits until a request arrives,
   /// memory is uncharged or wake_who_need_room() is called, and asks again if there is still no room. False:
-  /// nothing can be written now; the caller goes on beyond the size of the cache (over_bytes_most).
+  /// nothing can be written now; the caller continues beyond the size of the cache (over_bytes_most).
   virtual bool need_room(std::size_t bytes) = 0;
   /// Writes all dirty buffers without a home of the object (null: of all objects), and returns when they are
   /// on the disk, or how it failed. Called on the fiber that flushes, which holds no buffer; may wait.
@@ -223,7 +223,7 @@ class BufferCache {
   /// Hooks are asked for each buffer before anything is sent. If one says not now, nothing is, all buffers are
   /// dirty as they were, those that had been let go hear of an error, and 0 is returned.
   /// Waits for the processor, and for others' copies where copies_bytes limits them; not for the disk. `done`
-  /// may be null; it hears when the buffers have been told, and must outlive the request.
+  /// may be null; it is called after the buffers are updated, and must outlive the request.
   RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts, const Ordering& ordering = {},
                            DiskDone* done = nullptr);
   /// What an owner has to write, in the order of becoming dirty; without waiting.

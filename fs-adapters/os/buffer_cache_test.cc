@@ -472,7 +472,7 @@ TEST(BufferCache, ReadAheadReadsWhileNobodyWaitsAndOnlyWhereThereIsRoom) {
   EXPECT_EQ(w.disk.log, (Log{"r20+1"}));
 }
 
-/// Sends zeroes instead of what it is told to undo, and keeps back what it is told to.
+/// Sends zeroes instead of what it must undo, and holds back what it must not send.
 struct UndoingHooks : WriteHooks {
   explicit UndoingHooks(BufferCache& buffers) : cache(buffers) {}
   bool before_write(Outgoing& write) override {

@@ -29,23 +29,23 @@ bool WallClock::pass_until(TimeNs until) {
   std::vector<std::function<void()>> happened;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    const auto something = [this] { return !happenings_.empty(); };
+    const auto something = [this] { return !events_.empty(); };
     if (until == model::kNever) {
       posted_.wait(lock, something);
     } else {
       const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until - origin_ns_)};
       posted_.wait_until(lock, end, something);
     }
-    happened.swap(happenings_);
+    happened.swap(events_);
   }
-  for (const auto& happening : happened) happening();
+  for (const auto& event : happened) event();
   return true;
 }
 
 void WallClock::post(std::function<void()> happened) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    happenings_.push_back(std::move(happened));
+    events_.push_back(std::move(happened));
   }
   posted_.notify_one();
 }

@@ -43,7 +43,7 @@ class VirtualClock : public Clock {
 class WallClock : public Clock {
  public:
   /// From where it counts: since the machine's start, or since the epoch, as the calendar stood when this was
-  /// made. The calendar may be set later: time goes on evenly all the same.
+  /// made. The calendar may be set later: time continues evenly all the same.
   enum class Origin : std::uint8_t { boot, epoch };
   explicit WallClock(Origin origin = Origin::boot);
   TimeNs now() const override;
@@ -56,8 +56,8 @@ class WallClock : public Clock {
  private:
   std::mutex mutex_;
   std::condition_variable posted_;
-  std::vector<std::function<void()>> happenings_;
-  TimeNs origin_ns_ = 0;  ///< between CLOCK_MONOTONIC and what is told
+  std::vector<std::function<void()>> events_;
+  TimeNs origin_ns_ = 0;  ///< between CLOCK_MONOTONIC and what is reported
 };
 
 }  // namespace headcrash::os

@@ -132,7 +132,7 @@ class DiskQueue {
 
   /// The calling fiber waits until all that has been issued is complete, and what the device's volatile cache
   /// holds is on the medium. Only a device with such a cache gets a flush, and none where `flush_for_order`
-  /// has sent it. An error is the flush's own; those of requests before it have been told to who issued them.
+  /// has sent it. An error is the flush's own; those of earlier requests were reported to their issuers.
   model::Status flush(std::size_t device = 0);
 
   bool pending(RequestId id) const;  ///< issued and not yet complete

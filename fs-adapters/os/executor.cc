@@ -1,11 +1,12 @@
 // Fibers (executor.h).
 //
 //   run() -> [run queue] -> fiber -> next fiber -> ... -> back to run() when the queue is empty, when a fiber
-//   ends, and now and then, so that a real clock's happenings are not kept waiting by fibers that never wait
+//   ends, and now and then, so that a real clock's posted events are not kept waiting by fibers that never
+//   wait
 //
 // A fiber that stops switches to the next one itself: half as many switches. A fiber is in one list at a
 // time, the run queue's or a wait queue's, so that the lists need no memory of their own. A sleep during
-// which nobody else can run does not switch at all: the clock goes on below the sleeper's own frames, with
+// which nobody else can run does not switch at all: the clock continues below the sleeper's own frames, with
 // current() null, so that a handler that waited would be caught.
 #include "fs-adapters/os/executor.h"
 
@@ -56,7 +57,7 @@ struct Executor::State {
   void check_users_run();
   [[noreturn]] void complain(const char* what) const;
   static void begin(void* fiber);
-  void bury(Fiber& fiber);
+  void reap(Fiber& fiber);
 
   static constexpr int kSwitchesAtOnce = 256;
   static constexpr TimeNs kUsersStuckNs = 3 * 86400 * model::kSecondNs;
@@ -118,7 +119,7 @@ void Executor::State::begin(void* argument) {
   self.context.leave_for(state.main);
 }
 
-void Executor::State::bury(Fiber& fiber) {
+void Executor::State::reap(Fiber& fiber) {
   if (fiber.kind == Kind::user) --users;
   stacks.give_back(std::move(fiber.stack));
   const auto it =
@@ -134,7 +135,7 @@ void Executor::State::run_runnable() {
   current = &fiber;
   main.switch_to(fiber.context);
   current = nullptr;
-  if (ended != nullptr) bury(*std::exchange(ended, nullptr));
+  if (ended != nullptr) reap(*std::exchange(ended, nullptr));
 }
 
 void Executor::State::wake_sleepers() {
@@ -329,7 +330,7 @@ void FiberLock::lock() {
 }
 
 void FiberLock::unlock() {
-  invariant(locked_, "a lock was released that nobody holds");
+  invariant(locked_, "a lock was released that no fiber holds");
   if (waiters_.empty())
     locked_ = false;
   else

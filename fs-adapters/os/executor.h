@@ -2,7 +2,7 @@
 // Fibers: the processes and daemons of a small operating system, on one thread.
 //
 // A fiber runs until it waits; then the next runnable one does, first come first served. While fibers are
-// runnable no time passes; when none is, the clock goes on to the next timer or to what happens outside
+// runnable no time passes; when none is, the clock continues to the next timer or to what happens outside
 // (clock.h). Equal inputs therefore give equal runs, and nothing here needs a lock of the host's.
 //
 //   spawn -> runnable -> running -> [waits in a WaitQueue | sleeps] -> runnable -> ... -> ended
@@ -54,7 +54,8 @@ class Executor {
   /// Runs until `until`, whoever ends or not: daemons at work, a machine left alone.
   void run_until(TimeNs until);
   /// Runs until `done`, for as long as it takes: a machine whose users come from outside (a WallClock's
-  /// happenings) and may stay away for days. It is asked between the fibers' turns, and after each happening.
+  /// posted events) and may stay away for days. It is asked between the fibers' turns, and after each posted
+  /// event.
   void run_until(const std::function<bool()>& done);
   /// From now on sleeps end at once. Runs until every fiber, daemons too, has ended.
   void halt();

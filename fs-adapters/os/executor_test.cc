@@ -304,7 +304,7 @@ TEST(WallClock, TimePassesAndOtherThreadsAreHeard) {
   EXPECT_EQ(log, std::vector<std::string>{"woken"});
 }
 
-TEST(WallClock, FibersThatNeverWaitDoNotKeepHappeningsAway) {
+TEST(WallClock, FibersThatNeverWaitDoNotKeepPostedEventsAway) {
   WallClock clock;
   Executor executor(clock);
   Account account{.name = "ann"};

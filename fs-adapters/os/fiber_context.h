@@ -51,9 +51,9 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  /// Goes on in `to`; returns when somebody switches back here.
+  /// Continues in `to`; returns when somebody switches back here.
   void switch_to(FiberContext& to);
-  /// Goes on in `to` and never comes back: this stack may be used for something else.
+  /// Continues in `to` and never comes back: this stack may be used for something else.
   [[noreturn]] void leave_for(FiberContext& to);
 
  private:

@@ -120,7 +120,7 @@ void Syncer::start() {
 
 void Syncer::add_work(std::function<void()> work, TimeNs not_before) {
   State& s = *state_;
-  invariant(work_waiting() < s.options.work_max, "more work has been put off than the syncer may keep");
+  invariant(work_waiting() < s.options.work_max, "more work is deferred than the syncer may keep");
   const std::uint64_t number = ++s.asked;
   if (not_before <= s.executor.now())
     s.due.emplace(number, std::move(work));

@@ -1,5 +1,5 @@
 #pragma once
-// The syncer daemon: writes behind what is dirty, and does what file systems have put off.
+// The syncer daemon: writes behind what is dirty, and does what file systems have deferred.
 //
 // Source: Ganger and Patt 1994, section 2 (one-second sweep) and 4.2 (work items before the sweep, within one
 // second); Chen, "Optimizing delay in delayed-write file systems", sections 4 (bursts) and 6 (interval periodic

@@ -145,7 +145,7 @@ TEST(SyncerDeathTest, NoMoreIsPutOffThanMayBe) {
   SyncedWorld w({.policy = Policy::none, .work_max = 2});
   w.syncer.add_work([] {});
   w.syncer.add_work([] {}, 60 * kSecondNs);
-  EXPECT_DEATH(w.syncer.add_work([] {}), "more work has been put off");
+  EXPECT_DEATH(w.syncer.add_work([] {}), "more work is deferred");
 }
 
 TEST(Syncer, AnybodyCanDoTheWork) {

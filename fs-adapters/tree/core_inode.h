@@ -38,12 +38,12 @@ struct CoreInode {
   Attributes& attributes;  ///< changed under the lock, and told to InodeStore::mark_changed()
   os::FiberLock lock;
   std::uint32_t references = 0;
-  std::uint32_t owed_removals = 0;  ///< links that are gone for users and still counted
-  std::uint64_t entry_changes = 1;  ///< a directory: counts them
+  std::uint32_t deferred_removals = 0;  ///< links that are gone for users and still counted
+  std::uint64_t entry_changes = 1;      ///< a directory: counts them
   MissedName missed;
 
   /// As users count them.
-  std::uint32_t effective_links() const { return attributes.links - owed_removals; }
+  std::uint32_t effective_links() const { return attributes.links - deferred_removals; }
 };
 
 /// Who counts the references to inodes in core.

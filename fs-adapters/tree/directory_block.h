@@ -9,7 +9,7 @@
 // (BSD's DIRBLKSIZ: the atomic unit). An entry is removed by giving its room to the one before it in the
 // chunk, or, if it is the first, by inode number 0.
 //
-// All offsets are in bytes from the block's start. A chunk whose bytes make no sense is read up to there and
+// All offsets are in bytes from the block's start. A chunk whose bytes are invalid is read up to there and
 // never written into; nothing here believes a length before it has looked.
 //
 // Numbers are little-endian. It is UFS1's form of a directory, which all file systems of ours have, so that
@@ -59,7 +59,7 @@ struct Entry {
 /// its name means nothing and is empty.
 std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t offset);
 
-/// Goes over the entries, free room included. A chunk that makes no sense ends at its damage.
+/// Goes over the entries, free room included. A chunk that is invalid ends at its damage.
 class DirectoryCursor {
  public:
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)

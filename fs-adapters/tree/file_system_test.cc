@@ -23,7 +23,7 @@ void expect_sound(TestMachine& m) {
 }
 
 TEST(Tree, SeveralUsersAtOnce) {
-  // HEADCRASH_SEEDS=n: so many more, for who has changed something.
+  // HEADCRASH_SEEDS=N runs N more seeds.
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

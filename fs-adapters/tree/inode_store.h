@@ -129,7 +129,7 @@ class InodeStore {
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
   /// Lowers the count of what was dropped, now (drop_link()) or when it may; until then it owes the removal
-  /// (CoreInode::owed_removals).
+  /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
   /// A rename is about to remove another name of the inode, whose new name has been added: the new one must

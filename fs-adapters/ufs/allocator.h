@@ -24,7 +24,7 @@
 //                     number on, is ours.
 //
 // Bitmaps change in the buffers of their groups, which are written delayed: no rule of order concerns them
-// (fsck can tell what is used), but that the schemes decide when something is free.
+// (fsck can say what is used), but that the schemes decide when something is free.
 
 #include <cstdint>
 #include <optional>
@@ -85,7 +85,7 @@ class Allocator {
   VfsResult<std::optional<InodeNumber>> inode_in(std::uint32_t group, bool is_directory);
   std::uint32_t group_for_directory() const;
   VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
-  /// The sums in memory follow the group's own; its buffer goes on its way.
+  /// The sums in memory follow the group's own; its buffer is handed on.
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
 
   Volume& volume_;

@@ -41,7 +41,7 @@ class BlockMap {
     return words_.data() + std::size_t{group} * row_words_;
   }
 
-  /// Claims the first free run of so many fragments in one block; 0: none.
+  /// Claims the first free run of N fragments in one block; 0: none.
   FragmentAddress allocate(std::uint32_t count) {
     const std::uint32_t width = geometry_.fragments_per_block();
     for (std::uint32_t group = 0; group < geometry_.groups(); ++group) {

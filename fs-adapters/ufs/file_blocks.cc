@@ -150,7 +150,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   return std::move(*again);
 }
 
-/// A last block of fragments behind which the file goes on must be whole.
+/// A last block of fragments behind which the file continues must be whole.
 VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreInode& inode,
                                     std::int64_t block) {
   const Geometry& geometry = volume.geometry;

@@ -134,7 +134,7 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
-    // What found no room in a round that has to begin anew may find some now.
+    // What found no room in a round that has to begin again may find some now.
     report.unrepaired = had_no_room = freed_later = false;
     std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();

@@ -14,9 +14,9 @@
 // in long runs, everything else once. A repair may be cut anywhere and begun again: each write leaves a file
 // system whose repair ends in the same state or a later one, entries are made before links are counted, and
 // the clean flag is written last. One object checks any number of states and keeps its memory between them.
-// When it is told what the sectors hold (FsckOptions::contents), it does not look again for inodes in sectors
-// of a table that hold what they held, nor at groups that it found in order when all that they are compared
-// with was the same. What it finds does not depend on that.
+// When the contents of the sectors are known (FsckOptions::contents), it does not look again for inodes in
+// sectors of a table that hold what they held, nor at groups that it found in order when all that they are
+// compared with was the same. What it finds does not depend on that.
 //
 // Source: McKusick and Kowalski, "Fsck - The UNIX File System Check Program", 1994 (4.4BSD SMM:3), for what
 // is checked in which phase. What a repair does is our choice where BSD would ask.
@@ -59,13 +59,13 @@ enum class FindingKind : std::uint8_t {
   bad_entry,          ///< a number that no inode has, a name that no file may have, a wrong type
   bad_dot,            ///< "." or ".." missing, wrong, or somewhere else
   dot_dot_elsewhere,  ///< ".." is not the directory that has its name
-  bad_chunk,          ///< a directory's chunk makes no sense
+  bad_chunk,          ///< a directory's chunk is invalid
   directory_hole,
   directory_second_name,
   bad_root,
-  bad_group,  ///< a group's header makes no sense
+  bad_group,  ///< a group's header is invalid
   bad_superblock,
-  bad_journal,  ///< what was committed, or the journal itself, makes no sense
+  bad_journal,  ///< what was committed, or the journal itself, is invalid
   no_room,      ///< for what would have to be put into lost+found
 };
 std::string_view name_of(FindingKind kind);

@@ -75,9 +75,8 @@ bool Fsck::State::mend_chunk(const CheckedDirectory& directory, std::uint32_t ch
     changed = true;
   }
   if (!cursor.damage()) return changed && repairing();
-  find(
-      FindingKind::bad_chunk, directory.inode, 0, 0,
-      fmt::format("directory {}: a chunk makes no sense from byte {} on", directory.inode, *cursor.damage()));
+  find(FindingKind::bad_chunk, directory.inode, 0, 0,
+       fmt::format("directory {}: a chunk is invalid from byte {} on", directory.inode, *cursor.damage()));
   if (repairing()) cut_chunk(bytes, *cursor.damage());
   return repairing();
 }

@@ -56,7 +56,7 @@ void Fsck::State::replay_in_memory() {
   redo.emplace(*source, superblock);
   options.contents = {};  // of the disk as it is
   redo->add(journal.transactions);
-  // What makes no sense here is met again, and named, by the phases.
+  // What is invalid here is met again, and named, by the phases.
   if (const auto orphans = orphans_of(journal, superblock, *redo))
     for (const InodeNumber orphan : *orphans) (void)redo->release(orphan);
   (void)redo->count(superblock);

@@ -1,6 +1,6 @@
 // lost+found (fsck.h): where files and directories get a name, "#" and their number, that nobody names any
 // more. It grows by whole blocks while free ones and direct pointers last. If there is none it is made, and
-// the check begins anew, since an inode and a name have come into the world.
+// the check begins again, since an inode and a name are new.
 
 #include <fmt/core.h>
 

@@ -54,7 +54,7 @@ void Fsck::State::check_maps() {
     if (!problem.empty()) {
       const bool fits = CylinderGroup::format(geometry, header, group);
       find(FindingKind::bad_group, 0, geometry.header(group), 0,
-           fmt::format("group {}: its header {}; it is made anew", group, problem), fits);
+           fmt::format("group {}: its header {}; it is rebuilt", group, problem), fits);
       if (!fits) {
         summaries.push_back({});
         continue;

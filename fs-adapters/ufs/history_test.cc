@@ -20,7 +20,7 @@ class History : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
 TEST_P(History, OfSeveralUsersAtOnce) {
-  // HEADCRASH_SEEDS=n: so many more, for who has changed something.
+  // HEADCRASH_SEEDS=N runs N more seeds.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// Follows pointers and names of an image (image_reader.h). Each call reads what it needs anew: an indirect
+// Follows pointers and names of an image (image_reader.h). Each call reads what it needs again: an indirect
 // block is read again for each block behind it unless the caller asks for all of them by blocks().
 
 #include "fs-adapters/ufs/image_reader.h"
@@ -130,7 +130,7 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
   while (const auto entry = cursor.next())
     if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
       names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
-  if (cursor.damage()) return damaged(directory, fmt::format("makes no sense at byte {}", *cursor.damage()));
+  if (cursor.damage()) return damaged(directory, fmt::format("is invalid at byte {}", *cursor.damage()));
   return names;
 }
 

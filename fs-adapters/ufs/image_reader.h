@@ -1,7 +1,7 @@
 #pragma once
 // Reads a file system's image directly from a store, without cache, without the file system's own code: for
 // oracles and cross checks, which must not believe what they judge. Nothing on the image is believed either:
-// addresses are looked at before they are followed, sizes bound by the device's, and what makes no sense is
+// addresses are looked at before they are followed, sizes bound by the device's, and what is invalid is
 // an Error that names the inode. It changes nothing and needs no clean file system.
 
 #include <cstddef>

@@ -67,7 +67,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   CoreInode& inode = **handle;
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
-  inode.owed_removals = 0;
+  inode.deferred_removals = 0;
   volume_.names.forget(number);
   inode.missed = {};
   inode.next_sequential = 0;

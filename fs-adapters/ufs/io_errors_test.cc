@@ -353,7 +353,7 @@ TEST_P(IoErrors, AnUnmountThatDoesNotComeToAnEndIsNotClean) {
   });
 }
 
-/// A disk that is dead, and users who go on: what memory holds for it has a bound.
+/// A disk that is dead, and users who continue: what memory holds for it has a bound.
 TEST_P(IoErrors, WhatCannotBeWrittenHasABound) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;

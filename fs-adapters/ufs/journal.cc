@@ -212,7 +212,7 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// The superblock and the groups' summaries are written by who mounts, and made anew by a replay.
+/// The superblock and the groups' summaries are written by who mounts, and rebuilt by a replay.
 bool Journal::journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const {
   if (content == os::Content::data) return options_.journal.contents == JournalOptions::Contents::data;
   const Superblock& super = volume_.super;

@@ -102,7 +102,7 @@ class Reader {
     return store_.read(geometry_.lba_of(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
-  /// How long the transaction at the head is; 0: there is none, or it makes no sense.
+  /// How long the transaction at the head is; 0: there is none, or it is invalid.
   Result<std::uint32_t> next(std::uint64_t sequence, std::uint32_t left) {
     if (auto done = load(contents_.head, 1, bytes_); !done) return pass_on(done);
     if (load32(bytes_, 0) != kDescriptorMagic || load64(bytes_, 8) != contents_.super.epoch ||

@@ -97,7 +97,7 @@ struct JournalContents {
   std::vector<JournalTransaction> transactions;
   std::vector<std::uint32_t> starts;  ///< of each, in the ring
   std::uint32_t head = 0;
-  std::string damage;  ///< a transaction that was committed makes no sense: those before it are given
+  std::string damage;  ///< a transaction that was committed is invalid: those before it are given
 };
 /// An Error: the journal's superblock is damaged, or the store failed.
 Result<JournalContents> read_journal(const model::SectorStore& store, const Superblock& superblock);

@@ -43,7 +43,7 @@ class Redo {
   std::size_t size() const { return fragments_.size(); }
 
   /// Step 4: an inode that is allocated and has no links; others are left alone. What a damaged inode leads
-  /// to outside of the data is left alone, too. An Error: the store, or a group's header makes no sense.
+  /// to outside of the data is left alone, too. An Error: the store, or a group's header is invalid.
   Result<void> release(InodeNumber number);
   /// Step 5: what is to be in the summary area is put, the superblock's totals are set.
   Result<void> count(Superblock& superblock);
@@ -72,8 +72,8 @@ struct ReplayReport {
   std::string damage;  ///< what was not replayed, and why
 };
 
-/// For whom. `mount`: a committed transaction that makes no sense is an Error before anything is written, and
-/// the superblock says "clean" when all is in its place, before the journal is emptied. `repair`: goes on
+/// For whom. `mount`: a committed transaction that is invalid is an Error before anything is written, and
+/// the superblock says "clean" when all is in its place, before the journal is emptied. `repair`: continues
 /// with the transactions before it, and leaves it to who repairs to say "clean".
 enum class ReplayFor : std::uint8_t { mount, repair };
 

@@ -232,7 +232,7 @@ TEST(JournalReplay, TheNewestImageWins) {
   EXPECT_EQ(disk.replayed(4), "bbaa");
 }
 
-/// Committed contents that are damaged: who mounts is told, who repairs goes on without them.
+/// Committed contents that are damaged: a mount fails with an error, a repair continues without them.
 TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();

@@ -32,7 +32,7 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
     if (auto added = add_journal(store, superblock, 0); !added) return pass_on(added);
   }
   if (journals && superblock.journal.fragments < journal_fragments_min(superblock))
-    return fail("journal", "is too short for so many groups", "make the file system anew with a longer one");
+    return fail("journal", "is too short for its groups", "make the file system again with a longer journal");
   if (!superblock.clean) {
     if (auto replayed = replay_journal(store, superblock, ReplayFor::mount); !replayed)
       return pass_on(replayed);

@@ -12,7 +12,7 @@
 //
 // A note ends when an fsync has brought it and its whole way to the disk, and not before, since a second one
 // may come by meanwhile; with a sync; with its inode or its directory. Lest there be too many they are looked
-// through when they have doubled: those go on whose way nothing is left to be written.
+// through when they have doubled: those are dropped whose path has nothing left to write.
 
 #include <cstddef>
 #include <cstdint>

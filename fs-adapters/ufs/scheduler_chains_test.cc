@@ -9,7 +9,7 @@ namespace {
 
 using bench::Mounted;
 
-/// What the driver was told of each write.
+/// What the driver knew of each write.
 class Chains final : public os::DiskTracer {
  public:
   struct Request {

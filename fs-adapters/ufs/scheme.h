@@ -183,7 +183,7 @@ class Scheme : public os::WriteHooks {
   virtual std::string_view name() const = 0;
   const SchemeOptions& options() const { return options_; }
 
-  /// Before an operation of a user begins, who holds no lock: may wait until less is put off.
+  /// Before an operation of a user begins, who holds no lock: may wait until less is deferred.
   virtual void bound_work() {}
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
@@ -229,10 +229,10 @@ class Scheme : public os::WriteHooks {
   using SyncExtent = tree::SyncExtent;
   /// What fsync promises. The inode is locked by the caller. `data`: what is needed to read it back.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
-  /// Nothing is dirty, put off or owed when it returns, but for what another fiber's work item has begun to
+  /// Nothing is dirty or deferred when it returns, but for what another fiber's work item has begun to
   /// do. No inode is locked by the caller.
   virtual VfsResult<void> sync();
-  /// No space left: does what has been put off. False: there is nothing.
+  /// No space left: does what has been deferred. False: there is nothing.
   virtual bool reclaim() { return false; }
 
   // A scheme's own must do what these do.

@@ -5,7 +5,7 @@
 // What fsck finds has a weight (ufs::weight_of): `stale` is what every power cut leaves, `residue` what
 // updates in the right order may leave (leaked blocks and inodes, link counts that are too high), `damage`
 // the rest. Every scheme of the paper writes the maps of free blocks and inodes whenever it likes, since fsck
-// makes them anew from the inodes (Ganger and Patt 1994, section 1 names no rule about them): a block that is
+// rebuilds them from the inodes (Ganger and Patt 1994, section 1 names no rule about them): a block that is
 // somebody's and marked free is then no damage, but no file system may be used before fsck has run.
 //
 // A directory that is renamed has two names between the writes of the new and the old one (rule R1 wants it
@@ -17,7 +17,7 @@
 // How many sectors an inode says it has is in the inode. Pointers may be in indirect blocks, and how much of
 // the last block belongs to a file follows from its size, which a write raises when its fragments are there
 // and a fragment that had to move has made the inode be written: none of the three rules puts one before the
-// other, nobody relies on the number, and fsck counts anew (FreeBSD leaves the same to fsck: the sysctl
+// other, nobody relies on the number, and fsck counts again (FreeBSD leaves the same to fsck: the sysctl
 // vfs.ffs.adjblkcnt is there for it).
 //
 // A control keeps none of the rules. It has to be caught: a lab in which it comes out fine judges nothing.
@@ -60,7 +60,7 @@ adapters::Promises promises_of(const SchemeVariant& scheme);
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
 /// For who does not know which scheme ran: true when one that is no control may leave each of these. A disk
-/// tells that a journal was in use; then it is one of those.
+/// says that a journal was in use; then it is one of those.
 bool permitted(const FsckReport& report);
 
 }  // namespace headcrash::ufs

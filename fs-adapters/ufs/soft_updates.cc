@@ -1,4 +1,4 @@
-// Soft updates (soft_updates.h): what operations change, and the work that is put off.
+// Soft updates (soft_updates.h): what operations change, and the work that is deferred.
 
 #include "fs-adapters/ufs/soft_updates.h"
 
@@ -206,14 +206,14 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
 // --- links
 
 std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dropped) {
-  ++owed_;
+  ++deferred_;
   auto removal = std::make_shared<Removal>();
   removal->inode = volume_.inodes.share(*dropped.inode, nullptr);
   removal->links = dropped.links;
-  dropped.inode->owed_removals += dropped.links;
+  dropped.inode->deferred_removals += dropped.links;
   if (dropped.parent != nullptr) {
     removal->parent = volume_.inodes.share(*dropped.parent, nullptr);
-    ++dropped.parent->owed_removals;
+    ++dropped.parent->deferred_removals;
   }
   return removal;
 }
@@ -222,12 +222,12 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dr
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  invariant(owed_ > 0 && removal->inode, "soft updates: a link that was put off is dropped once");
-  --owed_;
+  invariant(deferred_ > 0 && removal->inode, "soft updates: a link that was deferred is dropped once");
+  --deferred_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    invariant(inode.owed_removals >= links, "soft updates: a link is dropped that nobody put off");
-    inode.owed_removals -= links;
+    invariant(inode.deferred_removals >= links, "soft updates: a link is dropped that nobody deferred");
+    inode.deferred_removals -= links;
     volume_.lower_links(inode, links);
   };
   if (removal->parent) lower(*removal->parent, 1);

@@ -1,6 +1,6 @@
 #pragma once
 // Soft Updates: all metadata writes are delayed; what must not be seen on the disk yet is undone in what is
-// sent, and what must not be released yet is put off (Ganger and Patt 1994, section 4.2 and the appendix).
+// sent, and what must not be released yet is deferred (Ganger and Patt 1994, section 4.2 and the appendix).
 //
 //   kept for an inode (number)                     kept for a block (key)
 //     allocdirect  undo: pointer, size               allocsafe   its write satisfies an allocdirect or
@@ -64,7 +64,7 @@ class SoftUpdates : public Scheme {
   std::string_view name() const override { return "soft-updates"; }
   const SoftUpdatesCounters& counters() const { return counters_; }
   /// Entries, inodes and links to be dropped that something waits for: bounded, see SchemeOptions.
-  std::size_t waiting() const { return adds_.size() + inodes_.size() + owed_; }
+  std::size_t waiting() const { return adds_.size() + inodes_.size() + deferred_; }
 
   void bound_work() override;
   VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
@@ -235,7 +235,7 @@ class SoftUpdates : public Scheme {
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;  ///< how many lead to an inode
   std::unordered_set<InodeNumber> never_written_;           ///< allocated, and still free on the disk
   AddId last_add_ = 0;
-  std::size_t owed_ = 0;         ///< links put off and not yet dropped
+  std::size_t deferred_ = 0;     ///< links deferred and not yet dropped
   std::vector<std::byte> sent_;  ///< the copy in which before_write() undoes
   SoftUpdatesCounters counters_;
 };

@@ -370,7 +370,7 @@ TEST_P(SoftUpdatesRules, OfWhatIsCancelledNothingIsLeft) {
     EXPECT_TRUE(fs().truncate(*a, 0) && fs().truncate(*b, 0) && fs().truncate(*c, 13 * 4096));
     EXPECT_TRUE(fs().rmdir("d"));
     EXPECT_TRUE(fs().sync());
-    EXPECT_FALSE(volume().scheme->reclaim()) << "nothing is put off";
+    EXPECT_FALSE(volume().scheme->reclaim()) << "nothing is deferred";
     end();
   });
 }
@@ -529,7 +529,7 @@ TEST_P(SoftUpdatesRules, TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCou
 
 /// The place of an entry that is removed, and that the disk may show, is taken by one that is removed before
 /// it was ever written.
-TEST_P(SoftUpdatesRules, WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotOwedForEver) {
+TEST_P(SoftUpdatesRules, WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotDeferredForEver) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
     write_inodes_of(number_of("a"));

@@ -1,9 +1,9 @@
 #pragma once
 // What ufs gives the tree (tree/inode_store.h): its inodes, its blocks, and its ordering scheme's hooks.
 //
-// An operation that finds no space left asks the scheme to do what it has put off, and is tried once more. One
-// that fails with an I/O error after it began to change something stops the file system, as other errors do
-// (volume.h): what memory holds then is not what a whole operation leaves.
+// An operation that finds no space left asks the scheme to do what it has deferred, and is tried once more.
+// One that fails with an I/O error after it began to change something stops the file system, as other errors
+// do (volume.h): what memory holds then is not what a whole operation leaves.
 
 #include <memory>
 #include <string>

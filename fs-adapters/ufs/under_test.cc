@@ -281,7 +281,7 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   return areas;
 }
 
-/// The disk tells that a journal was in use; then it was one of those.
+/// The disk says that a journal was in use; then it was one of those.
 bool UfsType::left_by_a_cut(const adapters::CheckReport& report) const {
   const auto may_be_left = [&](const adapters::CheckFinding& finding) {
     return std::ranges::any_of(systems_, [&](const auto& system) {

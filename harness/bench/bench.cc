@@ -172,7 +172,7 @@ class BenchRunner {
   std::vector<Cell> cells_;
   std::map<std::string, vm::GuestImage> images_;  ///< by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
-  run::KeptRun kept_;
+  run::StoredRun kept_;
   std::map<std::string, CellSamples> samples_;   ///< by cell
   std::map<std::string, std::string> failures_;  ///< by cell
   run::TimeLeft<std::string> left_;

@@ -1,6 +1,6 @@
 #pragma once
 // Runs a benchmark's trials one after the other and keeps each in the database the moment it is finished: a
-// benchmark killed at any moment goes on with --resume, repeats no finished trial and loses none.
+// benchmark killed at any moment resumes with --resume, repeats no finished trial and loses none.
 
 #include <atomic>
 #include <filesystem>

@@ -58,7 +58,7 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   if (profiles.empty())
     return fail(table.subject("profiles"), "is missing", "write profiles = [\"hp-c2447\"]");
   if (!like.name.empty() && profiles.size() > 1)
-    return fail(table.subject("name"), "stands for one profile only", "write a [[device]] for each");
+    return fail(table.subject("name"), "needs exactly one profile", "write a [[device]] for each");
   if (like.name.find('/') != std::string::npos)
     return fail(table.subject("name"), "holds a '/', which parts the places of a trial's key");
   if (table.has("write-cache")) {
@@ -244,8 +244,8 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
         if (bench.workloads[i].label == bench.workloads[j].label &&
             share_a_device(bench.workloads[i], bench.workloads[j]))
           return fail(
-              table.subject("name"), fmt::format("\"{}\" stands there twice", bench.workloads[i].label),
-              "leave one out, or tell them apart by a parameter, their devices or a tool's name = \"...\"");
+              table.subject("name"), fmt::format("\"{}\" is listed twice", bench.workloads[i].label),
+              "leave one out, or distinguish them by a parameter, their devices or a tool's name = \"...\"");
       }
     }
   }
@@ -272,7 +272,7 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
                   "needs a second device for its log, and a benchmark measures one", "leave it out");
     for (const auto& other : bench.filesystems) {
       if (other.name == adapter->name)
-        return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));
+        return fail(root.subject("filesystems"), fmt::format("\"{}\" is listed twice", name));
     }
     bench.filesystems.push_back(std::move(*adapter));
   }

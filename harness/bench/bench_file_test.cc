@@ -82,7 +82,7 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "least = 2", "interval = 0"), {"interval"});
   expect_refused(replaced(kGood, "filesystems = [\"ext4\", \"xfs\"]", ""), {"filesystems", "missing"});
   expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
-                 {"workload.1.name", "stands there twice"});
+                 {"workload.1.name", "is listed twice"});
   expect_refused(kGood + "[[workload]]\ntool = \"fio\"\njob-file = \"none.fio\"\n", {"none.fio"});
   expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
 }
@@ -94,7 +94,7 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_TRUE(bench->workloads.back().runs_on("sata-7200"));
   EXPECT_FALSE(bench->workloads.back().runs_on("hp-c2447"));
-  expect_refused(small + large, {"workload.1.name", "stands there twice"});
+  expect_refused(small + large, {"workload.1.name", "is listed twice"});
   expect_refused(small + large + "devices = [\"sata-7300\"]\n",
                  {"workload.1.devices", "sata-7300", "did you mean \"sata-7200\"?"});
   expect_refused(small + large + "devices = [\"tape\"]\n", {"workload.1.devices", "there are"});

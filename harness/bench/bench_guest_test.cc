@@ -117,7 +117,7 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
       2)
       << "the cache was dropped";
 
-  // What did not fit is told, and is no measurement.
+  // What did not fit is reported and not measured.
   EXPECT_EQ(
       count("SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "
             "summary LIKE 'create: %: No space left on device' AND a.kind = 'console'"),

@@ -1,6 +1,6 @@
 // A trial's steps (bench_trial.h).
 //
-// A step either goes on or ends the trial with a reason: a hang, an oops, a file that could not be written.
+// A step either continues or ends the trial with a reason: a hang, an oops, a file that could not be written.
 // Faults of headcrash itself end it in the same way, so that one bad trial never takes the benchmark with it.
 #include "harness/bench/bench_trial.h"
 
@@ -35,7 +35,7 @@ constexpr milliseconds kQuietPoll{50};  // the instant itself comes from the ser
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Goes on, or ends the trial for this reason.
+/// Continues, or ends the trial for this reason.
 template <typename T>
 using Step = tl::expected<T, std::string>;
 

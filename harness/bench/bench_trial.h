@@ -2,7 +2,7 @@
 // One repetition of one cell: a fresh emulated disk, a restored guest, and the phases of the workload.
 //
 //   server + guest -> mkfs, mount (setup clock)
-//   each phase:  statistics anew | the agent runs it | statistics | sync, until all is quiet | statistics
+//   each phase:  new statistics   | the agent runs it | statistics | sync, until all is quiet | statistics
 //                                 <--- elapsed --->             <-- to quiescence ->
 //
 // Phases that only prepare or verify run by the setup clock, and nothing of theirs is left to write when a

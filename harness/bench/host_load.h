@@ -1,5 +1,5 @@
 #pragma once
-// How busy the host was with other things: a timed run shares its processors with whatever else goes on.
+// How busy the host was with other things: a timed run shares its processors with whatever else runs.
 
 #include <cstdint>
 

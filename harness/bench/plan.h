@@ -8,7 +8,7 @@
 //   from round `least` on: only cells whose interval is still too wide, up to `most`
 //
 // What a round holds follows from the seed and from what the rounds before it measured, so that a run that
-// was cut off goes on as it would have.
+// was interrupted continues as it would have.
 
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "harness/bench/bench_file.h"
-#include "harness/run/kept_run.h"
+#include "harness/run/stored_run.h"
 #include "results/db/database.h"
 
 namespace headcrash::bench {

@@ -1,5 +1,5 @@
 #pragma once
-// What earlier trials of a database say: of a run that is gone on with, and of others for an estimate.
+// What earlier trials of a database say: of a resumed run, and of others for an estimate.
 
 #include <map>
 #include <optional>

@@ -104,7 +104,7 @@ ToolReport parse_fio(const std::string& text) {
 double find_number(const std::string& text, const char* pattern, const char* what) {
   std::smatch match;
   if (!std::regex_search(text, match, std::regex(pattern)))
-    throw std::invalid_argument(std::string("tells no ") + what);
+    throw std::invalid_argument(std::string("reports no ") + what);
   return number(match[1]);
 }
 
@@ -166,7 +166,7 @@ ToolReport parse_fs_mark(const std::string& text) {
     rates += number(match[4]);
     ++rows;
   }
-  if (rows == 0) throw std::invalid_argument("tells no rate");
+  if (rows == 0) throw std::invalid_argument("reports no rate");
   report.metrics = {{"fs_mark.files", "1/s", rates / rows}};
   return report;
 }
@@ -175,7 +175,7 @@ ToolReport parse_sqlite(const std::string& text) {
   ToolReport report{.operation = "rows"};
   report.operations = static_cast<std::int64_t>(find_number(text, "rows changed\\|([0-9]+)", "rows changed"));
   if (!std::regex_search(text, std::regex("(^|\n)ok\n")))
-    throw std::invalid_argument("tells no good end of its integrity check");
+    throw std::invalid_argument("does not report a passed integrity check");
   return report;
 }
 
@@ -289,7 +289,8 @@ Result<std::string> take_job(const base::StrictTable& table, const std::filesyst
     if (!read) return pass_on(read);
   }
   if (file.empty()) return job;
-  if (!job.empty()) return fail(table.subject("job-file"), "stands beside job", "write one of them");
+  if (!job.empty())
+    return fail(table.subject("job-file"), "cannot be combined with 'job'", "give one of them");
   auto text = base::read_text_file((beside / file).string());
   if (text && text->empty()) return fail((beside / file).string(), "is empty");
   return text;

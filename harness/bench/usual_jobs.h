@@ -12,7 +12,7 @@ std::string usual_fio_job();
 /// postmark 1.5's own numbers: 500 files of 500 bytes to 9.77 KiB, 500 transactions.
 std::string usual_postmark_job();
 /// 3 % of the generated load of the timed workload dbench (dbench_load.h), in the words of dbench 4. A client
-/// begins it anew until the time is over.
+/// begins it again until the time is over.
 std::string usual_dbench_job();
 /// 200 short transactions, as a telephone book or a message store has them.
 std::string usual_sqlite_job();

@@ -33,13 +33,13 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                 "a stage by itself is one medium that keeps its bytes; name an array");
   }
   if (filesystem.log_size_bytes != 0)
-    return fail(filesystem.name, "keeps its log on a disk of its own, which stands beside one disk only",
+    return fail(filesystem.name, "has an external log, which cannot be combined with an array",
                 "take another file system, or no array");
   auto stack = profiles::load_stack(machine.profile);
   if (!stack) return pass_on(stack);
   if ((*stack)->below.empty())
     return fail(machine.profile, "is one drive, not an array",
-                "leave it out: the crash states of one drive are told by its writes");
+                "leave it out: the crash states of one drive follow from its writes");
   const auto plan = profiles::plan({{kStageDiskName, std::move(*stack), bytes, std::nullopt}});
   if (!plan) return pass_on(plan);
   if (const auto known = check_faults(*plan, machine.faults_in_recovery()); !known) return pass_on(known);

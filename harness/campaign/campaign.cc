@@ -160,7 +160,7 @@ class Runner {
   std::vector<std::size_t> todo_;                 // of the plans
   std::map<std::string, vm::GuestImage> images_;  // by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
-  run::KeptRun kept_;
+  run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< of all below, and of the database
   std::size_t next_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // Runs a campaign's trials and keeps each in the database the moment it is finished: a campaign killed at any
-// moment goes on with --resume, repeats no finished trial and loses none.
+// moment resumes with --resume, repeats no finished trial and loses none.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "harness/campaign/campaign_file.h"
-#include "harness/run/kept_run.h"
+#include "harness/run/stored_run.h"
 #include "harness/vm/guest.h"
 #include "results/db/database.h"
 
@@ -27,7 +27,7 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  bool stop_at_first = false;  ///< ufs-schemes: at a trial that came out otherwise than it must
+  bool stop_at_first = false;  ///< ufs-schemes: at a trial that was not as expected
   run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;

@@ -174,7 +174,7 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   if (const auto known = (*table)->only({"memory-mib", "step-timeout-s", "write-cache"}); !known)
     return known;
   if ((*table)->has("write-cache") && !root.has("explore")) {
-    return fail((*table)->subject("write-cache"), "is told to the guests of campaigns that explore only",
+    return fail((*table)->subject("write-cache"), "applies to campaigns that explore only",
                 "use device.write-cache for the drive's own, or add [explore]");
   }
   if (const auto taken = (*table)->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536});
@@ -193,7 +193,7 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
     if (!adapter) return pass_on(adapter);
     for (const auto& other : campaign.filesystems) {
       if (other.name == adapter->name)
-        return fail(root.subject("filesystems"), fmt::format("\"{}\" stands there twice", name));
+        return fail(root.subject("filesystems"), fmt::format("\"{}\" is listed twice", name));
     }
     campaign.filesystems.push_back(std::move(*adapter));
   }
@@ -202,11 +202,11 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
 
 Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
   if (root.has("controls")) {
-    return fail(root.subject("controls"), "stand in campaigns that explore only",
+    return fail(root.subject("controls"), "need an [explore] table",
                 "add [explore], or list file systems that are expected to lose among the others");
   }
   if (root.has("workloads")) {
-    return fail(root.subject("workloads"), "stand in campaigns that explore only",
+    return fail(root.subject("workloads"), "need an [explore] table",
                 "add [explore], or put the operations into a file: workload.name = \"mine.txt\"");
   }
   for (const auto& read :

@@ -41,7 +41,7 @@ Result<void> take_strategies(const StrictTable& table, std::vector<std::string>&
       return fail(table.subject("strategies"), known.error().subject + " " + known.error().problem,
                   known.error().remedy);
     if (!seen.insert(word).second)
-      return fail(table.subject("strategies"), fmt::format("\"{}\" stands there twice", word));
+      return fail(table.subject("strategies"), fmt::format("\"{}\" is listed twice", word));
   }
   return {};
 }
@@ -102,7 +102,7 @@ Result<void> take_machine(const StrictTable& table, const std::vector<std::strin
 /// `budget` or `states`.
 Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
-    return fail(table.subject("budget"), "stands beside `states`",
+    return fail(table.subject("budget"), "cannot be combined with 'states'",
                 "leave one of them out: `budget` is of each workload, `states` of all together");
   }
   if (table.has("budget")) cell.states.reset();
@@ -188,7 +188,7 @@ Result<void> check_operations(const std::string& subject, const std::string& tex
   const auto list = workload::parse_operations(text, subject);
   if (!list) return pass_on(list);
   if (std::ranges::none_of(*list, workload::is_persistence_point)) {
-    return fail(subject, "nothing in it is made persistent, so that no loss could be told",
+    return fail(subject, "makes nothing persistent, so that no loss could be detected",
                 "add fsync, fdatasync, fsyncdir or sync");
   }
   return {};
@@ -201,7 +201,7 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
     if (!seen.insert(called + cell.workload).second) {
       return fail(
           root.subject(cell.control ? "controls" : "filesystems"),
-          fmt::format("\"{}\" with {} stands there twice", cell.filesystem.name, cell.workload),
+          fmt::format("\"{}\" with {} is listed twice", cell.filesystem.name, cell.workload),
           "what is a control need not be a candidate as well; controls that differ only in operations "
           "need a `workload` name of their own");
     }
@@ -333,8 +333,8 @@ void take_own_workload(const OwnWorkloads& own, ExploredCell& cell) {
 Result<void> take_application(const StrictTable& table, ExploredCell& cell) {
   if (!table.has("application")) return {};
   if (table.has("operations") || table.has("workload") || table.has("name")) {
-    return fail(table.subject("application"), "stands beside another workload",
-                "leave one of them out: an application is a workload of its own");
+    return fail(table.subject("application"), "cannot be combined with another workload",
+                "leave one of them out: an application is a workload");
   }
   std::string name;
   if (const auto taken = table.take("application", name); !taken) return taken;

@@ -11,7 +11,7 @@
 //   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
 //                                    `keep-after-fsck` (a repair is no fault); left out: as the adapter
 //                                    expects
-//   write-cache = "write through"    the guest is told so, and sends no flushes
+//   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
 //   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with
 //                                    its faults

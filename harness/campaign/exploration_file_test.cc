@@ -76,7 +76,8 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
   EXPECT_EQ(TrialPlans(campaign).size(), 6U);
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {head + "[workload]\napplication = \"sqlit\"\n", "workload.application"},
-           {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n", "beside another workload"},
+           {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n",
+            "combined with another workload"},
            {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
             "is no number"},
            {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
@@ -199,7 +200,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['member']", "explore.strategies"},
         BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['prefix', 'prefix']", "twice"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudget = 0", "explore.budget"},
-        BadText{"filesystems = ['ext4']\n[explore]\nbudget = 5\nstates = 50", "stands beside `states`"},
+        BadText{"filesystems = ['ext4']\n[explore]\nbudget = 5\nstates = 50",
+                "cannot be combined with 'states'"},
         BadText{"filesystems = ['ext4']\n[explore]\nin-guest-share = 2", "explore.in-guest-share"},
         BadText{"filesystems = ['ext4']\n[explore]\nconfirm = 'all'", "explore.confirm"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudgets = 5", "did you mean \"budget\""},
@@ -284,7 +286,7 @@ TEST(Exploration, WhatAnArrayCannotBeIsRefused) {
   EXPECT_EQ(has(refusal("dead:hd0.1", "dead"), "mine.toml"), "");
   EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "of one disk's writes"), "");
   EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, and the campaign has 2"), "");
-  EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "log on a disk of its own"), "");
+  EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "external log"), "");
 }
 
 }  // namespace

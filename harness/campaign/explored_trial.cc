@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// A failure that is like others before it in its cell is told, but not made small again; a control's is what
+/// A failure that is like earlier ones of its cell is reported, but not minimised again; a control's is what
 /// it is there for, and never made small.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
@@ -34,7 +34,7 @@ run::Step<void> tell_write_cache(explorer::StageGuest& guest, bool write_through
   if (!told) return tl::unexpected(told.error());
   if (told->exit_code == 0) return {};
   return run::stop(oracle::Verdict::harness_error,
-                   "the guest could not be told \"write through\": " + told->output);
+                   "cannot set the guest's disk to \"write through\": " + told->output);
 }
 
 run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -47,7 +47,7 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
                : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
   };
   if (!cell.write_through) return record_it();
-  // The guest that was told must be the one that works: a load may have had to restore another.
+  // The guest that was set must be the one that works: a load may have had to restore another.
   for (int attempt = 0; attempt < 3; ++attempt) {
     const auto loaded = guest.load(
         {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults});
@@ -61,7 +61,7 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
     return recorded;
   }
   return run::stop(oracle::Verdict::harness_error,
-                   "no guest stayed the same while it was told \"write through\"");
+                   "every guest was replaced while its disk was set to \"write through\"");
 }
 
 /// Of one trial; the worker's guest is used by it alone.
@@ -386,7 +386,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   if (error) return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
-  if (fs::exists(recording, error)) {  // of the run that is gone on with
+  if (fs::exists(recording, error)) {  // of the resumed run
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->complaint())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);

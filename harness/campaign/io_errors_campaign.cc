@@ -39,7 +39,7 @@ Result<std::map<std::string, Subject>> subjects_of(const std::vector<IoErrorCell
 
 class IoErrorsRun {
  public:
-  IoErrorsRun(const CampaignOptions& options, db::Database& database, run::KeptRun run,
+  IoErrorsRun(const CampaignOptions& options, db::Database& database, run::StoredRun run,
               std::vector<IoErrorCell> cells, std::map<std::string, Subject> subjects,
               vm::Accelerator accelerator)
       : options_(options),
@@ -108,7 +108,7 @@ class IoErrorsRun {
 
   const CampaignOptions& options_;
   db::Database& database_;
-  run::KeptRun run_;
+  run::StoredRun run_;
   std::vector<IoErrorCell> cells_;  // to be measured
   std::map<std::string, Subject> subjects_;
   vm::Accelerator accelerator_;

@@ -17,7 +17,7 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/campaign/campaign_file.h"
-#include "harness/run/kept_run.h"
+#include "harness/run/stored_run.h"
 
 namespace headcrash::campaign {
 

@@ -104,7 +104,7 @@ TEST(IoErrorSurprises, ASuccessThatIsLost) {
   o.other = RangeContent::old;
   EXPECT_TRUE(says(o, "fsync of another file succeeded, and its write is lost: old"));
   o.other_fsync = EROFS;
-  EXPECT_TRUE(surprises_of(o).empty()) << "it was told";
+  EXPECT_TRUE(surprises_of(o).empty()) << "it was reported";
   o.rest = RangeContent::foreign;
   EXPECT_TRUE(says(o, "synced before the failure is lost: foreign"));
 }

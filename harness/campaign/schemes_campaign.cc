@@ -34,7 +34,7 @@ using SchemeTrial = SchemesPlan::Trial;
 class SchemesRun {
  public:
   SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options, db::Database& database,
-             const run::KeptRun& run, const fs::path& scratch)
+             const run::StoredRun& run, const fs::path& scratch)
       : campaign_(campaign),
         options_(options),
         database_(database),
@@ -241,7 +241,7 @@ class SchemesRun {
   const SchemesCampaign& campaign_;
   const CampaignOptions& options_;
   db::Database& database_;
-  const run::KeptRun& run_;
+  const run::StoredRun& run_;
   in_process::Benches benches_;
   fs::path scratch_;
   double confirm_ms_ = 0;

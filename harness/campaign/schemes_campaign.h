@@ -4,7 +4,7 @@
 // those of schemes_plan.h.
 //
 // A trial is one workload under one scheme. It keeps the states that failed, each looked at again in a second
-// run, coverage and steps; the rest is counted. A run is made anew from its name whenever it is wanted, equal
+// run, coverage and steps; the rest is counted. A run is repeated from its name whenever it is wanted, equal
 // to the byte, so that no recording needs to be kept. Controls (of ufs No Order, Ignore and others) must show damage.
 
 #include "harness/campaign/campaign.h"
@@ -13,7 +13,7 @@
 namespace headcrash::campaign {
 
 /// One trial after the other, on one core: shards use more. Errors: an unknown scheme or workload; a database
-/// or folder that cannot be written; a state of which the quick and the plain way of checking say different
+/// or folder that cannot be written; a state of which the incremental and the full check give different
 /// things.
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign, const CampaignOptions& options);
 

@@ -30,7 +30,7 @@
 
 #include "fs-adapters/registry.h"
 #include "harness/campaign/campaign_file.h"
-#include "harness/run/kept_run.h"
+#include "harness/run/stored_run.h"
 
 namespace headcrash::campaign {
 

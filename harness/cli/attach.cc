@@ -37,7 +37,7 @@ int run_command(std::vector<std::string> command, const std::vector<std::string>
   int status = 0;
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) ::kill(child, SIGTERM);
   if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
-    return tell({command[0], "cannot be run", "check the command after --"}, false);
+    return report_error({command[0], "cannot be run", "check the command after --"}, false);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -1,4 +1,4 @@
-// headcrash bench: runs timed comparisons in guests and tells what they measured.
+// headcrash bench: runs timed comparisons in guests and prints what they measured.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench
 
 int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArguments& arguments) {
   const auto forecast = bench::forecast(bench, shard, arguments.database);
-  if (!forecast) return tell(forecast.error(), arguments.as_json);
+  if (!forecast) return report_error(forecast.error(), arguments.as_json);
   if (arguments.as_json)
     print(describe(*forecast));
   else
@@ -127,9 +127,9 @@ int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArg
 
 int run(const BenchArguments& arguments) {
   const auto shard = parse_shard(arguments.shard);
-  if (!shard) return tell(shard.error(), arguments.as_json);
+  if (!shard) return report_error(shard.error(), arguments.as_json);
   const auto loaded = bench::load_bench(arguments.bench);
-  if (!loaded) return tell(loaded.error(), arguments.as_json);
+  if (!loaded) return report_error(loaded.error(), arguments.as_json);
   if (arguments.plan) return plan_only(*loaded, *shard, arguments);
   catch_interrupts();
   const auto outcome = bench::run_bench(*loaded, {.database = arguments.database,
@@ -138,20 +138,20 @@ int run(const BenchArguments& arguments) {
                                                   .shard = *shard,
                                                   .on_progress = show_progress,
                                                   .interrupted = &interrupted()});
-  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (arguments.as_json)
     print(describe(*outcome));
   else
     print_outcome(*outcome, *loaded);
   if (outcome->interrupted) {
-    tell_interrupted({.command = "bench",
-                      .name = arguments.bench,
-                      .database = arguments.database,
-                      .shard = arguments.shard,
-                      .as_json = arguments.as_json});
+    report_interrupted({.command = "bench",
+                        .name = arguments.bench,
+                        .database = arguments.database,
+                        .shard = arguments.shard,
+                        .as_json = arguments.as_json});
     return kInterrupted;
   }
-  if (outcome->finished_before) tell_finished_before(outcome->run);
+  if (outcome->finished_before) report_finished_before(outcome->run);
   const bool failed = std::any_of(outcome->cells.begin(), outcome->cells.end(),
                                   [](const bench::CellOutcome& cell) { return cell.failed > 0; });
   return failed ? kFound : kFine;

@@ -1,4 +1,4 @@
-// headcrash campaign: runs crash-and-recover trials and tells how they came out.
+// headcrash campaign: runs crash-and-recover trials and prints their results.
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ double states_checked(const nlohmann::json& exploration, Guests guests) {
 
 /// How fast states were checked and made, and which steps took the time: over all guests.
 void print_speed(const nlohmann::json& exploration, Guests guests) {
-  constexpr double kShareTold = 0.01;
+  constexpr double kShareShown = 0.01;
   std::map<std::string, double> steps_ms;
   double all_ms = 0, generate_ms = 0, generated = 0;
   for (const nlohmann::json& step : exploration.at("steps")) {
@@ -68,7 +68,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   std::sort(shares.rbegin(), shares.rend());
   std::string text;
   for (const auto& [share, step] : shares) {
-    if (share >= kShareTold)
+    if (share >= kShareShown)
       text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", step, share * 100);
   }
   fmt::print("\ntime: {}\n", text);
@@ -187,7 +187,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
 
 int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
   const auto told = campaign_forecast(arguments.campaign);
-  if (!told) return tell(told.error(), arguments.as_json);
+  if (!told) return report_error(told.error(), arguments.as_json);
   const std::uint64_t of_shard =
       told->trials / shard.count + (told->trials % shard.count > shard.index ? 1 : 0);
   if (arguments.as_json) {
@@ -230,22 +230,22 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
   return campaign::run_campaign(*loaded, options);
 }
 
-int tell_interrupted_campaign(const CampaignArguments& arguments) {
-  tell_interrupted({.command = "campaign",
-                    .name = arguments.campaign,
-                    .database = arguments.database,
-                    .shard = arguments.shard,
-                    .jobs = arguments.jobs,
-                    .stop_at_first = arguments.stop_at_first,
-                    .as_json = arguments.as_json});
+int report_interrupted_campaign(const CampaignArguments& arguments) {
+  report_interrupted({.command = "campaign",
+                      .name = arguments.campaign,
+                      .database = arguments.database,
+                      .shard = arguments.shard,
+                      .jobs = arguments.jobs,
+                      .stop_at_first = arguments.stop_at_first,
+                      .as_json = arguments.as_json});
   return kInterrupted;
 }
 
-/// A survey: fine when all was measured, its controls came out as they must and its faults have fired.
-int tell_io_errors(db::Database& database, const campaign::CampaignOutcome& outcome,
-                   const CampaignArguments& arguments, double seconds) {
+/// A survey: fine when all was measured, its controls behaved as expected and its faults have fired.
+int report_io_errors(db::Database& database, const campaign::CampaignOutcome& outcome,
+                     const CampaignArguments& arguments, double seconds) {
   const auto report = report::io_errors_report(database, outcome.run);
-  if (!report) return tell(report.error(), arguments.as_json);
+  if (!report) return report_error(report.error(), arguments.as_json);
   if (arguments.as_json) {
     nlohmann::json whole = report->summary;
     whole["seconds"] = seconds;
@@ -254,27 +254,27 @@ int tell_io_errors(db::Database& database, const campaign::CampaignOutcome& outc
     fmt::print("{}run {}: {} of {} trials, {:.0f} s\n", report->text, outcome.run,
                outcome.done_before + outcome.done_now, outcome.planned, seconds);
   }
-  if (outcome.interrupted) return tell_interrupted_campaign(arguments);
+  if (outcome.interrupted) return report_interrupted_campaign(arguments);
   return report->valid && report->not_measured == 0 ? kFine : kFound;
 }
 
 int run(const CampaignArguments& arguments) {
   const Result<run::Shard> shard = parse_shard(arguments.shard);
-  if (!shard) return tell(shard.error(), arguments.as_json);
+  if (!shard) return report_error(shard.error(), arguments.as_json);
   if (arguments.plan) return plan_only(arguments, *shard);
   const base::Stopwatch watch;
   const auto outcome = run_trials(arguments, *shard);
   const double seconds = watch.ms() / 1000;
-  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
-  if (!database) return tell(database.error(), arguments.as_json);
+  if (!database) return report_error(database.error(), arguments.as_json);
   if (campaign::parse_io_errors_campaign(arguments.campaign))
-    return tell_io_errors(*database, *outcome, arguments, seconds);
+    return report_io_errors(*database, *outcome, arguments, seconds);
   const Result<report::Summary> summary = report::report_summary(*database, outcome->run);
-  if (!summary) return tell(summary.error(), arguments.as_json);
+  if (!summary) return report_error(summary.error(), arguments.as_json);
   print_outcome(*outcome, *summary, arguments, seconds);
-  if (outcome->interrupted) return tell_interrupted_campaign(arguments);
-  if (outcome->finished_before) tell_finished_before(outcome->run);
+  if (outcome->interrupted) return report_interrupted_campaign(arguments);
+  if (outcome->finished_before) report_finished_before(outcome->run);
   return summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false) ? kFine
                                                                                                 : kFound;
 }
@@ -299,12 +299,13 @@ void add_campaign(CLI::App& app, int& exit_code) {
   command->add_flag("--plan", arguments->plan, "Show what would be done; start nothing");
   command->add_flag("--resume", arguments->resume,
                     "Resume the newest unfinished run of this campaign; repeats no finished trial");
-  command->add_flag("--redo-errors", arguments->redo_errors,
-                    "Go on with the newest run, finished or not, and do again what ended as harness-error");
+  command->add_flag(
+      "--redo-errors", arguments->redo_errors,
+      "Resume the newest run, finished or not, and repeat the trials that ended as harness-error");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
-                    "ufs-schemes: end at the first workload that shows what it must not");
+                    "ufs-schemes: stop at the first workload that is not as expected");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash campaign demo --plan\n  headcrash campaign demo --db demo.db\n  headcrash "
@@ -316,8 +317,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign ufs-schemes/soft-updates/damage --db ufs.db\n"
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
       "  headcrash campaign io-errors/ext4/journal --db errors.db\n\n"
-      "Exit code 1: a file system lost what it promises to keep, or a control did not lose what it must; of "
-      "io-errors: a\ncell could not be measured, or a control came out otherwise.");
+      "Exit code 1: a file system lost what it promises to keep, or a control was not as expected; of "
+      "io-errors:\na cell could not be measured, or a control was not as expected.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -19,7 +19,7 @@ void on_signal(int) {
 
 }  // namespace
 
-int tell(const Error& error, bool as_json) {
+int report_error(const Error& error, bool as_json) {
   if (as_json) {
     print({{"error", {{"subject", error.subject}, {"problem", error.problem}, {"remedy", error.remedy}}}});
   } else {

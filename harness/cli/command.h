@@ -1,5 +1,5 @@
 #pragma once
-// What every subcommand of `headcrash` shares: exit codes, --json, and how an error is told.
+// What every subcommand of `headcrash` shares: exit codes, --json, and how errors are printed.
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -12,7 +12,7 @@ namespace headcrash::cli {
 /// Exit codes, the same for every command.
 enum Exit : int {
   kFine = 0,
-  kFound = 1,  ///< a data loss or a regression was found, or a control did not come out as it must
+  kFound = 1,  ///< a data loss or a regression was found, or a control did not behave as expected
   kUsage = 2,  ///< usage, configuration, a missing program, a damaged file
   kSkipped = 77,
   kInterrupted = 130,
@@ -37,7 +37,7 @@ void add_extract(CLI::App& app, int& exit_code);
 void add_image(CLI::App& app, int& exit_code);
 
 /// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
-int tell(const Error& error, bool as_json);
+int report_error(const Error& error, bool as_json);
 
 void print(const nlohmann::json& value);
 

@@ -100,8 +100,8 @@ int doctor(bool as_json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "doctor", "What this machine can run: accelerator that really works, kernel, packages");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Tries out what this machine can run: accelerator, kernel, packages");
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(

@@ -38,7 +38,7 @@ Result<std::map<std::string, double>> parameters_of(const std::vector<std::strin
 
 int run(const ExperimentArguments& arguments) {
   const auto parameters = parameters_of(arguments.set);
-  if (!parameters) return tell(parameters.error(), arguments.as_json);
+  if (!parameters) return report_error(parameters.error(), arguments.as_json);
   catch_interrupts();
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   std::size_t done = 0;
@@ -52,23 +52,23 @@ int run(const ExperimentArguments& arguments) {
                                                  },
                                              .interrupted = [] { return interrupted().load(); }});
   if (terminal) fmt::print(stderr, "\r\033[K");
-  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (outcome->interrupted) {
     fmt::print(stderr, "headcrash: interrupted; nothing was kept\n");
     return kInterrupted;
   }
   if (!arguments.database.empty()) {
     auto database = db::Database::open(arguments.database, db::Database::Access::read_write);
-    if (!database) return tell(database.error(), arguments.as_json);
+    if (!database) return report_error(database.error(), arguments.as_json);
     if (const auto kept = experiment::keep(*database, *outcome); !kept)
-      return tell(kept.error(), arguments.as_json);
+      return report_error(kept.error(), arguments.as_json);
   }
   if (!arguments.csv.empty()) {
     std::ofstream file(arguments.csv, std::ios::binary | std::ios::trunc);
     file << experiment::as_csv(*outcome);
     if (!file.flush())
-      return tell(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
-                  arguments.as_json);
+      return report_error(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
+                          arguments.as_json);
   }
   if (outcome->modelled_s > 0 && outcome->host_s > 0)
     fmt::print(stderr, "{:.0f} s of model time in {:.1f} s of this processor: {:.0f} times as fast\n",
@@ -86,7 +86,7 @@ int run(const ExperimentArguments& arguments) {
 
 void add_experiment(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("experiment", "A paper's experiment in virtual time: its numbers beside ours");
+      app.add_subcommand("experiment", "Runs a paper's experiment in virtual time and compares the numbers");
   const auto arguments = std::make_shared<ExperimentArguments>();
   command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")->required();
   command->add_option("--db", arguments->database, "Results database; made if missing");

@@ -289,7 +289,7 @@ void print_failures(const explorer::ExplorationResult& result) {
   std::size_t shown = 0;
   for (const explorer::ConfirmedFailure& failure : result.failures) {
     if (++shown > kFailuresShown) break;
-    fmt::print("{} {}: {}\n    {}\n", failure.confirmed ? "FAILURE" : "THE LAB DISAGREES WITH ITSELF",
+    fmt::print("{} {}: {}\n    {}\n", failure.confirmed ? "FAILURE" : "NOT REPRODUCED",
                failure.outcome.full_name(), oracle::name(failure.outcome.judgement.verdict),
                failure.outcome.judgement.summary);
     for (const oracle::Finding& finding : failure.outcome.findings) {
@@ -299,9 +299,9 @@ void print_failures(const explorer::ExplorationResult& result) {
     if (!failure.disagreement.empty()) fmt::print("    {}\n", failure.disagreement);
   }
   if (result.failures.size() > kFailuresShown)
-    fmt::print("... and {} more (--json tells all)\n", result.failures.size() - kFailuresShown);
+    fmt::print("... and {} more (--json lists all)\n", result.failures.size() - kFailuresShown);
   if (result.unconfirmed > 0)
-    fmt::print("{} more failures of these kinds were counted and not looked at again\n", result.unconfirmed);
+    fmt::print("{} more failures of these kinds were counted but not re-verified\n", result.unconfirmed);
 }
 
 void print_text(const Explored& explored) {
@@ -313,7 +313,7 @@ void print_text(const Explored& explored) {
              explored.workload.recording.string());
   if (!result.judged)
     fmt::print(
-        "the recording does not tell its operations: recovery, mount and second recovery are checked, "
+        "the recording has no list of operations: recovery, mount and second recovery are checked, "
         "content "
         "is not (give --workload)\n");
   if (explored.workload.failure) fmt::print("the workload ended early: {}\n", *explored.workload.failure);
@@ -380,9 +380,10 @@ int run(const ExploreArguments& arguments) {
   catch_interrupts();
   Explored explored;
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
-    return tell({"--minimise", "what it makes has to stay somewhere", "add --record FOLDER"},
-                arguments.as_json);
-  if (const auto done = explore(arguments, explored); !done) return tell(done.error(), arguments.as_json);
+    return report_error({"--minimise", "what it makes has to stay somewhere", "add --record FOLDER"},
+                        arguments.as_json);
+  if (const auto done = explore(arguments, explored); !done)
+    return report_error(done.error(), arguments.as_json);
   const auto confirmed =
       std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
                   [](const explorer::ConfirmedFailure& failure) { return failure.confirmed; });
@@ -395,7 +396,7 @@ int run(const ExploreArguments& arguments) {
     keep_recordings(explored);
   if (arguments.minimise) {
     if (const auto written = write_accounts(arguments, explored); !written)
-      return tell(written.error(), arguments.as_json);
+      return report_error(written.error(), arguments.as_json);
   }
   if (interrupted()) {
     fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
@@ -431,7 +432,7 @@ void add_explore(CLI::App& app, int& exit_code) {
                    "prefix,lose-all,reorder,torn, of an array member,physical")
       ->delimiter(',');
   add_machine_options(*command, arguments->machine);
-  command->add_option("--budget", arguments->budget, "Distinct states at most")
+  command->add_option("--budget", arguments->budget, "Maximum number of distinct states")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
   command
@@ -439,7 +440,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--rounds", arguments->rounds, "Of a workload that has rounds")->capture_default_str();
   command->add_option("--size", arguments->size,
-                      "Of the disk, for a new recording; default: the least that serves");
+                      "Size of the disk of a new recording; default: the smallest that suffices");
   command
       ->add_option("--prefill", arguments->prefill,
                    "What a new disk holds before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
@@ -453,10 +454,10 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
   command->add_flag("--minimise", arguments->minimise,
-                    "Make the first failure of each kind small and write its account beside the recordings");
+                    "Minimise the first failure of each kind and write a report beside the recordings");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
-                    "End with the first failure that was seen again on a fresh guest");
-  command->add_option("--jobs", arguments->jobs, "Guests side by side")
+                    "Stop at the first failure that is reproduced on a fresh guest");
+  command->add_option("--jobs", arguments->jobs, "Number of guests")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
@@ -470,9 +471,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "reorder,lose-all\n"
       "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "
       "--fault-after-cut dead:hd0.3\n\n"
-      "Exit code 1: a failure was seen, and again on a fresh guest. 2 also: a failure was not seen again, so "
-      "that the "
-      "laboratory is at fault.");
+      "Exit code 1: a failure was reproduced on a fresh guest. 2 also: a failure was not reproduced, an error "
+      "of the laboratory.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -7,7 +7,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/explorer/account.h"
+#include "harness/explorer/failure_text.h"
 #include "harness/explorer/record_workload.h"
 #include "harness/explorer/reproducer.h"
 
@@ -27,12 +27,12 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                                const explorer::RecordedWorkload& workload,
                                const explorer::StateOutcome& outcome) {
   if (trial.outcome && !trial.outcome->account.empty()) return trial.outcome->account;
-  return explorer::write_account({.filesystem = &trial.filesystem,
-                                  .workload = &workload,
-                                  .run = opened.run.get(),
-                                  .state = opened.state,
-                                  .outcome = &outcome,
-                                  .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
+  return explorer::failure_text({.filesystem = &trial.filesystem,
+                                 .workload = &workload,
+                                 .run = opened.run.get(),
+                                 .state = opened.state,
+                                 .outcome = &outcome,
+                                 .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
 }
 
 /// What the script is to look for is not stored with a recording: it is seen now, in a guest.
@@ -94,7 +94,7 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
 
 int run(const ExtractArguments& arguments) {
   const auto made = extract(arguments);
-  if (!made) return tell(made.error(), arguments.as_json);
+  if (!made) return report_error(made.error(), arguments.as_json);
   if (arguments.as_json) {
     print({{"image", made->image.string()},
            {"image_bytes", made->image_bytes},
@@ -112,7 +112,7 @@ int run(const ExtractArguments& arguments) {
 
 void add_extract(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "extract", "Writes a crash image and a script that shows the failure without headcrash");
+      "extract", "Writes a crash image and a script that reproduces the failure without headcrash");
   const auto arguments = std::make_shared<ExtractArguments>();
   add_trial_options(*command, arguments->trial);
   command->add_option(

@@ -23,10 +23,10 @@ int run_gc(GcArguments arguments) {
   const bool reading = dry || !std::filesystem::exists(arguments.database);
   Result<db::Database> database = db::Database::open(
       arguments.database, reading ? db::Database::Access::read_only : db::Database::Access::read_write);
-  if (!database) return tell(database.error(), arguments.as_json);
+  if (!database) return report_error(database.error(), arguments.as_json);
   arguments.options.now = base::now_utc();
   const auto outcome = db::collect_garbage(*database, arguments.options);
-  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (arguments.as_json) {
     nlohmann::json refused = nlohmann::json::array();
     for (const auto& each : outcome->refused) refused.push_back({{"path", each.path}, {"why", each.why}});
@@ -59,8 +59,8 @@ void add_gc(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{100'000}))
       ->capture_default_str();
   command->add_flag("--keep-failures", arguments->options.keep_failures,
-                    "Keep those of trials that did not come out clean, so that they can be replayed");
-  command->add_flag("--dry-run", arguments->options.dry_run, "Only tell what would be removed");
+                    "Keep those of trials that are not clean, so that they can be replayed");
+  command->add_flag("--dry-run", arguments->options.dry_run, "Only print what would be removed");
   command->add_flag("--json", arguments->as_json, "Print what was removed as JSON");
   command->footer(
       "Examples:\n  headcrash gc --db demo.db --dry-run\n  headcrash gc --db demo.db --older-than 7 "

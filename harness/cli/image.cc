@@ -42,12 +42,12 @@ Result<Store> make_image(const ImageArguments& arguments) {
 int run_mkfs(const ImageArguments& arguments) {
   const bool new_image = !std::filesystem::exists(arguments.image);
   const auto store = make_image(arguments);
-  if (!store) return tell(store.error(), arguments.as_json);
+  if (!store) return report_error(store.error(), arguments.as_json);
   const auto made = arguments.type->mkfs(**store, arguments.mkfs);
   if (!made) {
     std::error_code ignored;
     if (new_image) std::filesystem::remove(arguments.image, ignored);
-    return tell(made.error(), arguments.as_json);
+    return report_error(made.error(), arguments.as_json);
   }
   if (arguments.as_json) {
     json facts = json::object();
@@ -107,10 +107,10 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
 
 int run_check(const ImageArguments& arguments) {
   const auto store = open_image(arguments);
-  if (!store) return tell(store.error(), arguments.as_json);
+  if (!store) return report_error(store.error(), arguments.as_json);
   const auto checker = arguments.type->checker();
   const auto report = arguments.repair ? checker->repair(**store, {}) : checker->check(**store, {});
-  if (!report) return tell(report.error(), arguments.as_json);
+  if (!report) return report_error(report.error(), arguments.as_json);
   print_report(arguments, *report);
   const bool fine = report->nothing_found() || (arguments.repair && !report->unrepaired);
   return fine ? kFine : kFound;
@@ -167,11 +167,11 @@ Result<void> print_file(const adapters::ImageReader& reader, const std::string& 
 using Show = Result<void> (*)(const adapters::ImageReader&, const std::string&);
 int run_show(const ImageArguments& arguments, Show show) {
   const auto store = open_image(arguments);
-  if (!store) return tell(store.error(), false);
+  if (!store) return report_error(store.error(), false);
   const auto reader = arguments.type->open_image(**store);
-  if (!reader) return tell(reader.error(), false);
+  if (!reader) return report_error(reader.error(), false);
   const auto shown = show(**reader, arguments.path);
-  return shown ? kFine : tell(shown.error(), false);
+  return shown ? kFine : report_error(shown.error(), false);
 }
 
 /// mkfs, check (also `fsck`), ls and cat of one type.
@@ -211,12 +211,11 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
 }  // namespace
 
 void add_image(CLI::App& app, int& exit_code) {
-  auto* const image =
-      app.add_subcommand("image", "Makes, checks and looks into images of our own file systems");
+  auto* const image = app.add_subcommand("image", "Makes, checks and reads images of our own file systems");
   image->require_subcommand(1);
   image->footer(
       "Examples:\n  headcrash image ufs mkfs disk.img --size 64M\n"
-      "  headcrash image ufs check disk.img            # looks only\n"
+      "  headcrash image ufs check disk.img            # read-only\n"
       "  headcrash image ufs check disk.img --repair\n  headcrash image ufs ls disk.img lost+found");
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,

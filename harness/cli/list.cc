@@ -26,7 +26,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 
-/// Null where the number makes no sense for the kind of device.
+/// Null where the number does not apply to the kind of device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
 }
@@ -220,7 +220,8 @@ void print_table(const json& rows) {
 }  // namespace
 
 void add_list(CLI::App& app, int&) {
-  CLI::App* command = app.add_subcommand("list", "What there is to choose from");
+  CLI::App* command = app.add_subcommand(
+      "list", "Lists built-in profiles, file systems, workloads, campaigns, benchmarks and experiments");
   const auto what = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
   command

@@ -19,7 +19,7 @@ struct MergeArguments {
 int run_merge(const MergeArguments& arguments) {
   const std::vector<std::filesystem::path> inputs(arguments.databases.begin(), arguments.databases.end());
   const auto outcome = db::merge_databases(inputs, arguments.output);
-  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (arguments.as_json) {
     print({{"databases", outcome->databases},
            {"runs", outcome->runs},
@@ -48,7 +48,8 @@ int run_merge(const MergeArguments& arguments) {
 }  // namespace
 
 void add_merge(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("merge", "Makes one results database out of those of many machines");
+  CLI::App* command =
+      app.add_subcommand("merge", "Merges the results databases of several machines into one");
   const auto arguments = std::make_shared<MergeArguments>();
   command
       ->add_option("DATABASE", arguments->databases,

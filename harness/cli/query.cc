@@ -28,10 +28,10 @@ std::string formatted(const report::SqlAnswer& answer, const QueryArguments& arg
 }
 
 int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments) {
-  if (!found) return tell(found.error(), arguments.as_json);
+  if (!found) return report_error(found.error(), arguments.as_json);
   fmt::print("{}", formatted(*found, arguments));
   if (found->cut)
-    fmt::print(stderr, "headcrash query: only the first {} rows; --rows asks for more\n", arguments.rows);
+    fmt::print(stderr, "headcrash query: only the first {} rows; use --rows for more\n", arguments.rows);
   return kFine;
 }
 
@@ -56,12 +56,12 @@ Result<void> check_run(db::Database& database, std::int64_t run) {
 
 int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {
   const std::optional<std::int64_t> run = arguments.run == 0 ? std::nullopt : std::optional(arguments.run);
-  if (const auto known = check_name(question); !known) return tell(known.error(), arguments.as_json);
+  if (const auto known = check_name(question); !known) return report_error(known.error(), arguments.as_json);
   return show(report::ask(database, question, run, arguments.rows), arguments);
 }
 
 /// What can be asked: tables with their columns, and the named queries.
-int tell_contents(db::Database& database, const QueryArguments& arguments) {
+int report_contents(db::Database& database, const QueryArguments& arguments) {
   const Result<report::SqlAnswer> tables = report::tables(database);
   if (!tables || arguments.as_json || arguments.as_csv) return show(tables, arguments);
   fmt::print("tables:\n");
@@ -106,35 +106,35 @@ int answer_input(db::Database& database, const QueryArguments& arguments) {
 }
 
 /// The files that made the tables, with the meaning and unit of each column.
-int tell_schema() {
+int report_schema() {
   for (const db::Migration& migration : db::known_migrations()) fmt::print("{}\n", migration.sql);
   return kFine;
 }
 
 int query(const QueryArguments& arguments) {
-  if (arguments.schema) return tell_schema();
+  if (arguments.schema) return report_schema();
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
-  if (!database) return tell(database.error(), arguments.as_json);
+  if (!database) return report_error(database.error(), arguments.as_json);
   if (arguments.run != 0)
     if (const auto there = check_run(*database, arguments.run); !there)
-      return tell(there.error(), arguments.as_json);
+      return report_error(there.error(), arguments.as_json);
   if (arguments.question == "-") return answer_input(*database, arguments);
-  if (arguments.question.empty()) return tell_contents(*database, arguments);
+  if (arguments.question.empty()) return report_contents(*database, arguments);
   return answer(*database, arguments, arguments.question);
 }
 
 }  // namespace
 
 void add_query(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("query", "Answers SQL over a results database, read-only");
+  CLI::App* command = app.add_subcommand("query", "Runs a read-only SQL query on a results database");
   const auto arguments = std::make_shared<QueryArguments>();
   command->add_option("question", arguments->question,
-                      "A SELECT, the name of one of the report's queries, or - for questions on standard "
-                      "input; default: what can be asked");
+                      "A SELECT, the name of one of the report's queries, or - for queries on standard "
+                      "input; default: list tables and named queries");
   command->add_option("--db", arguments->database, "Results database")->capture_default_str();
-  command->add_option("--run", arguments->run, "What :run stands for; default: the newest")
+  command->add_option("--run", arguments->run, "Value of :run; default: the newest run")
       ->check(CLI::PositiveNumber);
-  command->add_option("--rows", arguments->rows, "Rows at most")->capture_default_str();
+  command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "A list of objects");
   command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
   command->add_flag("--schema", arguments->schema,
@@ -142,7 +142,7 @@ void add_query(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  headcrash query --db demo.db\n  headcrash query --db demo.db cells --csv\n"
       "  headcrash query --db demo.db \"SELECT key, verdict FROM trial WHERE run_id = :run\"\n"
-      "  headcrash query --db demo.db -      # one question after the other, each ending with ;");
+      "  headcrash query --db demo.db -      # several queries, each ending with ;");
   command->callback([arguments, &exit_code] { exit_code = query(*arguments); });
 }
 

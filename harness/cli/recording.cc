@@ -104,12 +104,12 @@ void print_info(const record::RecordingHeader& header, const RecordingTotals& to
 
 int run_info(const RecordingArguments& arguments) {
   auto reader = record::RecordingReader::open(arguments.file);
-  if (!reader) return tell(reader.error(), arguments.as_json);
+  if (!reader) return report_error(reader.error(), arguments.as_json);
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
     const auto event = reader->next();  // with payloads: this is also the check of the whole file
-    if (!event) return tell(event.error(), arguments.as_json);
+    if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;
     count(**event, totals);
   }
@@ -158,8 +158,8 @@ void print_line(const record::DmLogSummary& summary, const std::string& output) 
   if (summary.marks_cut > 0) fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
 }
 
-int tell_result(const Result<record::DmLogSummary>& done, const RecordingArguments& arguments) {
-  if (!done) return tell(done.error(), arguments.as_json);
+int report_result(const Result<record::DmLogSummary>& done, const RecordingArguments& arguments) {
+  if (!done) return report_error(done.error(), arguments.as_json);
   if (arguments.as_json) {
     print(describe(*done));
   } else {
@@ -199,15 +199,15 @@ Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId devic
 int run_export(const RecordingArguments& arguments) {
   if (arguments.format == "dm-log-writes") {
     const auto device = find_device(arguments);
-    if (!device) return tell(device.error(), arguments.as_json);
+    if (!device) return report_error(device.error(), arguments.as_json);
     const auto base = base_of(arguments.file, *device);
-    if (!base) return tell(base.error(), arguments.as_json);
-    return tell_result(record::export_dm_log_writes(arguments.file, *device, arguments.output, *base),
-                       arguments);
+    if (!base) return report_error(base.error(), arguments.as_json);
+    return report_result(record::export_dm_log_writes(arguments.file, *device, arguments.output, *base),
+                         arguments);
   }
   const auto written = arguments.format == "csv" ? record::export_csv(arguments.file, arguments.output)
                                                  : record::export_blkparse(arguments.file, arguments.output);
-  if (!written) return tell(written.error(), arguments.as_json);
+  if (!written) return report_error(written.error(), arguments.as_json);
   if (arguments.as_json) {
     print({{"events", written->events}, {"lines", written->lines}, {"whole", !written->complaint}});
   } else {
@@ -221,21 +221,22 @@ int run_import(const RecordingArguments& arguments) {
   std::uint64_t bytes = 0;
   if (!arguments.size.empty()) {
     const auto asked = base::parse_size(arguments.size, "--size");
-    if (!asked) return tell(asked.error(), arguments.as_json);
+    if (!asked) return report_error(asked.error(), arguments.as_json);
     bytes = *asked;
   }
-  return tell_result(
+  return report_result(
       record::import_dm_log_writes(arguments.file, arguments.output, bytes / model::kSectorBytes), arguments);
 }
 
 }  // namespace
 
 void add_recording(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("recording", "Looks into recordings; imports and exports them");
+  CLI::App* command = app.add_subcommand("recording", "Inspects, imports and exports recordings");
   command->require_subcommand(1);
   const auto arguments = std::make_shared<RecordingArguments>();
 
-  CLI::App* info = command->add_subcommand("info", "What a recording holds, and whether it is whole");
+  CLI::App* info =
+      command->add_subcommand("info", "Shows what a recording holds, and whether it is complete");
   info->add_option("FILE", arguments->file, "Recording")->required();
   info->add_flag("--json", arguments->as_json, "Print it as JSON");
   info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
@@ -257,7 +258,7 @@ void add_recording(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"dm-log-writes"}));
   imported->add_option("-o,--output", arguments->output, "Recording to make")->required();
   imported->add_option("--size", arguments->size,
-                       "Of the device, which the log does not tell; default: up to the last write");
+                       "Size of the device, which is not in the log; default: up to the last write");
   imported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
   imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
 
@@ -266,7 +267,7 @@ void add_recording(CLI::App& app, int& exit_code) {
       "  headcrash recording info run.hcrec --json\n"
       "  headcrash recording export run.hcrec --format blkparse -o run.txt\n"
       "  headcrash recording import guest.log --format dm-log-writes -o guest.hcrec\n\n"
-      "A recording without a whole end is read up to it; a damaged one exits with 2.");
+      "A truncated recording is read as far as it is complete; a damaged one exits with 2.");
 }
 
 }  // namespace headcrash::cli

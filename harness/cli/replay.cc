@@ -79,7 +79,7 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
 }
 
 /// Prints it and returns the exit code.
-int tell_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, bool as_json) {
+int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, bool as_json) {
   if (as_json) {
     print(describe(now, then));
   } else {
@@ -91,19 +91,19 @@ int tell_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, 
 
 /// A replay that could not be done says nothing about the file system.
 int cannot_tell(const Error& error, bool as_json) {
-  tell(error, as_json);
+  report_error(error, as_json);
   return kCannotTell;
 }
 
 int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto checker = checker_of(trial, opened);
-  if (!checker) return tell(checker.error(), arguments.as_json);
+  if (!checker) return report_error(checker.error(), arguments.as_json);
   const auto lab = one_guest(trial, opened);
   if (!lab) return cannot_tell(lab.error(), arguments.as_json);
   explorer::StateOutcome outcome =
       checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
-  return tell_outcome(now, trial.outcome, arguments.as_json);
+  return report_outcome(now, trial.outcome, arguments.as_json);
 }
 
 /// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same
@@ -111,12 +111,12 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened, const Repl
 /// it.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
-  if (!campaign) return tell(campaign.error(), arguments.as_json);
+  if (!campaign) return report_error(campaign.error(), arguments.as_json);
   const auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan) {
-    return tell({trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-                 "it was made by another version of headcrash"},
-                arguments.as_json);
+    return report_error({trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
+                         "it was made by another version of headcrash"},
+                        arguments.as_json);
   }
   auto scratch = base::ScratchFolder::make();
   if (!scratch) return cannot_tell(scratch.error(), arguments.as_json);
@@ -137,7 +137,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   Replayed now{.what = record->key, .judgement = {verdict_named(record->verdict), record->summary}};
   for (const db::FindingRecord& each : record->findings)
     now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
-  return tell_outcome(now, trial.outcome, arguments.as_json);
+  return report_outcome(now, trial.outcome, arguments.as_json);
 }
 
 /// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own
@@ -205,12 +205,12 @@ Result<void> take_kernel(const ReplayArguments& arguments, StoredTrial& trial) {
 
 int replay(const ReplayArguments& arguments) {
   auto trial = find_trial(arguments.trial);
-  if (!trial) return tell(trial.error(), arguments.as_json);
+  if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto taken = take_kernel(arguments, *trial); !taken)
-    return tell(taken.error(), arguments.as_json);
+    return report_error(taken.error(), arguments.as_json);
   if (trial->state.empty() && !arguments.shell) return replay_cut(*trial, arguments);
   const auto opened = open_state(*trial);
-  if (!opened) return tell(opened.error(), arguments.as_json);
+  if (!opened) return report_error(opened.error(), arguments.as_json);
   return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
 }
 
@@ -227,7 +227,7 @@ int run(const ReplayArguments& arguments) {
 
 void add_replay(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("replay", "Runs one trial, or one crash state of it, once more on a fresh guest");
+      app.add_subcommand("replay", "Repeats a trial, or one crash state of it, on a fresh guest");
   const auto arguments = std::make_shared<ReplayArguments>();
   add_trial_options(*command, arguments->trial);
   command->add_option(

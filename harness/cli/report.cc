@@ -19,7 +19,7 @@ struct ReportArguments {
 
 int run_report(const ReportArguments& arguments) {
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
-  if (!database) return tell(database.error(), arguments.as_json);
+  if (!database) return report_error(database.error(), arguments.as_json);
   report::ReportOptions options{.output = arguments.output, .csv = arguments.csv, .junit = arguments.junit};
   if (arguments.run != 0) options.run = arguments.run;
   if (!arguments.baseline.empty()) {
@@ -28,7 +28,7 @@ int run_report(const ReportArguments& arguments) {
     if (arguments.baseline_run != 0) options.baseline->run = arguments.baseline_run;
   }
   Result<report::ReportResult> written = report::write_report(*database, options);
-  if (!written) return tell(written.error(), arguments.as_json);
+  if (!written) return report_error(written.error(), arguments.as_json);
   if (arguments.as_json) {
     written->summary["page"] = written->page.string();
     print(written->summary);
@@ -65,7 +65,7 @@ void add_report(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"
       "  headcrash report --db now.db --baseline last-week.db --junit bench.xml --csv tables\n\n"
-      "Exit code 1: a trial did not come out as its file system promises, or a cell became slower than the "
+      "Exit code 1: a trial was not as expected, or a cell became slower than the "
       "baseline.");
   command->callback([arguments, &exit_code] { exit_code = run_report(*arguments); });
 }

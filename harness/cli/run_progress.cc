@@ -47,7 +47,7 @@ void show_progress(const campaign::CampaignProgress& progress) {
              progress.planned, left, progress.running, trial.verdict, trial.wall_ms / 1000, told);
 }
 
-void tell_interrupted(const ResumedCommand& what) {
+void report_interrupted(const ResumedCommand& what) {
   std::vector<std::string> words{"headcrash", what.command, what.name, "--db", what.database};
   if (!what.shard.empty()) words.insert(words.end(), {"--shard", what.shard});
   if (what.jobs != 1) words.insert(words.end(), {"--jobs", std::to_string(what.jobs)});
@@ -57,7 +57,7 @@ void tell_interrupted(const ResumedCommand& what) {
   fmt::print(stderr, "headcrash: interrupted; resume with: {}\n", shell_line(words));
 }
 
-void tell_finished_before(std::int64_t run) {
+void report_finished_before(std::int64_t run) {
   fmt::print(stderr, "headcrash: run {} is already finished; a new run begins without --resume\n", run);
 }
 

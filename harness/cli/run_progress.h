@@ -25,7 +25,7 @@ struct ResumedCommand {
   bool stop_at_first = false, as_json = false;
 };
 /// On standard error, ready to be pasted into a shell.
-void tell_interrupted(const ResumedCommand& what);
-void tell_finished_before(std::int64_t run);
+void report_interrupted(const ResumedCommand& what);
+void report_finished_before(std::int64_t run);
 
 }  // namespace headcrash::cli

@@ -87,8 +87,8 @@ Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
   return all;
 }
 
-void tell_how_to_attach(const device::ServedDevice& served, const std::vector<Attached>& devices,
-                        const ServeArguments& arguments) {
+void report_how_to_attach(const device::ServedDevice& served, const std::vector<Attached>& devices,
+                          const ServeArguments& arguments) {
   std::vector<std::string> words;
   nlohmann::json list = nlohmann::json::array();
   for (const Attached& one : devices) {
@@ -133,9 +133,9 @@ int serve_one_state(const ServeArguments& arguments) {
                            !arguments.control.empty() || !arguments.write_cache.empty() ||
                            !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
-    return tell({"--states", "serves a crash state, not hardware",
-                 "leave out everything but --state, --machine, --record, --json and a command"},
-                arguments.as_json);
+    return report_error({"--states", "serves a crash state, not hardware",
+                         "leave out everything but --state, --machine, --record, --json and a command"},
+                        arguments.as_json);
   return serve_state({.recording = arguments.states,
                       .state = arguments.state,
                       .machine = arguments.machine,
@@ -147,25 +147,27 @@ int serve_one_state(const ServeArguments& arguments) {
 int serve(ServeArguments& arguments) {
   if (!arguments.states.empty()) return serve_one_state(arguments);
   if (!arguments.state.empty())
-    return tell({"--state", "names a state of no recording", "add --states RECORDING"}, arguments.as_json);
+    return report_error({"--state", "names a state of no recording", "add --states RECORDING"},
+                        arguments.as_json);
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
-  if (!spec) return tell(spec.error(), arguments.as_json);
+  if (!spec) return report_error(spec.error(), arguments.as_json);
   catch_interrupts();
   // Sockets that were not named lie in a folder that goes with the server.
   const Result<base::ScratchFolder> folder = base::ScratchFolder::make();
-  if (!folder) return tell(folder.error(), arguments.as_json);
+  if (!folder) return report_error(folder.error(), arguments.as_json);
   auto served = device::ServedDevice::start(*spec, folder->path());
-  if (!served) return tell(served.error(), arguments.as_json);
+  if (!served) return report_error(served.error(), arguments.as_json);
   const auto devices = attached_devices(**served);
-  if (!devices) return tell(devices.error(), arguments.as_json);
+  if (!devices) return report_error(devices.error(), arguments.as_json);
   if (!arguments.command.empty()) {
     std::vector<std::string> words;
     for (const Attached& one : *devices) words.insert(words.end(), one.qemu.begin(), one.qemu.end());
     return run_command(arguments.command, words);
   }
-  tell_how_to_attach(**served, *devices, arguments);
+  report_how_to_attach(**served, *devices, arguments);
   while (!interrupted() && (*served)->alive()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  if (const auto stopped = (*served)->stop(); !stopped) return tell(stopped.error(), arguments.as_json);
+  if (const auto stopped = (*served)->stop(); !stopped)
+    return report_error(stopped.error(), arguments.as_json);
   return kFine;
 }
 
@@ -190,7 +192,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
   command->add_option("--store", arguments->store, "Folder that keeps the bytes; default: memory");
   command->add_option("--record", arguments->record, "Record everything that happens to this file");
-  command->add_option("--clock", arguments->clock, "real, real:K (K times slower than life) or off")
+  command->add_option("--clock", arguments->clock, "real, real:K (K times slower than real time) or off")
       ->capture_default_str();
   command
       ->add_option("--write-cache", arguments->write_cache,
@@ -203,9 +205,9 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,
-                      "Instead of hardware: a state of this recording, to look around in");
+                      "Instead of hardware: serve a crash state of this recording");
   command->add_option("--state", arguments->state,
-                      "Which one, for example w1234-17 (default: the last, with all writes there)");
+                      "Which crash state, for example w1234-17; default: the last, with all writes");
   command->add_option("--seed", arguments->seed, "Seed of everything random")->capture_default_str();
   command->add_option("--socket", arguments->socket,
                       "NBD socket; default: in a folder that goes with the server");

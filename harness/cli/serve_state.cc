@@ -37,8 +37,8 @@ std::vector<ServedDisk> disks_of(const ServeState& what, const record::Recording
   return disks;
 }
 
-void tell_how(const ServeState& what, const std::string& state, const std::filesystem::path& socket,
-              const std::vector<ServedDisk>& disks, const std::vector<std::string>& words) {
+void report_how(const ServeState& what, const std::string& state, const std::filesystem::path& socket,
+                const std::vector<ServedDisk>& disks, const std::vector<std::string>& words) {
   if (what.as_json) {
     nlohmann::json list = nlohmann::json::array();
     for (const ServedDisk& disk : disks)
@@ -60,18 +60,18 @@ void tell_how(const ServeState& what, const std::string& state, const std::files
 
 int serve_state(const ServeState& what) {
   const auto run = states::RunHistory::load(what.recording);
-  if (!run) return tell(run.error(), what.as_json);
+  if (!run) return report_error(run.error(), what.as_json);
   const std::string state =
       !what.state.empty() ? what.state
                           : fmt::format("{}{}", (*run)->has_media_events() ? 'p' : 'w', (*run)->events());
   catch_interrupts();
   const auto folder = base::ScratchFolder::make();
-  if (!folder) return tell(folder.error(), what.as_json);
+  if (!folder) return report_error(folder.error(), what.as_json);
   const auto server = device::StateServer::start(1, folder->path());
-  if (!server) return tell(server.error(), what.as_json);
+  if (!server) return report_error(server.error(), what.as_json);
   device::StageLoad load{.stage = 0, .recording = what.recording, .state = state, .machine = what.machine};
   if (!what.record.empty()) load.record = what.record;
-  if (const auto loaded = (*server)->load(load); !loaded) return tell(loaded.error(), what.as_json);
+  if (const auto loaded = (*server)->load(load); !loaded) return report_error(loaded.error(), what.as_json);
 
   const auto disks = disks_of(what, (*run)->header(), (*server)->socket());
   std::vector<std::string> words;
@@ -80,15 +80,15 @@ int serve_state(const ServeState& what) {
   if (!what.command.empty()) {
     exit_code = run_command(what.command, words);
   } else {
-    tell_how(what, state, (*server)->socket(), disks, words);
+    report_how(what, state, (*server)->socket(), disks, words);
     while (!interrupted() && (*server)->alive()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   // Ctrl-C reaches the server too: it is ending by itself then, which completes a recording as well.
   const bool ends_by_itself = interrupted();
   if (!what.record.empty() && !ends_by_itself)
-    if (const auto sealed = (*server)->seal(0); !sealed) return tell(sealed.error(), what.as_json);
+    if (const auto sealed = (*server)->seal(0); !sealed) return report_error(sealed.error(), what.as_json);
   if (const auto stopped = (*server)->stop(); !stopped && !ends_by_itself)
-    return tell(stopped.error(), what.as_json);
+    return report_error(stopped.error(), what.as_json);
   return exit_code;
 }
 

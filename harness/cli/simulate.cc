@@ -10,7 +10,7 @@
 
 #include "harness/cli/command.h"
 #include "plugin/base/size.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/replay/csv.h"
 #include "plugin/replay/random_requests.h"
@@ -249,38 +249,43 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
 
 int simulate(const SimulateArguments& arguments) {
   if (arguments.trace.empty() == arguments.random.empty()) {
-    return tell({"simulate", "needs one of --trace and --random", "say what to replay"}, arguments.as_json);
+    return report_error({"simulate", "needs one of --trace and --random", "say what to replay"},
+                        arguments.as_json);
   }
   if (arguments.profile.empty() == arguments.machine.empty()) {
-    return tell({"simulate", "needs one of --profile and --machine", "say on what: headcrash list profiles"},
-                arguments.as_json);
+    return report_error(
+        {"simulate", "needs one of --profile and --machine", "say on what: headcrash list profiles"},
+        arguments.as_json);
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
-    return tell({"--machine", "says size and write cache of each device itself", "put them into the file"},
-                arguments.as_json);
+    return report_error(
+        {"--machine", "says size and write cache of each device itself", "put them into the file"},
+        arguments.as_json);
   }
   if (arguments.csv == "-" && arguments.as_json) {
-    return tell({"--csv -", "and --json would share standard output", "write the CSV to a file"}, true);
+    return report_error({"--csv -", "and --json would share standard output", "write the CSV to a file"},
+                        true);
   }
   if (arguments.scheduler != "fcfs" && arguments.queue == 0) {
-    return tell({"--scheduler", "has nothing to choose from when the device is given everything at once",
-                 "say with --queue how many requests it gets at a time"},
-                arguments.as_json);
+    return report_error(
+        {"--scheduler", "has nothing to choose from when the device is given everything at once",
+         "say with --queue how many requests it gets at a time"},
+        arguments.as_json);
   }
   catch_interrupts();
   auto machine = machine_of(arguments);
-  if (!machine) return tell(machine.error(), arguments.as_json);
+  if (!machine) return report_error(machine.error(), arguments.as_json);
   const auto plan = profiles::plan(std::move(machine->devices));
-  if (!plan) return tell(plan.error(), arguments.as_json);
-  model::NullWitness nobody;
+  if (!plan) return report_error(plan.error(), arguments.as_json);
+  model::NullObserver nobody;
   auto built = profiles::build(*plan, nobody, {.seed = arguments.seed});
-  if (!built) return tell(built.error(), arguments.as_json);
+  if (!built) return report_error(built.error(), arguments.as_json);
   for (const model::FaultSpec& fault : machine->faults) {
     if (const auto added = built->add_fault(*plan, fault); !added)
-      return tell(added.error(), arguments.as_json);
+      return report_error(added.error(), arguments.as_json);
   }
   const Result<Outcome> outcome = run(arguments, *built);
-  if (!outcome) return tell(outcome.error(), arguments.as_json);
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
   const json report = report_of(*outcome, *plan, *built);
   if (arguments.as_json) {
     print(report);
@@ -307,7 +312,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--trace", a->trace,
                       ".trace (arrival_ms dev lbn blocks flags; bit 0 of flags: a read) or\n"
                       ".closed (R|W hint lbn blocks measured_us think_us), '-' for standard input");
-  command->add_option("--format", a->format, "Of the trace, if its name does not tell")
+  command->add_option("--format", a->format, "Format of the trace; default: by its name")
       ->check(CLI::IsMember({"trace", "closed"}));
   command->add_option("--random", a->random,
                       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"

@@ -96,10 +96,10 @@ Result<void> ModelledMachine::assemble() {
   }
   if (auto made = make_image(image ? *image : *stores_.at(first_leaves_[0])); !made) return made;
   auto built =
-      profiles::build(*plan, witness_, {.seed = options_.seed, .store = [this](model::DeviceId id) {
-                                          const auto found = stores_.find(id);
-                                          return found == stores_.end() ? nullptr : found->second.get();
-                                        }});
+      profiles::build(*plan, observer_, {.seed = options_.seed, .store = [this](model::DeviceId id) {
+                                           const auto found = stores_.find(id);
+                                           return found == stores_.end() ? nullptr : found->second.get();
+                                         }});
   if (!built) return pass_on(built);
   built_ = *std::move(built);
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());

@@ -32,7 +32,7 @@
 #include "fs-adapters/system_under_test.h"
 #include "harness/experiment/i486_33.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 
 namespace headcrash::experiment {
@@ -152,7 +152,7 @@ class ModelledMachine : private os::DiskTracer {
 
   // From the bottom up; what is below outlives what is above.
   ModelledMachineOptions options_;
-  model::NullWitness witness_;
+  model::NullObserver observer_;
   std::map<model::DeviceId, std::unique_ptr<media::MemoryStore>> stores_;  ///< of each leaf
   std::vector<model::DeviceId> first_leaves_;                              ///< those below the first device
   profiles::BuiltMachine built_;

@@ -4,8 +4,8 @@
 // Phases that are not measured are followed by quiet (nothing dirty, nothing under way); measured ones follow
 // each other without a pause, as a user's commands do, and the last of them is followed by quiet. What the
 // disk did is counted up to that instant, since a driver's trace of the paper goes on until the last request:
-// table 2 counts writes that the syncer sends after the user has gone. Phases are told apart by when requests
-// were dispatched, so that only the last measured one has what comes after.
+// table 2 counts writes that the syncer sends after the user has gone. Phases are distinguished by when
+// requests were dispatched, so that only the last measured one has what comes after.
 //
 // Before the first phase that wants it (after_cut) the power is cut, with what is dirty at that instant, and the
 // machine recovers. That is told as two phases of their own, `repair` and `mount`: a repair that was not needed has

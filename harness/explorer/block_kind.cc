@@ -20,7 +20,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kPieceBytes = 4096;
-constexpr std::size_t kPartsTold = 6;
+constexpr std::size_t kPartsShown = 6;
 
 std::uint64_t little(Bytes block, std::size_t at, std::size_t width) {
   std::uint64_t value = 0;
@@ -119,11 +119,11 @@ class Parts {
   }
   std::string text() const {
     std::string text;
-    for (std::size_t i = 0; i < parts_.size() && i < kPartsTold; ++i) {
+    for (std::size_t i = 0; i < parts_.size() && i < kPartsShown; ++i) {
       const auto& [what, count] = parts_[i];
       text += (i == 0 ? "" : "; ") + (count == 1 ? what : fmt::format("{} x {}", count, what));
     }
-    if (parts_.size() > kPartsTold) text += fmt::format("; {} more", parts_.size() - kPartsTold);
+    if (parts_.size() > kPartsShown) text += fmt::format("; {} more", parts_.size() - kPartsShown);
     return text;
   }
 

@@ -166,7 +166,7 @@ TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystemDoes) {
   guest.put_under({});
 }
 
-/// What goes wrong in the laboratory is told as such, and the next state is checked by a guest that knows
+/// What goes wrong in the laboratory is reported as such, and the next state is checked by a guest that knows
 /// nothing of it.
 TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
@@ -280,7 +280,7 @@ TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
   }
 }
 
-/// Three files, each told to be persistent after its fsync; the verifier looks for those that it is told of.
+/// Three files, each reported persistent after its fsync; the verifier looks for those in its list.
 constexpr const char* kApplication = R"(
 title = "fsync and tell"
 tools = ["sh", "dd"]
@@ -311,7 +311,7 @@ TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
     ASSERT_TRUE(recorded) << recorded.error().summary;
     ASSERT_FALSE(recorded->failure) << *recorded->failure;
     const auto opened = open_recorded_workload(recorded->recording);
-    ASSERT_TRUE(opened && opened->application) << "who is to judge is told beside the recording";
+    ASSERT_TRUE(opened && opened->application) << "the judging program is named beside the recording";
     const ExplorationResult result = explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
     EXPECT_TRUE(result.judged);
     EXPECT_EQ(result.disagreements, 0U);
@@ -320,7 +320,8 @@ TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
-    // Before the first mark only what was prepared can be missing; after it, what was told of, too.
+    // Before the first mark only what was prepared can be missing; after it, what was reported persistent,
+    // too.
     const auto lost_what_was_told = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

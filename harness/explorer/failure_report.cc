@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/explorer/account.h"
+#include "harness/explorer/failure_text.h"
 #include "harness/explorer/lost_writes.h"
 #include "harness/explorer/minimise.h"
 #include "plugin/record/recording.h"
@@ -113,8 +113,8 @@ Result<void> FailureReporter::make_writes_of_physical() {
   const auto writes = as_lost_writes(*here_.run, here_.state);
   if (!writes) return pass_on(writes);
   if (!*writes) return {};
-  notes_.push_back(
-      fmt::format("The medium held what {} holds; that is told here.", states::format(**writes)));
+  notes_.push_back(fmt::format("The medium held what {} holds; this report describes that state.",
+                               states::format(**writes)));
   here_.state = **writes;
   return {};
 }
@@ -123,7 +123,7 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
   if (failing.state.base != CrashState::Base::writes || options_.state_checks == 0) return;
   const auto half = steady_clock::now() + (deadline_ - steady_clock::now()) / 2;
   const MinimisedState small =
-      minimise_state(failing.state, loose_requests(*failing.run, failing.state),
+      minimise_state(failing.state, unflushed_requests(*failing.run, failing.state),
                      [&](const CrashState& state) {
                        StateOutcome outcome = failing.checker->check(guest_, state, {});
                        if (!same(outcome)) return false;
@@ -132,11 +132,9 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
                      },
                      {.checks = options_.state_checks, .out_of_time = [&] { return out_of_time(half); }});
   failing.state = small.state;
-  notes_.push_back(
-      fmt::format("Of {} lost or torn writes {} {} left, {} ({} states checked).", small.lost_before,
-                  small.lost, small.lost == 1 ? "is" : "are",
-                  small.minimal ? "and none of them can be spared" : "and fewer may do: the time was over",
-                  small.checks));
+  notes_.push_back(fmt::format("Lost or torn writes minimised from {} to {} ({}; states checked: {}).",
+                               small.lost_before, small.lost, small.minimal ? "minimal" : "the time was over",
+                               small.checks));
 }
 
 /// Records the operations and looks for a state that fails in the same way, where the failure was found.
@@ -196,15 +194,13 @@ void FailureReporter::minimise_operations() {
       begun, [&](const auto& operations) { return fails_too(operations); },
       {.checks = options_.workload_checks, .out_of_time = [&] { return out_of_time(deadline_); }});
   if (!smaller_) {
-    notes_.push_back(fmt::format("No shorter workload failed likewise ({} recorded anew{}).", small.checks,
-                                 small.minimal ? "" : ", then the time was over"));
+    notes_.push_back(fmt::format("No shorter workload failed in the same way ({}; workloads recorded: {}).",
+                                 small.minimal ? "all were tried" : "the time was over", small.checks));
     return;
   }
-  notes_.push_back(
-      fmt::format("Of {} operations {} are left, {} ({} workloads recorded anew).",
-                  workload_.operations.size(), smaller_->workload.operations.size(),
-                  small.minimal ? "and none of them can be spared" : "and fewer may do: the time was over",
-                  small.checks));
+  notes_.push_back(fmt::format("Operations minimised from {} to {} ({}; workloads recorded: {}).",
+                               workload_.operations.size(), smaller_->workload.operations.size(),
+                               small.minimal ? "minimal" : "the time was over", small.checks));
 }
 
 /// Once more on a fresh guest and wholly in it.
@@ -223,19 +219,21 @@ Result<FailureReport> FailureReporter::run() {
     if (const auto told = make_writes_of_physical(); !told) return pass_on(told);
     minimise_lost_writes(here_);
     if (here_.state == original.state) {
-      notes_.push_back("Seen again on a fresh guest, recovered wholly in it.");
+      notes_.push_back("Reproduced on a fresh guest, with all of recovery in the guest.");
     } else if (confirm(here_)) {
-      notes_.push_back("Seen again as it is told here on a fresh guest, recovered wholly in it.");
+      notes_.push_back("Reproduced as described on a fresh guest, with all of recovery in the guest.");
     } else {
       here_ = original;
-      notes_.push_back("The smaller state did not fail on a fresh guest: the one that was found is told.");
+      notes_.push_back(
+          "The smaller state did not fail on a fresh guest: this report describes the original one.");
     }
     minimise_operations();
     if (smaller_) {
       minimise_lost_writes(*smaller_);
       if (!confirm(*smaller_)) {
         smaller_.reset();
-        notes_.push_back("The smaller workload did not fail on a fresh guest: the whole one is told.");
+        notes_.push_back(
+            "The smaller workload did not fail on a fresh guest: this report describes the original one.");
       }
     }
   } else {
@@ -258,15 +256,15 @@ Result<FailureReport> FailureReporter::run() {
     commands.push_back(fmt::format("headcrash replay {} --fs {}{} --state {}", as_typed(*report.recording),
                                    filesystem_.name, guest_.machine().as_options(), report.recording_state));
   }
-  auto account = write_account({.filesystem = &filesystem_,
-                                .workload = &told.workload,
-                                .run = told.run.get(),
-                                .state = told.state,
-                                .outcome = &told.outcome,
-                                .kind = kind_,
-                                .faults = guest_.machine().faults_in_recovery(),
-                                .notes = notes_,
-                                .replay = commands});
+  auto account = failure_text({.filesystem = &filesystem_,
+                               .workload = &told.workload,
+                               .run = told.run.get(),
+                               .state = told.state,
+                               .outcome = &told.outcome,
+                               .kind = kind_,
+                               .faults = guest_.machine().faults_in_recovery(),
+                               .notes = notes_,
+                               .replay = commands});
   if (!account) return pass_on(account);
   report.account = std::move(*account);
   return report;

@@ -6,7 +6,7 @@
 //   its operations --fewest operations--> another, shorter recording, with a failing state of its own,
 //                                         which is minimised likewise, confirmed, and kept
 //
-// All of it is bounded: what is not minimal when the time is over is told to be so.
+// All of it is bounded: what is not minimal when the time is over is marked as such.
 
 #include <atomic>
 #include <chrono>
@@ -35,8 +35,8 @@ struct ReportOptions {
   std::filesystem::path recordings;  ///< existing folder where the recording of a smaller workload is kept
   std::string replay;                ///< "headcrash replay 17 --db x.db": --state NAME is added
   std::chrono::seconds limit{90};    ///< for all of it
-  std::size_t state_checks = 150;    ///< to minimise one state; 0: it is told as it was found
-  std::size_t workload_checks = 60;  ///< workloads that are recorded anew
+  std::size_t state_checks = 150;    ///< to minimise one state; 0: it is reported as found
+  std::size_t workload_checks = 60;  ///< workloads that are recorded again
   std::size_t states_per_workload = 40;  ///< of the strategy that had found the failure
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -47,7 +47,7 @@ struct FailureReport {
   std::string tier;             ///< the strongest that is broken
   std::string operations;       ///< one a line; the fewest that were found to fail
   std::string minimised_state;  ///< of the failure's own recording
-  std::string account;          ///< account.h
+  std::string account;          ///< failure_text.h
   std::string replay;           ///< the command that shows minimised_state
   /// Of the smaller workload, if there is one, and its failing state.
   std::optional<std::filesystem::path> recording;

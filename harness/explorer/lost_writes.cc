@@ -15,7 +15,8 @@ using states::RecordedWrite;
 using states::RunHistory;
 using states::TornWrite;
 
-constexpr std::size_t kDescribedBytes = 1 << 20;  // of one write; larger ones are told by their beginning
+constexpr std::size_t kDescribedBytes = 1
+                                        << 20;  // of one write; larger ones are described by their beginning
 constexpr std::size_t kComparedBytes = 64 << 20;
 
 /// A write that was sent to one of the disks.
@@ -26,16 +27,16 @@ struct SentWrite {
 };
 using SentWrites = std::vector<SentWrite>;  ///< by submission
 
-SentWrites loose_writes(const RunHistory& run, const CrashState& state) {
-  SentWrites loose;
-  for (const states::LooseWrite& one : run.loose_of(state))
-    loose.push_back({one.device, &run.writes(one.device)[one.write], std::nullopt});
-  return loose;
+SentWrites unflushed_writes(const RunHistory& run, const CrashState& state) {
+  SentWrites unflushed;
+  for (const states::UnflushedWrite& one : run.unflushed_of(state))
+    unflushed.push_back({one.device, &run.writes(one.device)[one.write], std::nullopt});
+  return unflushed;
 }
 
 SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
   SentWrites missing;
-  for (SentWrite one : loose_writes(run, state)) {
+  for (SentWrite one : unflushed_writes(run, state)) {
     const auto each = missing_write(state, one.write->request);
     if (!each) continue;
     one.torn = each->torn;
@@ -65,7 +66,7 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
   const auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);
   SentWrites missing;
-  for (SentWrite one : loose_writes(run, physical)) {
+  for (SentWrite one : unflushed_writes(run, physical)) {
     const RecordedWrite* write = one.write;
     const auto sent = sent_bytes(*reader, *write, kComparedBytes);
     if (!sent) return pass_on(sent);
@@ -123,18 +124,18 @@ Result<void> fill_in_times(const RunHistory& run, const CrashState& state, LostW
 
 }  // namespace
 
-std::optional<MissingWrite> missing_write(const CrashState& state, model::RequestId loose) {
+std::optional<MissingWrite> missing_write(const CrashState& state, model::RequestId unflushed) {
   const auto torn = std::find_if(state.torn.begin(), state.torn.end(),
-                                 [&](const TornWrite& each) { return each.request == loose; });
-  if (torn != state.torn.end()) return MissingWrite{loose, *torn};
-  const bool listed = std::binary_search(state.listed.begin(), state.listed.end(), loose);
-  if (listed == state.keep_others) return MissingWrite{loose, std::nullopt};
+                                 [&](const TornWrite& each) { return each.request == unflushed; });
+  if (torn != state.torn.end()) return MissingWrite{unflushed, *torn};
+  const bool listed = std::binary_search(state.listed.begin(), state.listed.end(), unflushed);
+  if (listed == state.keep_others) return MissingWrite{unflushed, std::nullopt};
   return std::nullopt;
 }
 
-std::vector<model::RequestId> loose_requests(const RunHistory& run, const CrashState& state) {
+std::vector<model::RequestId> unflushed_requests(const RunHistory& run, const CrashState& state) {
   std::vector<model::RequestId> requests;
-  for (const SentWrite& one : loose_writes(run, state)) requests.push_back(one.write->request);
+  for (const SentWrite& one : unflushed_writes(run, state)) requests.push_back(one.write->request);
   std::sort(requests.begin(), requests.end());
   return requests;
 }
@@ -151,7 +152,7 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
   } else {
     missing = listed_missing(run, state);
   }
-  LostWrites lost{.loose = loose_writes(run, state).size()};
+  LostWrites lost{.unflushed = unflushed_writes(run, state).size()};
   const auto reader = record::RecordingReader::open(run.path());
   if (!reader) return pass_on(reader);
   const auto devices = run.devices_of(state);

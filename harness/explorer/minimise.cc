@@ -100,21 +100,21 @@ class DeltaDebugging {
 };
 
 std::vector<MissingWrite> missing_in(const states::CrashState& state,
-                                     std::span<const model::RequestId> loose) {
+                                     std::span<const model::RequestId> unflushed) {
   std::vector<MissingWrite> missing;
-  for (const model::RequestId request : loose)
+  for (const model::RequestId request : unflushed)
     if (const auto each = missing_write(state, request)) missing.push_back(*each);
   return missing;
 }
 
 /// Names are bounded: what is listed is whichever are fewer, the lost or the kept.
-states::CrashState with_missing(const states::CrashState& like, std::span<const model::RequestId> loose,
+states::CrashState with_missing(const states::CrashState& like, std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {
   states::CrashState state = like;
   state.torn.clear();
   std::vector<model::RequestId> lost, kept;
   auto next = missing.begin();
-  for (const model::RequestId request : loose) {
+  for (const model::RequestId request : unflushed) {
     if (next == missing.end() || next->request != request) {
       kept.push_back(request);
       continue;
@@ -160,14 +160,14 @@ std::string format(const FailureKind& kind) {
   return kind.tier ? fmt::format("{} ({})", verdict, oracle::name(*kind.tier)) : verdict;
 }
 
-MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> loose,
+MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits) {
   if (failing.base != states::CrashState::Base::writes) return {.state = failing};
-  const std::vector<MissingWrite> all = missing_in(failing, loose);
+  const std::vector<MissingWrite> all = missing_in(failing, unflushed);
   const auto state_of = [&](const Chosen& chosen) {
     std::vector<MissingWrite> missing;
     for (const std::size_t i : chosen) missing.push_back(all[i]);
-    return with_missing(failing, loose, missing);
+    return with_missing(failing, unflushed, missing);
   };
   DeltaDebugging search({.usable = [](const Chosen& chosen) { return chosen; },
                          .still_fails = [&](const Chosen& chosen) { return still_fails(state_of(chosen)); }},

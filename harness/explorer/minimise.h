@@ -54,9 +54,10 @@ struct MinimisedState {
   std::size_t checks = 0;
   bool minimal = false;  ///< every write that is still lost or torn is needed; false: the limits came first
 };
-/// Fewer lost or torn writes of the same recording. `loose`: the requests that no completed flush covers at
-/// the cut (RunHistory::loose_at), ascending. A state that is not of base `writes` comes back as it is.
-MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> loose,
+/// Fewer lost or torn writes of the same recording. `unflushed`: the requests that no completed flush covers
+/// at the cut (RunHistory::unflushed_at), ascending. A state that is not of base `writes` comes back as it
+/// is.
+MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits);
 
 using WorkloadExaminer = std::function<bool(const std::vector<workload::Operation>&)>;
@@ -66,7 +67,7 @@ struct MinimisedWorkload {
   bool minimal = false;
 };
 /// Fewer operations. What is asked about can always be executed: an operation whose file or name went goes
-/// too, appends land where the file ends, and stamps are numbered anew (harness/workload/draft.h).
+/// too, appends land where the file ends, and stamps are renumbered (harness/workload/draft.h).
 MinimisedWorkload minimise_workload(std::span<const workload::Operation> failing,
                                     const WorkloadExaminer& still_fails, const MinimiseLimits& limits);
 

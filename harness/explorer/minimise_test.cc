@@ -16,10 +16,10 @@ using states::CrashState;
 using workload::Operation;
 using Requests = std::vector<model::RequestId>;
 
-/// The requests that a state loses or tears, of those that are loose.
-std::set<model::RequestId> missing(const CrashState& state, const Requests& loose) {
+/// The requests that a state loses or tears, of those that are unflushed.
+std::set<model::RequestId> missing(const CrashState& state, const Requests& unflushed) {
   std::set<model::RequestId> lost;
-  for (const model::RequestId request : loose) {
+  for (const model::RequestId request : unflushed) {
     const bool listed = std::count(state.listed.begin(), state.listed.end(), request) > 0;
     const bool torn = std::any_of(state.torn.begin(), state.torn.end(),
                                   [&](const auto& each) { return each.request == request; });
@@ -34,11 +34,11 @@ Requests numbers(model::RequestId first, std::size_t count) {
   return requests;
 }
 
-StateExaminer needs(const std::set<model::RequestId>& cause, const Requests& loose,
+StateExaminer needs(const std::set<model::RequestId>& cause, const Requests& unflushed,
                     std::size_t* asked = nullptr) {
   return [=](const CrashState& state) {
     if (asked != nullptr) ++*asked;
-    const auto lost = missing(state, loose);
+    const auto lost = missing(state, unflushed);
     return std::includes(lost.begin(), lost.end(), cause.begin(), cause.end());
   };
 }
@@ -47,50 +47,52 @@ TEST(MinimiseState, FindsEveryKnownCause) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
-    const Requests loose = numbers(10, 1 + random.below(40));
+    const Requests unflushed = numbers(10, 1 + random.below(40));
     std::set<model::RequestId> cause;
-    for (std::uint64_t i = random.below(4); i > 0; --i) cause.insert(loose[random.below(loose.size())]);
-    // Lose-all, or a part of the loose writes that holds the cause, told either way.
+    for (std::uint64_t i = random.below(4); i > 0; --i)
+      cause.insert(unflushed[random.below(unflushed.size())]);
+    // Lose-all, or a part of the unflushed writes that holds the cause, told either way.
     CrashState state{.event = 77, .keep_others = false};
     if (random.below(2) == 0) {
       state.keep_others = random.below(2) == 0;
-      for (const auto request : loose) {
+      for (const auto request : unflushed) {
         const bool lost = cause.contains(request) || random.below(2) == 0;
         if (lost == state.keep_others) state.listed.push_back(request);
       }
     }
     std::size_t asked = 0;
     const MinimisedState small =
-        minimise_state(state, loose, needs(cause, loose, &asked), {.checks = 10'000});
-    EXPECT_EQ(missing(small.state, loose), cause);
+        minimise_state(state, unflushed, needs(cause, unflushed, &asked), {.checks = 10'000});
+    EXPECT_EQ(missing(small.state, unflushed), cause);
     EXPECT_EQ(small.lost, cause.size());
-    EXPECT_EQ(small.lost_before, missing(state, loose).size());
+    EXPECT_EQ(small.lost_before, missing(state, unflushed).size());
     EXPECT_EQ(small.checks, asked);
     EXPECT_TRUE(small.minimal);
     EXPECT_EQ(small.state.event, 77U);
-    EXPECT_LE(small.state.listed.size(), loose.size() / 2 + 1) << "the shorter of both lists makes the name";
+    EXPECT_LE(small.state.listed.size(), unflushed.size() / 2 + 1)
+        << "the shorter of both lists makes the name";
   }
 }
 
 /// Losing one of two is enough: either is minimal, and both together are not.
 TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
-  const Requests loose = numbers(1, 12);
+  const Requests unflushed = numbers(1, 12);
   const auto either = [&](const CrashState& state) {
-    const auto lost = missing(state, loose);
+    const auto lost = missing(state, unflushed);
     return lost.contains(7) || lost.contains(15);
   };
-  const MinimisedState small = minimise_state({.keep_others = false}, loose, either, {});
-  EXPECT_EQ(missing(small.state, loose).size(), 1U);
+  const MinimisedState small = minimise_state({.keep_others = false}, unflushed, either, {});
+  EXPECT_EQ(missing(small.state, unflushed).size(), 1U);
   EXPECT_TRUE(small.minimal);
 }
 
 TEST(MinimiseState, KeepsATearThatIsNeededAndMendsOneThatIsNot) {
-  const Requests loose = numbers(1, 6);  // 1 3 5 7 9 11
+  const Requests unflushed = numbers(1, 6);  // 1 3 5 7 9 11
   CrashState state{.event = 9, .listed = {1, 3}, .torn = {{5, 0, 4}, {7, 2, 1}}};
   const auto examine = [](const CrashState& s) {
     return std::count(s.torn.begin(), s.torn.end(), states::TornWrite{7, 2, 1}) == 1;
   };
-  const MinimisedState small = minimise_state(state, loose, examine, {});
+  const MinimisedState small = minimise_state(state, unflushed, examine, {});
   EXPECT_EQ(small.lost_before, 4U);
   EXPECT_EQ(small.lost, 1U);
   EXPECT_EQ(small.state.torn, (std::vector<states::TornWrite>{{7, 2, 1}}));
@@ -99,19 +101,20 @@ TEST(MinimiseState, KeepsATearThatIsNeededAndMendsOneThatIsNot) {
 }
 
 TEST(MinimiseState, StopsAtItsLimitsWithSomethingThatStillFails) {
-  const Requests loose = numbers(1, 64);
+  const Requests unflushed = numbers(1, 64);
   const std::set<model::RequestId> cause{3, 41, 99};
   for (const std::size_t checks : {0U, 1U, 5U, 12U}) {
     std::size_t asked = 0;
-    const MinimisedState small =
-        minimise_state({.keep_others = false}, loose, needs(cause, loose, &asked), {.checks = checks});
+    const MinimisedState small = minimise_state({.keep_others = false}, unflushed,
+                                                needs(cause, unflushed, &asked), {.checks = checks});
     EXPECT_EQ(asked, checks);
     EXPECT_FALSE(small.minimal);
-    EXPECT_TRUE(needs(cause, loose)(small.state));
+    EXPECT_TRUE(needs(cause, unflushed)(small.state));
   }
   std::size_t asked = 0;
-  const MinimisedState late = minimise_state({.keep_others = false}, loose, needs(cause, loose, &asked),
-                                             {.out_of_time = [] { return true; }});
+  const MinimisedState late =
+      minimise_state({.keep_others = false}, unflushed, needs(cause, unflushed, &asked),
+                     {.out_of_time = [] { return true; }});
   EXPECT_EQ(asked, 0U);
   EXPECT_FALSE(late.minimal);
 }

@@ -106,7 +106,7 @@ Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& 
 Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "keeps its log on a second disk",
-                "a stand-alone script knows of one disk only; use `headcrash replay` instead");
+                "a stand-alone script supports one disk only; use `headcrash replay` instead");
   for (const auto* command : {&filesystem.replay, &filesystem.check, &filesystem.repair}) {
     for (const std::string& word : command->argv) {
       std::string left = word;
@@ -114,14 +114,14 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
         left.erase(at, kDevicePlace.size());
       if (left.find('{') != std::string::npos && left.find('}') != std::string::npos)
         return fail(filesystem.name, fmt::format("its command has the word \"{}\"", word),
-                    "a stand-alone script knows of one disk only; use `headcrash replay` instead");
+                    "a stand-alone script supports one disk only; use `headcrash replay` instead");
     }
   }
   if (!filesystem.mount.argv.empty())
     return fail(filesystem.name, "is mounted by a command of its own", "use `headcrash replay` instead");
   if (filesystem.mount_options.find('{') != std::string::npos)
     return fail(filesystem.name, "lies on more than one disk",
-                "a stand-alone script knows of one disk only; use `headcrash replay` instead");
+                "a stand-alone script supports one disk only; use `headcrash replay` instead");
   return {};
 }
 

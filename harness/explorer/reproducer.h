@@ -5,7 +5,7 @@
 //   FOLDER/crash.raw       sparse (or crash.qcow2)
 //          reproduce.sh    refuses to do anything without --yes: it mounts a damaged image (reproduce.sh in
 //                          this folder is its constant part)
-//          account.txt     harness/explorer/account.h
+//          account.txt     harness/explorer/failure_text.h
 
 #include <filesystem>
 

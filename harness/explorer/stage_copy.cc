@@ -65,7 +65,7 @@ Result<std::vector<Range>> StageCopier::Connection::allocated() const {
                            {.callback = on_extents, .user_data = &seen, .free = nullptr}, 0) != 0) {
       return nbd_failed("its allocation cannot be asked for");
     }
-    if (seen.next == before) return fail("stage", "the server tells nothing of its allocation");
+    if (seen.next == before) return fail("stage", "the server reports no block status");
   }
   return std::move(seen.ranges);
 }

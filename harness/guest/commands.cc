@@ -216,7 +216,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// A persistence point is told to the marks disk first: a recording then knows every one the harness can know.
+// A persistence point is written to the marks disk first: a recording then knows every one the harness can
+// know.
 Answer run(const json& request, const Sender& send) {
   const auto operations = parse_operations(request.at("operations"));
   if (!operations) return tl::unexpected(operations.error());

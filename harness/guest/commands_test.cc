@@ -140,7 +140,7 @@ TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
   EXPECT_EQ(messages[2]["done"], 1);
   EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
 
-  // The program goes on only when it has been heard: the event cannot have waited for its end.
+  // The program continues only when it has been heard: the event cannot have waited for its end.
   const std::string heard = (folder.path() / "heard").string();
   std::vector<json> events;
   const std::string line =

@@ -139,7 +139,7 @@ void keep_tail(std::string& text) {
 }
 
 /// What programs left running (a FUSE file system's process) ends as a child of the guest's first process.
-void bury_orphans() {
+void reap_orphans() {
   if (::getpid() != 1) return;
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
 }
@@ -148,7 +148,7 @@ void bury_orphans() {
 
 VfsResult<ProgramEnd> run_program(const Program& program) {
   if (program.argv.empty()) return tl::unexpected(Errno{.value = EINVAL});
-  bury_orphans();
+  reap_orphans();
   const auto start = Clock::now();
   auto child = spawn(program);
   if (!child) return tl::unexpected(child.error());

@@ -71,7 +71,7 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   return {};
 }
 
-/// What a file system says of a disk that makes no sense: EUCLEAN and EBADMSG are Linux's "corrupted" and
+/// What a file system says of a corrupted disk: EUCLEAN and EBADMSG are Linux's "corrupted" and
 /// "bad checksum".
 bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;

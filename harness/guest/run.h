@@ -2,7 +2,7 @@
 // Executes a workload's operations, those of different threads side by side (harness/workload/operation.h).
 //
 // A persistence point that has succeeded is reported when all points before it in the list have been; its
-// thread waits for that and goes on only afterwards. Points that were skipped hold nobody up. The first
+// thread waits for that and continues only afterwards. Points that were skipped hold nobody up. The first
 // failure, or a report that cannot be made, ends the run: each thread stops before its next operation. With
 // continue_after_failure a failed operation is reported and the run continues, which shows what a file system
 // says after an I/O error.

@@ -1,7 +1,7 @@
 #pragma once
 // What an application's verifier said, as findings (harness/workload/application.h).
 //
-//   "lost: TEXT"    lost_synced_data: the application was told that it is persistent
+//   "lost: TEXT"    lost_synced_data: the application was promised that it is persistent
 //   "wrong: TEXT"   wrong_data: no moment of the run had it (a failed integrity check, half a transaction)
 //
 // The findings of a trial then go the same way as the oracle's, through judge_trial().

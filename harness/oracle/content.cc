@@ -38,7 +38,7 @@ struct Permitted {
   std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
   bool covered = false;
   bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
-  bool may_be_another = false;  ///< it may have been given up since, and allocated anew
+  bool may_be_another = false;  ///< it may have been given up since, and allocated again
   bool beyond_end = false;      ///< of the file as it was covered, where it may be longer than it ever was
   Tier tier = Tier::posix;
 
@@ -130,7 +130,7 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// What is given up and allocated anew is another block of the disk, perhaps an older one of the same file.
+/// What is given up and allocated again is another block of the disk, perhaps an older one of the same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;

@@ -268,7 +268,7 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 }
 
 /// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none does, the
-/// one with the fewest findings tells why. Where stale data may be seen the stamps may be those of others,
+/// one with the fewest findings says why. Where stale data may be seen the stamps may be those of others,
 /// and whoever fits may be shown.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
                        const std::vector<TokenId>& candidates) {

@@ -1,6 +1,6 @@
 // Permitted names, promised tokens, and the matching between names and tokens (names.h).
 //
-// Empty files cannot be told apart, so a name may stand for one of several tokens. Whether all promised
+// Empty files cannot be distinguished, so a name may stand for one of several tokens. Whether all promised
 // tokens show, and none shows twice, is then a bipartite matching, found by augmenting paths: promised tokens
 // first, the remaining names after them; a vertex once matched stays matched.
 #include "harness/oracle/names.h"

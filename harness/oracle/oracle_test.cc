@@ -48,8 +48,8 @@ std::vector<Verdict> kinds(const std::vector<std::string>& lines, std::optional<
 }
 using Kinds = std::vector<Verdict>;
 
-/// A stamp begins with a zero byte: a write of one byte cannot be told from none, wherever the file ends
-/// later.
+/// A stamp begins with a zero byte: a write of one byte cannot be distinguished from none, wherever the file
+/// ends later.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});

@@ -22,7 +22,7 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // Each tells whether the acting thread may have it.
+  // Each says whether the acting thread may have it.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);

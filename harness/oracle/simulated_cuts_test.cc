@@ -1,4 +1,4 @@
-// The oracle against a file system that keeps exactly its promises (loose_file_system.h): whatever it leaves
+// The oracle against a file system that keeps exactly its promises (reference_model.h): whatever it leaves
 // after a cut must be accepted, and every class of damage done to it must be found. The judge of many trees
 // (repeated_judge.h) must say the same, word for word.
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "harness/oracle/loose_file_system.h"
 #include "harness/oracle/oracle.h"
+#include "harness/oracle/reference_model.h"
 #include "harness/oracle/repeated_judge.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
@@ -59,14 +59,14 @@ struct Laboratory {
     }
   }
 
-  LooseFileSystem::Cut draw_cut() {
+  ReferenceModel::Cut draw_cut() {
     const std::size_t next = random() % points.size();
-    LooseFileSystem::Cut cut{.persisted = std::nullopt, .reached = points[next]};
+    ReferenceModel::Cut cut{.persisted = std::nullopt, .reached = points[next]};
     if (next > 0) cut.persisted = points[next - 1];
     return cut;
   }
 
-  std::vector<Finding> judge(const LooseFileSystem::Cut& cut, const Tree& tree) {
+  std::vector<Finding> judge(const ReferenceModel::Cut& cut, const Tree& tree) {
     std::vector<SeenObject> seen;
     for (const ObservedObject& object : tree)
       seen.push_back({&object, digest_of(object), repeated.lone_name(object.path)});
@@ -77,14 +77,14 @@ struct Laboratory {
 
   adapters::Promises promises;
   std::vector<Operation> operations;
-  LooseFileSystem files;
+  ReferenceModel files;
   Oracle oracle;
   RepeatedJudge repeated;
   std::mt19937_64 random;
   std::vector<std::size_t> points;
 };
 
-std::string shown(const Laboratory& lab, const LooseFileSystem::Cut& cut, const Tree& tree) {
+std::string shown(const Laboratory& lab, const ReferenceModel::Cut& cut, const Tree& tree) {
   std::string text;
   for (std::size_t i = 0; i <= cut.reached; ++i)
     text +=
@@ -127,7 +127,7 @@ TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
     for (const adapters::Promises& promises : kinds) {
       Laboratory lab(seed, promises);
       for (int i = 0; i < 20; ++i) {
-        const LooseFileSystem::Cut cut = lab.draw_cut();
+        const ReferenceModel::Cut cut = lab.draw_cut();
         const Tree tree = lab.files.tree_after(cut, lab.random);
         const std::vector<Finding> findings = lab.judge(cut, tree);
         ASSERT_TRUE(findings.empty())
@@ -139,7 +139,7 @@ TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
 }
 
 /// Damages the tree; false when this cut offers nothing to damage that way.
-using Damage = std::function<bool(Laboratory&, const LooseFileSystem::Cut&, Tree&)>;
+using Damage = std::function<bool(Laboratory&, const ReferenceModel::Cut&, Tree&)>;
 
 ObservedObject* find(Tree& tree, const std::string& path) {
   const auto at =
@@ -153,7 +153,7 @@ void remove_below(Tree& tree, const std::string& path) {
 }
 
 /// A name that must show this file, with content of which nothing is in flight.
-ObservedObject* pinned_file(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree, FileType type,
+ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree, FileType type,
                             bool with_content) {
   std::vector<ObservedObject*> found;
   for (const auto& pinned : lab.files.pinned_names(cut)) {
@@ -165,7 +165,7 @@ ObservedObject* pinned_file(Laboratory& lab, const LooseFileSystem::Cut& cut, Tr
   return found.empty() ? nullptr : found[lab.random() % found.size()];
 }
 
-ContentRun* stamped_run(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+ContentRun* stamped_run(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ObservedObject* file = pinned_file(lab, cut, tree, FileType::regular, true);
   if (file == nullptr) return nullptr;
   std::vector<ContentRun*> runs;
@@ -175,7 +175,7 @@ ContentRun* stamped_run(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& 
   return runs.empty() ? nullptr : runs[lab.random() % runs.size()];
 }
 
-bool lose_name(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool lose_name(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   std::vector<std::string> paths;
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     if (pinned.file) paths.push_back(pinned.path);
@@ -185,7 +185,7 @@ bool lose_name(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
   return true;
 }
 
-bool resurrect_name(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool resurrect_name(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     if (pinned.file || !pinned.before) continue;
     tree.push_back({.path = pinned.path, .inode = 9999, .links = 1});
@@ -195,7 +195,7 @@ bool resurrect_name(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree
 }
 
 /// The old file stands where a synced rename put a new one.
-bool undo_replacement(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool undo_replacement(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     if (!pinned.file || !pinned.before || *pinned.before == *pinned.file) continue;
     ObservedObject* now = find(tree, pinned.path);
@@ -212,21 +212,21 @@ bool undo_replacement(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tr
   return false;
 }
 
-bool lose_write(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool lose_write(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ContentRun* run = stamped_run(lab, cut, tree);
   if (run == nullptr) return false;
   *run = {.first_block = run->first_block, .blocks = 1};
   return true;
 }
 
-bool show_stale_block(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool show_stale_block(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ContentRun* run = stamped_run(lab, cut, tree);
   if (run == nullptr) return false;
   run->file = 4711;
   return true;
 }
 
-bool misplace_block(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool misplace_block(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ContentRun* run = stamped_run(lab, cut, tree);
   if (run == nullptr) return false;
   run->kind = ContentRun::Kind::moved;
@@ -234,14 +234,14 @@ bool misplace_block(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree
   return true;
 }
 
-bool show_an_older_version(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool show_an_older_version(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ContentRun* run = stamped_run(lab, cut, tree);
   if (run == nullptr || run->version < 2) return false;
   --run->version;
   return true;
 }
 
-bool spoil_bytes(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool spoil_bytes(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ContentRun* run = stamped_run(lab, cut, tree);
   if (run == nullptr) return false;
   *run = {.kind = ContentRun::Kind::foreign,
@@ -251,21 +251,21 @@ bool spoil_bytes(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
   return true;
 }
 
-bool shorten(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool shorten(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ObservedObject* file = pinned_file(lab, cut, tree, FileType::regular, true);
   if (file == nullptr) return false;
   file->size_bytes -= 1;
   return true;
 }
 
-bool lengthen(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool lengthen(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ObservedObject* file = pinned_file(lab, cut, tree, FileType::regular, true);
   if (file == nullptr) return false;
   file->size_bytes += 512;
   return true;
 }
 
-bool miscount_links(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool miscount_links(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ObservedObject* file = pinned_file(lab, cut, tree, FileType::regular, false);
   if (file == nullptr) return false;
   file->links += 1;
@@ -275,7 +275,7 @@ bool miscount_links(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree
   return true;
 }
 
-bool split_links(Laboratory&, const LooseFileSystem::Cut&, Tree& tree) {
+bool split_links(Laboratory&, const ReferenceModel::Cut&, Tree& tree) {
   for (ObservedObject& file : tree) {
     if (file.type != FileType::regular || file.links < 2 || file.runs.empty()) continue;
     if (file.runs[0].kind != ContentRun::Kind::stamp) continue;
@@ -286,7 +286,7 @@ bool split_links(Laboratory&, const LooseFileSystem::Cut&, Tree& tree) {
   return false;
 }
 
-bool lose_attribute(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool lose_attribute(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     ObservedObject* object = find(tree, pinned.path);
     if (!pinned.file || object == nullptr || object->attributes.empty()) continue;
@@ -303,7 +303,7 @@ bool lose_attribute(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree
 
 /// Something with a value that was set and made persistent, and has not been set since.
 template <typename Value>
-bool change_fact(std::optional<Value> ObservedObject::*fact, Laboratory& lab, const LooseFileSystem::Cut& cut,
+bool change_fact(std::optional<Value> ObservedObject::*fact, Laboratory& lab, const ReferenceModel::Cut& cut,
                  Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     ObservedObject* object = find(tree, pinned.path);
@@ -315,15 +315,15 @@ bool change_fact(std::optional<Value> ObservedObject::*fact, Laboratory& lab, co
   return false;
 }
 
-bool change_mode(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool change_mode(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   return change_fact(&ObservedObject::mode, lab, cut, tree);
 }
 
-bool change_owner(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool change_owner(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   return change_fact(&ObservedObject::user, lab, cut, tree);
 }
 
-bool give_room_back(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool give_room_back(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   if (!lab.promises.keeps_allocation) return false;
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     ObservedObject* object = find(tree, pinned.path);
@@ -336,21 +336,21 @@ bool give_room_back(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree
   return false;
 }
 
-bool retarget_symlink(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool retarget_symlink(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ObservedObject* link = pinned_file(lab, cut, tree, FileType::symlink, false);
   if (link == nullptr) return false;
   link->link_target = lab.random() % 2 == 0 ? "" : "elsewhere";
   return true;
 }
 
-bool change_type(Laboratory& lab, const LooseFileSystem::Cut& cut, Tree& tree) {
+bool change_type(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   ObservedObject* file = pinned_file(lab, cut, tree, FileType::regular, false);
   if (file == nullptr) return false;
   file->type = FileType::directory;
   return true;
 }
 
-bool invent_name(Laboratory&, const LooseFileSystem::Cut&, Tree& tree) {
+bool invent_name(Laboratory&, const ReferenceModel::Cut&, Tree& tree) {
   tree.push_back({.path = "never", .inode = 9999, .links = 1});
   return true;
 }
@@ -376,7 +376,7 @@ TEST_P(SimulatedDamage, IsFound) {
     const adapters::Promises promises = kKindsOfFileSystem[seed % kKindsOfFileSystem.size()];
     Laboratory lab(seed, promises);
     for (int i = 0; i < 20; ++i) {
-      const LooseFileSystem::Cut cut = lab.draw_cut();
+      const ReferenceModel::Cut cut = lab.draw_cut();
       Tree tree = lab.files.tree_after(cut, lab.random);
       const Tree whole = tree;
       if (!GetParam().damage(lab, cut, tree)) continue;

@@ -1,14 +1,14 @@
 // Threads side by side, simulated: a scheduler interleaves the operations of a list at random and under the
 // rules of operation.h, the power goes between any two steps, and a file system that keeps exactly its
-// promises (loose_file_system.h), told the order in which things really happened, leaves a tree. The oracle
+// promises (reference_model.h), told the order in which things really happened, leaves a tree. The oracle
 // knows only the list and the last point reported; it must accept the tree, and must find damage done to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
 
-#include "harness/oracle/loose_file_system.h"
 #include "harness/oracle/oracle.h"
+#include "harness/oracle/reference_model.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
 
@@ -107,7 +107,7 @@ struct ThreadedLaboratory {
 
   Execution execute() { return Scheduler(list, random).run(1 + random() % (list.size() * 3), random() % 30); }
   Trees tree_of(const Execution& execution) {
-    return LooseFileSystem(execution.ran, promises)
+    return ReferenceModel(execution.ran, promises)
         .tree_after({.persisted = execution.completed, .reached = execution.ran.size() - 1}, random);
   }
 
@@ -168,7 +168,7 @@ TEST(SimulatedThreads, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
 /// operations only, as far as they may have come.
 struct OwnView {
   std::vector<Operation> operations;
-  LooseFileSystem::Cut cut;
+  ReferenceModel::Cut cut;
   std::string set;  ///< whose names the thread had
 };
 
@@ -209,7 +209,7 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
 enum class Harm : std::uint8_t { lost_name, lost_write, stale_block, shorter, resurrected };
 
 bool harm(Harm kind, ThreadedLaboratory& lab, const OwnView& view, Trees& tree) {
-  const LooseFileSystem files(view.operations, lab.promises);
+  const ReferenceModel files(view.operations, lab.promises);
   for (const auto& pinned : files.pinned_names(view.cut)) {
     if (!pinned.path.starts_with(view.set) && pinned.path.find("/" + view.set) == std::string::npos) continue;
     const auto at = std::find_if(tree.begin(), tree.end(),

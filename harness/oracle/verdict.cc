@@ -41,15 +41,15 @@ Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& find
   if (recovery.check_found_damage && !recovery.repaired) {
     return {Verdict::not_repairable, "the check found damage that was not repaired"};
   }
-  const std::string check = recovery.check_found_damage ? "after a repair by fsck" : "under a clean fsck";
+  const std::string check =
+      recovery.check_found_damage ? "after a repair by fsck" : "although fsck reported no errors";
   if (!findings.empty()) {
     const Finding& worst = *std::max_element(
         findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
     const auto alike = std::count_if(findings.begin(), findings.end(),
                                      [&](const Finding& f) { return f.kind == worst.kind; });
-    return {worst.kind, fmt::format("{} object{} with {} {}; first: {}: expected {}, found {}", alike,
-                                    alike == 1 ? "" : "s", name(worst.kind), check, worst.path,
-                                    worst.expected, worst.found)};
+    return {worst.kind, fmt::format("objects with {}: {}, {}; first: {}: expected {}, found {}",
+                                    name(worst.kind), alike, check, worst.path, worst.expected, worst.found)};
   }
   if (recovery.check_found_damage)
     return {Verdict::repaired_by_fsck, "fsck repaired damage that the replay had left; synced data is there"};

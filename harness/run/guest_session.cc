@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 // The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
-// told apart from an agent that does.
+// distinguished from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 
 // The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is no refusal to mount
@@ -34,7 +34,7 @@ json mount_request(const char* command, const adapters::LinuxAdapter& filesystem
           {"options", adapters::fill_in(filesystem.mount_options, places())}};
 }
 
-/// Takes entries of a dump as they come and keeps the first that makes no sense.
+/// Takes entries of a dump as they come and keeps the first that is invalid.
 class Tree {
  public:
   void add(const json& entry) {
@@ -112,7 +112,7 @@ tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what, 
                                                  static_cast<double>(timeout_.count()) / 1000));
 }
 
-/// A kernel that has said why it will not go on is not waited for.
+/// A kernel that has said why it will not continue is not waited for.
 tl::expected<json, vm::CallError> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
                                                     const vm::EventHandler& on_event) {
   return guest_.call(request, timeout, on_event, [this] {

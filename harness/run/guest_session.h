@@ -1,5 +1,5 @@
 #pragma once
-// What every driver of a guest does with it: requests to the agent, whose failures are told apart once and
+// What every driver of a guest does with it: requests to the agent, whose failures are distinguished once and
 // for all.
 //
 //   the kernel said why          oops, whatever else
@@ -28,7 +28,7 @@
 
 namespace headcrash::run {
 
-/// Goes on, or ends the work at hand with this judgement: hang, oops, harness error.
+/// Continues, or ends the work at hand with this judgement: hang, oops, harness error.
 template <typename T>
 using Step = tl::expected<T, oracle::Judgement>;
 
@@ -110,7 +110,7 @@ class GuestSession {
   Step<void> put(const std::string& path, const std::string& text);
   /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.
   Step<RunOutcome> run_application(const workload::Application& application);
-  /// One command of its `verify`, told what was persistent.
+  /// One command of its `verify`, given what was persistent.
   Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
   Step<std::vector<oracle::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.

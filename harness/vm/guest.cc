@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
 constexpr milliseconds kLook{200};  // how often somebody who may give up is asked
 
-// A missing server is told as such before QEMU is asked: its own words name a node, not what the user
+// A missing server is reported before QEMU is started: QEMU's own message names a node, not what the user
 // started.
 Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {

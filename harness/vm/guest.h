@@ -31,7 +31,7 @@ struct GuestImage {
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
-/// Runs scripts/build-guest when an input changed (it prints what it does), then tells what it left. `parts`
+/// Runs scripts/build-guest when an input changed (it prints what it does), then says what it left. `parts`
 /// are those of a file system that brings its own. Errors name the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {});
 

@@ -46,11 +46,12 @@ Result<std::string> qemu_version() {
   if (!output) return fail(kQemu, "no temporary file for its output");
   auto process = base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())});
   if (!process) return pass_on(process);
-  if (process->wait(kVersionLimit) != 0) return fail(kQemu, "does not tell its version", "run scripts/setup");
+  if (process->wait(kVersionLimit) != 0)
+    return fail(kQemu, "does not report its version", "run scripts/setup");
   std::rewind(output.get());
   std::array<char, 256> line{};
   if (std::fgets(line.data(), line.size(), output.get()) == nullptr)
-    return fail(kQemu, "does not tell its version");
+    return fail(kQemu, "does not report its version");
   return std::string(line.data());
 }
 
@@ -124,7 +125,7 @@ Result<std::string> saved_state_key(const GuestSpec& spec) {
   static const Result<std::string> version = qemu_version();
   if (!version) return pass_on(version);
   GuestSpec anywhere = spec;
-  anywhere.image.kernel = "vmlinuz";  // the image's key tells which; where it lies does not matter
+  anywhere.image.kernel = "vmlinuz";  // the image's key says which; where it lies does not matter
   anywhere.image.initramfs = "initramfs";
   std::string key = *version + spec.image.key + "\n";
   if (spec.accelerator == Accelerator::kvm) key += host_processor();

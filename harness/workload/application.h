@@ -16,7 +16,7 @@
 //
 // A line is printed after the fact and the mark follows later still, so that every TEXT the verifier gets was
 // promised before the cut. (TEXT is 1 to 200 printing ASCII characters.) What the application did after its
-// last mark may be there or not: a verifier demands what it is told and refuses only what no moment of the
+// last mark may be there or not: a verifier demands what its list says and refuses only what no moment of the
 // run had.
 
 #include <map>

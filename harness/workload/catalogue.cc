@@ -127,7 +127,7 @@ Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
   Result<std::vector<Operation>> list = make_list(request);
   if (!list) return list;
   if (std::none_of(list->begin(), list->end(), is_persistence_point)) {
-    return fail(request.name, "nothing in it is made persistent, so that no loss could be told",
+    return fail(request.name, "makes nothing persistent, so that no loss could be detected",
                 "add fsync, fdatasync, fsyncdir or sync");
   }
   std::vector<Operation> filled = filler(request.fill_bytes);

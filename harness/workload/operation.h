@@ -36,12 +36,12 @@
 //
 // Two rules keep the oracle simple. Between two joins a file, and a name, belongs to the one thread that
 // touches it (reading the directories on a path is no touch; ownership.h of the oracle checks). And
-// persistence points are reported in the order of the list: a thread whose point has succeeded goes on only
-// when all points before it in the list have been reported, so that "persisted N" alone tells where every
+// persistence points are reported in the order of the list: a thread whose point has succeeded continues only
+// when all points before it in the list have been reported, so that "persisted N" alone says where every
 // thread is. The calls themselves do overlap, and so do the commits behind them.
 //
 // A workload is a list of operations made from a seed before anything runs. The agent executes it, the oracle
-// follows the same list on the host: neither needs to be told what the other did. Paths are those of vfs.h,
+// follows the same list on the host: neither needs to know what the other did. Paths are those of vfs.h,
 // without blanks; the root, which only fsyncdir and the attributes take, is written ".".
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 //   sqlite-rollback             SQLite's rollback journal: journal synced, pages written in place,
 //                               synced, journal removed
 //   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the
-//                               database at a checkpoint, the log begun anew
+//                               database at a checkpoint, the log restarted
 //   overwrite-fsync             a database's table: written over in place, each write synced
 //   append-fsync                a server's files: made and appended to, each change synced, each name too
 //

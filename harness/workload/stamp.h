@@ -1,5 +1,5 @@
 #pragma once
-// File content that tells where it belongs.
+// File content that says where it belongs.
 //
 // Every 512-byte block that a workload writes is a stamp: it names the file (a number the workload gave it,
 // not its name: files are renamed), the version of the write, and the block's place in the file; the rest is

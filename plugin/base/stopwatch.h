@@ -11,7 +11,7 @@ class Stopwatch {
   double ms() const {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
   }
-  /// As ms(), and begins anew.
+  /// As ms(), and restarts.
   double lap() {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double, std::milli> passed = now - start_;

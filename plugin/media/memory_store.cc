@@ -36,7 +36,7 @@ Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) 
   void* bytes = mmap(nullptr, sectors * kSectorBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bytes == MAP_FAILED)
-    return fail(subject, "the host does not give so much address space",
+    return fail(subject, "the host refuses this much address space",
                 "choose a smaller size or keep the bytes in files with store=DIR");
   return std::unique_ptr<MemoryStore>(new MemoryStore(static_cast<std::byte*>(bytes), sectors));
 }

@@ -20,7 +20,7 @@ inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 struct ArrayOptions {
   const ArrayProfile& profile;  ///< copied
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   std::vector<std::unique_ptr<Device>> members;  ///< of equal size
   bool bytes = true;                             ///< false: members hold no bytes, only times matter
   DeviceId device = 0;

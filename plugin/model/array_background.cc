@@ -9,13 +9,13 @@
 //            new member  ^ chunk under way, locked
 //
 // A rebuild notes how far it is in the superblocks each time when another 64th of the member is done (md: a
-// sixteenth), after a flush of the member if its cache is volatile. After a cut it goes on from there:
+// sixteenth), after a flush of the member if its cache is volatile. After a cut it continues from there:
 //
 //   0 .......... noted .......... rebuilt .......... end     what lies between is rebuilt once more
 //
 // A prewrite log is rolled forward onto the noted part as onto the other members. Without one, an array with
-// parity that was being written begins its rebuild anew: updates that the cut left half done would stay so.
-// Mirrors go on, and are compared afterwards.
+// parity that was being written restarts its rebuild: updates that the cut left half done would stay so.
+// Mirrors continue, and are compared afterwards.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
   background_total_ = layout.stripes * layout.unit;
   rebuilt_stripes_ = noted_stripes_ = from;
   if (from > 0)
-    incident(fmt::format("rebuild of member {} goes on at stripe {} of {}", member, from, layout.stripes));
+    incident(fmt::format("rebuild of member {} continues at stripe {} of {}", member, from, layout.stripes));
   write_metadata_soon();
   co_await settle_metadata();
   Status status = Status::ok;

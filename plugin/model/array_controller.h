@@ -10,7 +10,7 @@
 //   array_prewrite.cc   logging an update, rolling forward
 //   array_background.cc rebuild, scrub, resync
 //
-// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and goes on when
+// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and continues when
 // its runner says so (array_runner.h). Commands to members: member_commands.h. power_cut() destroys them all.
 
 #include <deque>
@@ -216,7 +216,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   void background_ended(const std::string& text);
 
   Simulation& simulation_;
-  Witness& witness_;
+  Observer& observer_;
   const bool bytes_;
   const DeviceId device_;
   RequestIntake intake_;

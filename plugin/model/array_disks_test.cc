@@ -10,26 +10,26 @@ namespace {
 
 using bench::Bench;
 using bench::Host;
-using bench::LogWitness;
+using bench::LogObserver;
 using bench::MemoryStore;
 
 constexpr TimeNs kRevolutionNs = 10 * kMillisecondNs;
 
 struct DisksBench {
   explicit DisksBench(RaidLevel level, std::uint32_t members, bool with_bytes = true)
-      : bytes(with_bytes), drive(bench::small_profile()), machine(witness) {
+      : bytes(with_bytes), drive(bench::small_profile()), machine(observer) {
     profile.name = "array";
     profile.level = level;
     profile.members = members;
     profile.stripe_unit_sectors = 4;
     profile.recovery = ArrayRecovery::resync;
-    ArrayOptions options{profile, machine.simulation(), witness};
+    ArrayOptions options{profile, machine.simulation(), observer};
     options.bytes = bytes;
     for (std::uint32_t m = 0; m < members; ++m) {
       stores.push_back(std::make_unique<MemoryStore>(drive.capacity_sectors));
       faults.push_back(
-          std::make_unique<DeviceFaults>(machine.simulation(), witness, static_cast<DeviceId>(m + 1), 1));
-      DiskOptions disk{drive, machine.simulation(), witness};
+          std::make_unique<DeviceFaults>(machine.simulation(), observer, static_cast<DeviceId>(m + 1), 1));
+      DiskOptions disk{drive, machine.simulation(), observer};
       disk.store = bytes ? stores.back().get() : nullptr;
       disk.device = static_cast<DeviceId>(m + 1);
       disk.faults = faults.back().get();
@@ -70,7 +70,7 @@ struct DisksBench {
 
   bool bytes;
   DiskProfile drive;
-  LogWitness witness;
+  LogObserver observer;
   Machine machine;
   ArrayProfile profile;
   std::vector<std::unique_ptr<MemoryStore>> stores;

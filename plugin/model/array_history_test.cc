@@ -64,14 +64,14 @@ class ArrayHistory final : public Initiator {
     }
     settle();
   }
-  const std::vector<std::string>& log() const { return bench_.witness.log; }
+  const std::vector<std::string>& log() const { return bench_.observer.log; }
   std::uint64_t rolled() const { return rolled_; }
   std::uint64_t cuts() const { return cuts_; }
   std::uint64_t rebuilds() const { return rebuilds_; }
-  /// Rebuilds that went on after a cut.
+  /// Rebuilds that continued after a cut.
   std::uint64_t resumed() const {
     return static_cast<std::uint64_t>(std::count_if(log().begin(), log().end(), [](const std::string& line) {
-      return line.find("goes on at stripe") != std::string::npos;
+      return line.find("continues at stripe") != std::string::npos;
     }));
   }
 

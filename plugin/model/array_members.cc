@@ -44,10 +44,11 @@ bool ArrayController::broken() const {
 }
 
 void ArrayController::incident(const std::string& text) {
-  witness_.incident(device_, simulation_.now(), text);
+  observer_.incident(device_, simulation_.now(), text);
 }
 
-/// RAID-0 has nothing to fall back to, nor has the last mirror: they go on and hand the errors to the host.
+/// RAID-0 has nothing to fall back to, nor has the last mirror: they continue and hand the errors to the
+/// host.
 void ArrayController::members_failed(std::uint64_t mask) {
   if (layout.parity == 0) return;
   bool news = false;

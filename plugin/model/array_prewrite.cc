@@ -1,8 +1,8 @@
 // Logging an update before it goes home, and rolling complete updates forward at power-on (prewrite_log.h
 // says what is on the members).
 //
-//   small write, 6 commands    read old data, read old parity | log data, log parity -> host is told | data,
-//   parity home
+//   small write, 6 commands    read old data, read old parity | log data, log parity -> host is answered |
+//   data, parity home
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -98,7 +98,7 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
     std::mt19937_64 random(seed);
     std::vector<std::vector<std::byte>> data;
     for (int i = 0; i < 4; ++i) data.push_back(counted(4, i));
-    std::size_t seen = b.witness.log.size();
+    std::size_t seen = b.observer.log.size();
     std::uint64_t submitted = 0;
     while (submitted < 300 || b.host.done.size() < submitted) {
       if (submitted < 300 && submitted - b.host.done.size() < 6) {
@@ -106,10 +106,10 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
         ++submitted;
       }
       ASSERT_TRUE(b.simulation->run_next());
-      for (; seen < b.witness.log.size(); ++seen) {
+      for (; seen < b.observer.log.size(); ++seen) {
         unsigned device = 0, op = 0, length = 0;
         unsigned long long at = 0, id = 0, lba = 0;
-        if (std::sscanf(b.witness.log[seen].c_str(), "%llu submit %u %llu op%u %llu+%u", &at, &device, &id,
+        if (std::sscanf(b.observer.log[seen].c_str(), "%llu submit %u %llu op%u %llu+%u", &at, &device, &id,
                         &op, &lba, &length) != 6 ||
             device == 0 || op != static_cast<unsigned>(Op::write) || lba < first || lba >= first + sectors)
           continue;

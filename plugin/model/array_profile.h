@@ -13,7 +13,7 @@ enum class RaidLevel : std::uint8_t { raid0, raid1, raid4, raid5, raid6 };
 /// What happens at power-on when the array was not shut down cleanly.
 enum class ArrayRecovery : std::uint8_t {
   none,           ///< nothing: the write hole is there to be found
-  resync,         ///< all parity is computed anew in the background
+  resync,         ///< all parity is computed again in the background
   dirty_regions,  ///< only that of regions that were marked as being written
   prewrite,       ///< completed prewrites are written home (needs prewrite_sectors)
 };

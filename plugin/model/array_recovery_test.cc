@@ -96,7 +96,7 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRefused) {
 
 // ---- a member that missed a write
 
-/// The host has been told that a write is done which a dying member missed; then the power goes, and the
+/// The host has the completion of a write that a dying member missed; then the power goes, and the
 /// member is back as if nothing had happened.
 void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t sectors) {
   SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(p.level), sectors));

@@ -40,12 +40,12 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   const RaidLayout l = b.layout();
-  b.witness.log.clear();
+  b.observer.log.clear();
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);  // a whole stripe: nothing to read before
   std::set<std::string> map_writes;                     // "device id" of those under way
   std::size_t maps = 0;
   std::size_t writes = 0;
-  for (const std::string& line : b.witness.log) {
+  for (const std::string& line : b.observer.log) {
     unsigned long long at = 0, id = 0, lba = 0;
     unsigned device = 0, sectors = 0;
     if (std::sscanf(line.c_str(), "%llu submit %u %llu op1 %llu+%u", &at, &device, &id, &lba, &sectors) ==

@@ -1,4 +1,4 @@
-// Waiting and going on (array_runner.h).
+// Waiting and continuing (array_runner.h).
 #include "plugin/model/array_runner.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the coroutines of an array (array_task.h) on model time: what they wait for, and when they go on.
+// Runs the coroutines of an array (array_task.h) on model time: what they wait for, and when they continue.
 //
 //   coroutine --co_await--> Sleep, Work   an event            --> ready --> run()
 //                           Waiters       wake_all()          -->

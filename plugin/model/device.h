@@ -3,7 +3,7 @@
 //
 //   initiator --submit(Request)--> Device --(events in model time)--> initiator.completed(Completion)
 //                                    |
-//                                    +--> Witness: everything that a recording or a statistic needs to know
+//                                    +--> Observer: everything that a recording or a statistic needs to know
 //                                    +--> SectorStore: bytes, at the instant they reach the medium
 //
 // Rules that every device keeps:
@@ -19,7 +19,7 @@
 //    in part, since real drives keep such changes of their maps in volatile memory for a while. The emulated
 //    drives put it on the medium at its completion, which is allowed; of a recording, crash states by writes
 //    (w...) lose unflushed trims, too.
-//  * Each device reports its own submissions, acknowledgements and media writes to the Witness under its own
+//  * Each device reports its own submissions, acknowledgements and media writes to the Observer under its own
 //    DeviceId, the members of an array included, so that a recording can rebuild every medium at any instant.
 //  * power_cut() freezes the device at simulation.now(): what had reached the medium stays, physical sector
 //    by physical sector; the sector being written is torn; the volatile cache is gone; requests in flight
@@ -106,9 +106,9 @@ struct MediaWrite {
 };
 
 /// Sees everything that happens, in order. Calls come from within submit(), events and power changes.
-class Witness {
+class Observer {
  public:
-  virtual ~Witness() = default;
+  virtual ~Observer() = default;
   virtual void submitted(DeviceId device, TimeNs at, const Request& request) = 0;
   virtual void acknowledged(DeviceId device, const Completion& completion) = 0;
   virtual void media_written(DeviceId device, TimeNs at, const MediaWrite& media) = 0;

@@ -27,12 +27,12 @@ namespace headcrash::model {
 struct DiskOptions {
   const DiskProfile& profile;  ///< copied
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   SectorStore* store = nullptr;  ///< null: no bytes, only times; else at least as large as the disk
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< decides how sectors tear
   bool write_cache = false;
-  std::uint64_t sectors = 0;            ///< expose only the first so many sectors; 0: all
+  std::uint64_t sectors = 0;            ///< expose only the first N sectors; 0: all
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null: never any
   std::optional<Tear> tear = {};        ///< none: as the profile says
@@ -107,7 +107,7 @@ class Disk final : public Device, private EventTarget {
 
   const DiskProfile profile_;
   Simulation& simulation_;
-  Witness& witness_;
+  Observer& observer_;
   const bool write_cache_on_;
   const DeviceId device_;
   RequestIntake intake_;
@@ -133,10 +133,10 @@ class Disk final : public Device, private EventTarget {
   Travel travel_;   ///< of the media operation under way
   Extent through_;  ///< the write that goes past the cache
   TimeNs arm_free_at_ = 0;
-  std::uint64_t last_lbn_ = 0;  ///< C-LOOK goes on upwards from here
+  std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
   bool last_was_write_ = false;
 
-  bool destaging_ = false;        ///< destage goes on until clean or the host comes
+  bool destaging_ = false;        ///< destage continues until clean or the host comes
   std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void
   BusyTime busy_;
 

@@ -7,7 +7,8 @@
 //                          --> as always
 //
 // A drive that is dead does nothing in the background either: what is in its cache stays there. Whoever waits
-// for the cache is told device_failed then. Write faults and latent errors are the platter's (platter.cc).
+// for the cache completes with device_failed then. Write faults and latent errors are the platter's
+// (platter.cc).
 #include "plugin/model/disk.h"
 
 namespace headcrash::model {

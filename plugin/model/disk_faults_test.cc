@@ -1,4 +1,4 @@
-// A disk with faults: what the host sees, what is on the medium, and what the witness hears.
+// A disk with faults: what the host sees, what is on the medium, and what the observer hears.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -18,7 +18,7 @@ struct FaultyBench : Bench {
       : Bench(write_cache, seed, std::move(p), tear) {
     finish(submit_write(0, pattern(64, kOld)));
     finish(submit(Op::flush));
-    witness.log.clear();
+    observer.log.clear();
     if (*fault != '\0') add(fault);
   }
   void add(const char* text) { EXPECT_TRUE(faults.add(*parse_fault(text))) << text; }
@@ -27,7 +27,7 @@ struct FaultyBench : Bench {
     return finish(submit_read(lba, into)).status;
   }
   bool told(const char* words) const {
-    return std::any_of(witness.log.begin(), witness.log.end(),
+    return std::any_of(observer.log.begin(), observer.log.end(),
                        [words](const std::string& line) { return line.find(words) != std::string::npos; });
   }
 };
@@ -282,7 +282,7 @@ TEST(Trim, WaitsForAnOlderVersionOnItsWay) {
   p.trim = true;
   FaultyBench b("", true, Tear::silent, p);
   for (std::uint64_t lba = 0; lba < 16; lba += 2) b.finish(b.submit_write(lba, Bench::pattern(1, kNew)));
-  b.witness.log.clear();
+  b.observer.log.clear();
   while (!b.told(" media ")) b.machine.simulation().run_next();  // idle: the destage has begun
   const RequestId trim = b.submit(Op::trim, 0, 16);
   EXPECT_EQ(b.finish(trim).status, Status::ok);

@@ -87,7 +87,7 @@ TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
     HistoryOptions options = options_for(shape, seed);
     options.steps = 800;
     check_history(b.machine, options);
-    return b.witness.log;
+    return b.observer.log;
   };
   EXPECT_EQ(run(5), run(5));
   EXPECT_NE(run(5), run(6));

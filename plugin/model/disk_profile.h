@@ -74,10 +74,10 @@ struct OverheadProfile {
   TimeNs bus_write_sector_ns = 0;
   std::uint32_t read_watermark_permille =
       0;                                ///< share of a request in the buffer before the bus is asked for
-  std::uint32_t read_tail_sectors = 0;  ///< the last so many are sent only when all of them have been read
+  std::uint32_t read_tail_sectors = 0;  ///< the last N are sent only when all of them have been read
 };
 
-/// How far the head goes on reading behind a request, besides the bounds in sectors.
+/// How far the head continues reading behind a request, besides the bounds in sectors.
 enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 
 struct ReadBufferProfile {
@@ -88,7 +88,7 @@ struct ReadBufferProfile {
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   bool keeps_requested = true;    ///< what has been sent can be read again; false: only what was read ahead
   bool writes_take_over = false;  ///< a write uses the whole buffer: what was read is lost
-  bool resumes_on_hit = true;     ///< a hit sends the arm back to go on reading where it was cut off
+  bool resumes_on_hit = true;     ///< a hit sends the arm back to continue reading where it was cut off
 };
 
 /// How the drive chooses among the commands that it holds.

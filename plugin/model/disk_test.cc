@@ -131,7 +131,7 @@ TEST(Disk, AWriteOverASectorBeingDestagedIsNewerThanIt) {
   const auto fresh = Bench::pattern(4, 2);
   b.finish(b.submit_write(100, old));
   b.run_for(20 * kMillisecondNs + 100'000);  // the destage has begun
-  ASSERT_EQ(b.witness.log.back().find("media"), std::string::npos);
+  ASSERT_EQ(b.observer.log.back().find("media"), std::string::npos);
   const RequestId write = b.submit_write(100, fresh);
   const RequestId flush = b.submit(Op::flush);
   b.finish(write);
@@ -199,7 +199,7 @@ TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
   b.drain();
   EXPECT_EQ(b.on_medium(0, 3), Bench::pattern(3, 9));
   EXPECT_EQ(b.on_medium(4, 8), Bench::pattern(8, 0));
-  EXPECT_EQ(b.witness.torn, 1U);
+  EXPECT_EQ(b.observer.torn, 1U);
   const auto torn = b.on_medium(3, 1);
   const auto first_old = std::find(torn.begin(), torn.end(), std::byte{0});
   EXPECT_TRUE(std::all_of(first_old, torn.end(), [](std::byte x) { return x == std::byte{0}; }));
@@ -215,8 +215,8 @@ TEST(Disk, APhysicalSectorIsTornAsAWhole) {
   b.machine.power_cut();
   EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 9));
   EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, 0));
-  EXPECT_EQ(b.witness.torn, 1U);
-  EXPECT_NE(b.witness.log[b.witness.log.size() - 2].find("4+4 outcome1"), std::string::npos);
+  EXPECT_EQ(b.observer.torn, 1U);
+  EXPECT_NE(b.observer.log[b.observer.log.size() - 2].find("4+4 outcome1"), std::string::npos);
 }
 
 TEST(Disk, ZeroesAndTrim) {
@@ -243,10 +243,10 @@ TEST(Disk, AFailingStoreIsReportedAndStaysReported) {
 }
 
 TEST(Disk, LargeRequestsAndASmallerSize) {
-  bench::LogWitness witness;
+  bench::LogObserver observer;
   Simulation simulation;
   const DiskProfile profile = bench::small_profile();
-  DiskOptions options{profile, simulation, witness};
+  DiskOptions options{profile, simulation, observer};
   options.sectors = 1500;
   Disk disk(options);
   EXPECT_EQ(disk.characteristics().sectors, 1500U);

@@ -34,7 +34,7 @@ class DriveScheduler {
   Candidate candidate(std::uint64_t lbn, Access access) const;
 
   /// Index of the best of `candidates`, which are in the order in which they came. The arm may move from
-  /// `ready` on; C-LOOK goes on upwards from `last_lbn`.
+  /// `ready` on; C-LOOK continues upwards from `last_lbn`.
   std::size_t choose(const std::vector<Candidate>& candidates, TimeNs ready, std::uint64_t last_lbn) const;
 
  private:

@@ -24,7 +24,7 @@ bool is_write_fault(FaultKind kind) {
          kind == FaultKind::misdirected_write || kind == FaultKind::corrupted_write;
 }
 
-/// Whether firings are told with the count only now and then.
+/// Whether firings are reported only at certain counts.
 bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
          kind == FaultKind::write_error || kind == FaultKind::flush_error;
@@ -63,8 +63,8 @@ struct DeviceFaults::State {
     }
   };
 
-  State(Simulation& s, Witness& w, DeviceId d, std::uint64_t seed)
-      : simulation(s), witness(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
+  State(Simulation& s, Observer& w, DeviceId d, std::uint64_t seed)
+      : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
   static constexpr std::uint64_t kStream = 0x6661756c74730000;  ///< apart from the platter's numbers
 
@@ -82,7 +82,7 @@ struct DeviceFaults::State {
   void tell(const ActiveFault& fault, std::string_view what) {
     const bool power_of_two = (fault.fired & (fault.fired - 1)) == 0;
     if (fires_often(fault.spec.kind) && !power_of_two) return;
-    witness.incident(
+    observer.incident(
         device, simulation.now(),
         fmt::format("fault {} fires, number {}: {}", fault_kind_name(fault.spec.kind), fault.fired, what));
   }
@@ -107,15 +107,15 @@ struct DeviceFaults::State {
   }
 
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   DeviceId device;
   Random random;
   std::vector<ActiveFault> active;
   SectorRanges unreadable;  ///< by power cuts
 };
 
-DeviceFaults::DeviceFaults(Simulation& simulation, Witness& witness, DeviceId device, std::uint64_t seed)
-    : state_(std::make_unique<State>(simulation, witness, device, seed)) {}
+DeviceFaults::DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device, std::uint64_t seed)
+    : state_(std::make_unique<State>(simulation, observer, device, seed)) {}
 DeviceFaults::~DeviceFaults() = default;
 
 Result<void> DeviceFaults::add(const FaultSpec& fault) {

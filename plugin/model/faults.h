@@ -29,8 +29,8 @@
 // `times` everything that is written there later fails too.
 //
 // Each write fault and each flush that lied is an incident of the recording. What may fire with every command
-// (latent-error, dead, slow, write-error, flush-error) is told the first time and then at the 2nd, 4th, 8th,
-// ... firing, with the count.
+// (latent-error, dead, slow, write-error, flush-error) is reported the first time and then at the 2nd, 4th,
+// 8th, ... firing, with the count.
 //
 // Sectors that a power cut left unreadable are kept here as well, because they are answered in the same way.
 // They live in memory only: a store that is opened again, by another server, has forgotten them and reads as
@@ -97,12 +97,12 @@ struct WriteFault {
 };
 
 /// The faults of one leaf device or battery. Asked by it at the moment the thing could go wrong; what fires
-/// is told to the witness as an incident.
+/// is reported to the observer as an incident.
 class DeviceFaults {
  public:
   static constexpr std::size_t kFaultsMax = 1000;  ///< at a time
 
-  DeviceFaults(Simulation& simulation, Witness& witness, DeviceId device, std::uint64_t seed);
+  DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device, std::uint64_t seed);
   ~DeviceFaults();
   DeviceFaults(const DeviceFaults&) = delete;
   DeviceFaults& operator=(const DeviceFaults&) = delete;

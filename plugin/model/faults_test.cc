@@ -28,8 +28,8 @@ struct FaultBench {
     return r;
   }
   Simulation simulation;
-  bench::LogWitness witness;
-  DeviceFaults faults{simulation, witness, 3, 7};
+  bench::LogObserver observer;
+  DeviceFaults faults{simulation, observer, 3, 7};
 };
 
 TEST(FaultText, EveryKindGoesRoundTrip) {
@@ -182,7 +182,7 @@ TEST(Faults, WriteErrorsWaitForTheirDataAndStayAtItsPlace) {
   EXPECT_TRUE(b.faults.fails(write(9, other))) << "whatever is written there";
   EXPECT_TRUE(b.faults.fails(FaultBench::request(Op::write_zeroes, 8, 4)));
   EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::read, 9, 1)));
-  EXPECT_EQ(b.witness.log.front(), "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
+  EXPECT_EQ(b.observer.log.front(), "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
 }
 
 TEST(Faults, UnreadableSectorsOfAPowerCutSurviveClear) {
@@ -197,14 +197,14 @@ TEST(Faults, UnreadableSectorsOfAPowerCutSurviveClear) {
 TEST(Faults, TellEveryFiringThatIsRareAndTheOthersByCount) {
   FaultBench b{"lost-write:hd0,times=20", "latent-error:hd0", "battery-low:hd0"};
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(b.faults.next_write(0, 1));
-  EXPECT_EQ(b.witness.log.size(), 20U);
+  EXPECT_EQ(b.observer.log.size(), 20U);
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(b.faults.unreadable(0, 1));
-  EXPECT_EQ(b.witness.log.size(), 30U) << "1, 2, 4, ... 512";
+  EXPECT_EQ(b.observer.log.size(), 30U) << "1, 2, 4, ... 512";
   EXPECT_TRUE(b.faults.battery(FaultKind::battery_low));
   EXPECT_TRUE(b.faults.battery(FaultKind::battery_low));
   EXPECT_FALSE(b.faults.battery(FaultKind::battery_dead));
-  EXPECT_EQ(b.witness.log.size(), 31U);
-  EXPECT_EQ(b.witness.log.front(), "0 incident 3 fault lost-write fires, number 1: write of 0+1");
+  EXPECT_EQ(b.observer.log.size(), 31U);
+  EXPECT_EQ(b.observer.log.front(), "0 incident 3 fault lost-write fires, number 1: write of 0+1");
 }
 
 TEST(Faults, AreBounded) {

@@ -32,15 +32,15 @@ namespace headcrash::model {
 Flash::State::State(const FlashOptions& options)
     : profile(options.profile),
       simulation(options.simulation),
-      witness(options.witness),
+      observer(options.observer),
       device(options.device),
-      intake(options.simulation, options.witness, options.device),
+      intake(options.simulation, options.observer, options.device),
       cache_on(options.write_cache),
       faults(options.faults),
       program_ns(profile.program_ns +
                  (profile.pages_per_block > 0 ? profile.erase_ns / profile.pages_per_block : 0)),
       buffer(profile.physical_sector_sectors),
-      platter({options.store, options.witness, options.device, options.seed,
+      platter({options.store, options.observer, options.device, options.seed,
                options.sectors == 0 ? profile.capacity_sectors : options.sectors,
                profile.physical_sector_sectors, options.faults, options.tear.value_or(profile.tear)}),
       luns(std::size_t{profile.channels} * profile.luns_per_channel),
@@ -136,7 +136,7 @@ void Flash::State::begin(std::uint32_t index) {
   const Request& request = command.request;
   if (command.status != Status::ok) return finish(index);
   if (request.op == Op::flush) {
-    command.ticket = buffer.last_ticket();
+    command.sequence = buffer.last_sequence();
     return command.lies || profile.power_loss_protection ? finish(index) : wait_for_programs(index);
   }
   if (request.sectors == 0 || (request.op == Op::trim && !profile.trim)) return finish(index);
@@ -249,7 +249,7 @@ bool Flash::State::admit(std::uint32_t index) {
   std::uint64_t to = std::min(whole.end(), from + room);
   if (to < whole.end()) to -= std::min(to - from, to % profile.physical_sector_sectors);
   if (to > from) {
-    command.ticket = buffer.insert(whole.slice(from, to));
+    command.sequence = buffer.insert(whole.slice(from, to));
     command.admitted += static_cast<std::uint32_t>(to - from);
     quiet = false;
     ++idle_epoch;
@@ -258,7 +258,7 @@ bool Flash::State::admit(std::uint32_t index) {
 }
 
 void Flash::State::wait_for_programs(std::uint32_t index) {
-  if (oldest() > commands[index].ticket) {
+  if (oldest() > commands[index].sequence) {
     const bool flush = commands[index].request.op == Op::flush;
     if (flush) commands[index].breakdown.overhead_ns += profile.flush_ns;
     schedule(simulation.now() + (flush ? profile.flush_ns : 0), Event::finish, index);

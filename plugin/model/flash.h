@@ -21,12 +21,12 @@ namespace headcrash::model {
 struct FlashOptions {
   const FlashProfile& profile;  ///< copied; validate() holds
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   SectorStore* store = nullptr;  ///< null: no bytes, only times
   DeviceId device = 0;
   std::uint64_t seed = 0;     ///< decides what a power cut leaves of pages being programmed
   bool write_cache = true;    ///< false: a write is complete when it is programmed (or protected)
-  std::uint64_t sectors = 0;  ///< expose only the first so many; 0: all
+  std::uint64_t sectors = 0;  ///< expose only the first N; 0: all
   DeviceFaults* faults = nullptr;
   std::optional<Tear> tear = {};  ///< none: as the profile says
 };

@@ -66,20 +66,20 @@ std::uint64_t FlashBuffer::insert(const Extent& extent) {
         std::find_if(unit.dirty.begin(), unit.dirty.end(), [at](const Extent& e) { return e.lba > at; });
     unit.dirty.insert(place, own.slice(at, to));
     dirty_sectors_ += to - at;
-    if (unit.ticket == 0) {
-      unit.ticket = ++last_ticket_;
-      order_.emplace(unit.ticket, index);
+    if (unit.sequence == 0) {
+      unit.sequence = ++last_sequence_;
+      order_.emplace(unit.sequence, index);
     }
     at = to;
   }
-  return last_ticket_;
+  return last_sequence_;
 }
 
 void FlashBuffer::forget_if_empty(std::uint64_t index) {
   const auto it = units_.find(index);
-  if (it->second.dirty.empty() && it->second.ticket != 0) {
-    order_.erase(it->second.ticket);
-    it->second.ticket = 0;
+  if (it->second.dirty.empty() && it->second.sequence != 0) {
+    order_.erase(it->second.sequence);
+    it->second.sequence = 0;
   }
   if (it->second.dirty.empty() && it->second.going.empty()) units_.erase(it);
 }
@@ -93,7 +93,7 @@ void FlashBuffer::drop(std::uint64_t lba, std::uint64_t sectors) {
       if (units_.count(i) > 0) hit.push_back(i);
     }
   } else {
-    for (const auto& [ticket, index] : order_) hit.push_back(index);
+    for (const auto& [sequence, index] : order_) hit.push_back(index);
   }
   for (const std::uint64_t index : hit) {
     cut_out(units_[index], lba, end);
@@ -112,13 +112,13 @@ FlashProgram FlashBuffer::take(std::uint32_t sectors_max) {
     }
     const auto sectors = static_cast<std::uint32_t>(sectors_of(unit.dirty));
     if (program.sectors + unit_sectors_ > sectors_max) break;
-    program.oldest = std::min(program.oldest, unit.ticket);
+    program.oldest = std::min(program.oldest, unit.sequence);
     program.partial |= sectors < unit_sectors_;
     program.sectors += unit_sectors_;
     program.extents.insert(program.extents.end(), unit.dirty.begin(), unit.dirty.end());
     unit.going = std::move(unit.dirty);
     unit.dirty.clear();
-    unit.ticket = 0;
+    unit.sequence = 0;
     dirty_sectors_ -= sectors;
     under_way_sectors_ += sectors;
     it = order_.erase(it);
@@ -169,7 +169,7 @@ std::uint64_t FlashBuffer::oldest_dirty() const {
 
 std::vector<Extent> FlashBuffer::all_dirty() const {
   std::vector<Extent> all;
-  for (const auto& [ticket, index] : order_) {
+  for (const auto& [sequence, index] : order_) {
     const Unit& unit = units_.at(index);
     all.insert(all.end(), unit.dirty.begin(), unit.dirty.end());
   }

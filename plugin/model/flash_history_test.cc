@@ -9,7 +9,7 @@
 namespace headcrash::model {
 namespace {
 
-using bench::LogWitness;
+using bench::LogObserver;
 using bench::MemoryStore;
 
 constexpr std::uint64_t kUsedSectors = 200;
@@ -54,7 +54,7 @@ FlashProfile small_flash(const FlashShape& shape) {
 struct FlashRig {
   FlashRig(const FlashShape& shape, std::uint64_t seed) : store(256) {
     const FlashProfile profile = small_flash(shape);
-    FlashOptions options{profile, machine.simulation(), witness};
+    FlashOptions options{profile, machine.simulation(), observer};
     options.store = &store;
     options.seed = seed;
     options.write_cache = shape.cache;
@@ -62,8 +62,8 @@ struct FlashRig {
     machine.add_device("ssd", std::make_unique<Flash>(options));
   }
   MemoryStore store;
-  LogWitness witness;
-  Machine machine{witness};
+  LogObserver observer;
+  Machine machine{observer};
 };
 
 class FlashHistory : public testing::TestWithParam<FlashShape> {
@@ -104,7 +104,7 @@ TEST_P(FlashHistory, EqualSeedsGiveEqualRuns) {
     HistoryOptions options = options_of(seed);
     options.steps = 800;
     check_history(rig.machine, std::move(options));
-    return rig.witness.log;
+    return rig.observer.log;
   };
   EXPECT_EQ(run(5), run(5));
   EXPECT_NE(run(5), run(6));

@@ -53,19 +53,20 @@ void Flash::State::sent(std::uint32_t read) {
 // ---- programs
 
 std::uint64_t Flash::State::oldest() const {
-  std::uint64_t ticket = buffer.oldest_dirty();
+  std::uint64_t sequence = buffer.oldest_dirty();
   for (const Lun& lun : luns) {
-    if (lun.program) ticket = std::min(ticket, lun.program->oldest);
+    if (lun.program) sequence = std::min(sequence, lun.program->oldest);
   }
-  return ticket;
+  return sequence;
 }
 
 bool Flash::State::program_wanted() const {
   if (buffer.dirty_sectors() == 0) return false;
   if (buffer.dirty_sectors() >= profile.page_sectors || quiet || profile.buffer_idle_ns == 0) return true;
   if (!room_waiting.empty()) return true;
-  return std::any_of(program_waiting.begin(), program_waiting.end(),
-                     [this](std::uint32_t index) { return buffer.oldest_dirty() <= commands[index].ticket; });
+  return std::any_of(program_waiting.begin(), program_waiting.end(), [this](std::uint32_t index) {
+    return buffer.oldest_dirty() <= commands[index].sequence;
+  });
 }
 
 /// The next one in turn that is idle, or else that has no program to do yet.
@@ -85,7 +86,7 @@ std::optional<std::uint32_t> Flash::State::lun_for_program() {
   return found;
 }
 
-/// Whether the device has died (faults.h); whoever waits for the buffer is told so.
+/// Whether the device has died (faults.h); whoever waits for the buffer fails.
 bool Flash::State::is_dead() {
   if (faults == nullptr || !faults->any() || !faults->is_dead()) return false;
   for (std::deque<std::uint32_t>* line : {&room_waiting, &program_waiting}) {
@@ -138,13 +139,13 @@ void Flash::State::programmed(std::uint32_t index) {
   buffer_emptied();
 }
 
-/// Some of the buffer has gone: lets those go on who waited for that. Answers nobody at once.
+/// Some of the buffer has gone: lets those continue who waited for that. Answers nobody at once.
 void Flash::State::buffer_emptied() {
   const std::uint64_t still = oldest();
   const std::deque<std::uint32_t> waiting = std::move(program_waiting);
   program_waiting.clear();
   for (const std::uint32_t command : waiting) {
-    if (still > commands[command].ticket) {
+    if (still > commands[command].sequence) {
       wait_for_programs(command);
     } else {
       program_waiting.push_back(command);

@@ -24,7 +24,7 @@ Result<void> validate(const FlashProfile& p) {
   }
   if (p.channels == 0 || p.luns_per_channel == 0 ||
       std::uint64_t{p.channels} * p.luns_per_channel > FlashProfile::kLunsMax) {
-    return wrong("[nand] channels", "there can be no so many LUNs",
+    return wrong("[nand] channels", "too many LUNs",
                  fmt::format("give channels and luns-per-channel, together 1 to {}", FlashProfile::kLunsMax));
   }
   if (p.queue_depth == 0 || p.queue_depth > FlashProfile::kQueueDepthMax) {

@@ -41,7 +41,7 @@ struct FlashProfile {
   Tear tear = Tear::silent;  ///< unless FlashOptions say otherwise
 };
 
-/// The first number that makes no sense, named as in a profile file: "[buffer] sectors".
+/// The first number that is invalid, named as in a profile file: "[buffer] sectors".
 Result<void> validate(const FlashProfile& profile);
 
 }  // namespace headcrash::model

@@ -31,7 +31,7 @@ struct Flash::State final : EventTarget {
     bool lies = false;             ///< a flush or fua that is acknowledged without being done
     std::uint32_t parts_left = 0;  ///< read: pages and the buffered part still to be delivered
     std::uint32_t admitted = 0;    ///< write: sectors in the buffer
-    std::uint64_t ticket = 0;      ///< write, flush: waits until the buffer's oldest is younger
+    std::uint64_t sequence = 0;    ///< write, flush: waits until the buffer's oldest is younger
   };
   /// A page read for one command.
   struct PageRead {
@@ -89,7 +89,7 @@ struct Flash::State final : EventTarget {
 
   const FlashProfile profile;
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   const DeviceId device;
   RequestIntake intake;
   const bool cache_on;

@@ -6,14 +6,14 @@
 #include <functional>
 #include <random>
 
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model {
 namespace {
 
 using bench::Host;
-using bench::LogWitness;
+using bench::LogObserver;
 using bench::MemoryStore;
 
 /// The numbers of profiles/nvme-970pro.toml.
@@ -62,8 +62,8 @@ FlashProfile sata() {
 struct FlashBench {
   explicit FlashBench(FlashProfile p, SectorStore* store = nullptr, bool cache = true,
                       DeviceFaults* faults = nullptr)
-      : profile(std::move(p)), machine(witness) {
-    FlashOptions options{profile, machine.simulation(), witness};
+      : profile(std::move(p)), machine(observer) {
+    FlashOptions options{profile, machine.simulation(), observer};
     options.store = store;
     options.write_cache = cache;
     options.faults = faults;
@@ -91,7 +91,7 @@ struct FlashBench {
   TimeNs now() { return machine.simulation().now(); }
 
   FlashProfile profile;
-  LogWitness witness;
+  LogObserver observer;
   Machine machine;
   Host host;
 };
@@ -120,7 +120,7 @@ struct FlashLoad final : Initiator {
     ++answered;
     one();
   }
-  NullWitness nobody;
+  NullObserver nobody;
   Machine machine{nobody};
   Op op;
   std::uint32_t sectors;
@@ -286,9 +286,9 @@ TEST(Flash, AProgramThatHasNotBegunHasDoneNothingAtACut) {
   b.bench.machine.simulation().run_until(kMillisecondNs);
   b.bench.finish(b.write(0, p.page_sectors, 1));  // buffered; its program waits for the LUN
   ASSERT_LT(b.bench.now(), 4 * kMillisecondNs);
-  b.bench.witness.log.clear();
+  b.bench.observer.log.clear();
   b.bench.machine.power_cut();
-  for (const std::string& line : b.bench.witness.log)
+  for (const std::string& line : b.bench.observer.log)
     EXPECT_EQ(line.find(" media "), std::string::npos) << line;
   EXPECT_EQ(b.on_medium(0, p.page_sectors), bench::Bench::pattern(p.page_sectors, 0));
 }
@@ -338,10 +338,10 @@ TEST(Flash, LooksAtNoMoreThanItsQueueDepth) {
 TEST(Flash, MeetsItsFaults) {
   FlashProfile p = small_ssd();
   MemoryStore store(p.capacity_sectors);
-  LogWitness witness;
-  Machine machine(witness);
-  DeviceFaults faults(machine.simulation(), witness, 0, 1);
-  FlashOptions options{p, machine.simulation(), witness};
+  LogObserver observer;
+  Machine machine(observer);
+  DeviceFaults faults(machine.simulation(), observer, 0, 1);
+  FlashOptions options{p, machine.simulation(), observer};
   options.store = &store;
   options.faults = &faults;
   machine.add_device("ssd", std::make_unique<Flash>(options));

@@ -1,14 +1,15 @@
 // Machine (machine.h): numbering, range check, power, and the instant of a cut.
 //
-//   host --submit--> Machine --(Ticket as the initiator)--> Device
-//   host <-completed-- Ticket: counts answers and acknowledged writes, pulls the plug after the N-th
+//   host --submit--> Machine --(PendingRequest as the initiator)--> Device
+//   host <-completed-- PendingRequest: counts answers and acknowledged writes, pulls the plug after the N-th
 //
-// A ticket stands between the device and the host for the life of one request. Tickets are pooled and never
-// move, so a request costs no allocation once as many tickets exist as there were ever requests in flight.
+// A pending request stands between the device and the host for the life of one request. Pending requests are
+// pooled and never move, so a request costs no allocation once as many pending requests exist as there were
+// ever requests in flight.
 //
-// A request that reaches beyond the end of its device is refused here: neither device nor witness sees it.
+// A request that reaches beyond the end of its device is refused here: neither device nor observer sees it.
 //
-// Order at a cut: the devices freeze first (they report what the head had passed), then the witness hears
+// Order at a cut: the devices freeze first (they report what the head had passed), then the observer hears
 // that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks about one life of the
 // machine.
 #include "plugin/model/machine.h"
@@ -24,8 +25,8 @@ namespace headcrash::model {
 
 struct Machine::State {
   /// The initiator that devices see.
-  struct Ticket final : Initiator {
-    explicit Ticket(State& owner) : state(owner) {}
+  struct PendingRequest final : Initiator {
+    explicit PendingRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override { state.completed(*this, completion); }
     State& state;
     Initiator* host = nullptr;
@@ -45,26 +46,26 @@ struct Machine::State {
   /// to.
   static constexpr std::uint64_t kDeliverRefusal = 0;
 
-  State(Machine& owner, MachineWitness& w) : machine(owner), witness(w) {}
+  State(Machine& owner, MachineObserver& w) : machine(owner), observer(w) {}
 
-  Ticket& take_ticket(Initiator& host, Op op) {
-    if (free_tickets.empty()) {
-      tickets.emplace_back(*this);
-      free_tickets.push_back(&tickets.back());
+  PendingRequest& take_pending(Initiator& host, Op op) {
+    if (free_pending.empty()) {
+      all_pending.emplace_back(*this);
+      free_pending.push_back(&all_pending.back());
     }
-    Ticket& ticket = *free_tickets.back();
-    free_tickets.pop_back();
-    ticket.host = &host;
-    ticket.is_write = op == Op::write || op == Op::write_zeroes;
-    return ticket;
+    PendingRequest& pending = *free_pending.back();
+    free_pending.pop_back();
+    pending.host = &host;
+    pending.is_write = op == Op::write || op == Op::write_zeroes;
+    return pending;
   }
 
-  void completed(Ticket& ticket, const Completion& completion) {
-    Initiator& host = *ticket.host;
-    const bool is_write = ticket.is_write && completion.status == Status::ok;
+  void completed(PendingRequest& pending, const Completion& completion) {
+    Initiator& host = *pending.host;
+    const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
-    free_tickets.push_back(&ticket);
-    // The host may arm anew from within its callback: what it arms then must not count this request.
+    free_pending.push_back(&pending);
+    // The host may arm again from within its callback: what it arms then must not count this request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;
@@ -117,12 +118,12 @@ struct Machine::State {
   }
 
   Machine& machine;
-  MachineWitness& witness;
+  MachineObserver& observer;
   Simulation simulation;
   std::vector<Entry> devices;
   std::vector<std::pair<std::string, Device*>> parts;  ///< below them
-  std::deque<Ticket> tickets;
-  std::vector<Ticket*> free_tickets;
+  std::deque<PendingRequest> all_pending;
+  std::vector<PendingRequest*> free_pending;
   std::deque<Refusal> refusals;
   bool started = false;  ///< a request has come
   PowerState power = PowerState::on;
@@ -133,14 +134,14 @@ struct Machine::State {
   std::uint64_t arming = 1;     ///< rises with each arm and disarm; timed cuts of an older one are ignored
 };
 
-Machine::Machine(MachineWitness& witness) : state_(std::make_unique<State>(*this, witness)) {}
+Machine::Machine(MachineObserver& observer) : state_(std::make_unique<State>(*this, observer)) {}
 Machine::~Machine() = default;
 
 Simulation& Machine::simulation() {
   return state_->simulation;
 }
-MachineWitness& Machine::witness() {
-  return state_->witness;
+MachineObserver& Machine::observer() {
+  return state_->observer;
 }
 
 void Machine::add_device(std::string name, std::unique_ptr<Device> device) {
@@ -175,13 +176,13 @@ RequestId Machine::submit(std::size_t device_index, Request request, Initiator& 
   if (request.op == Op::flush && s.power == PowerState::on && s.count_down(CutTrigger::Kind::at_flush)) {
     power_cut();
   }
-  entry.device->submit(request, s.take_ticket(initiator, request.op));
+  entry.device->submit(request, s.take_pending(initiator, request.op));
   return request.id;
 }
 
 void Machine::mark(std::string_view text) {
   State& s = *state_;
-  s.witness.marked(s.simulation.now(), text);
+  s.observer.marked(s.simulation.now(), text);
   if (!s.trigger || s.trigger->kind != CutTrigger::Kind::after_mark || s.trigger->mark != text) return;
   if (s.remaining++ == 0) s.schedule_cut(s.trigger->delay_ns);  // only the first such mark starts the clock
 }
@@ -224,14 +225,14 @@ void Machine::power_cut() {
   for (auto& entry : s.devices) entry.device->power_cut();
   ++s.cuts;
   s.last_cut_at = s.simulation.now();
-  s.witness.power_changed(s.simulation.now(), PowerState::off);
+  s.observer.power_changed(s.simulation.now(), PowerState::off);
 }
 
 void Machine::power_on() {
   State& s = *state_;
   if (s.power == PowerState::on) return;
   s.power = PowerState::on;
-  s.witness.power_changed(s.simulation.now(), PowerState::on);
+  s.observer.power_changed(s.simulation.now(), PowerState::on);
   for (auto& entry : s.devices) entry.device->power_on();
 }
 

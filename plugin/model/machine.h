@@ -44,7 +44,7 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text);
 enum class PowerState : std::uint8_t { on, off };
 
 /// What the machine tells beyond what its devices tell.
-class MachineWitness : public Witness {
+class MachineObserver : public Observer {
  public:
   virtual void marked(TimeNs at, std::string_view text) = 0;
   virtual void power_changed(TimeNs at, PowerState state) = 0;
@@ -52,11 +52,11 @@ class MachineWitness : public Witness {
 
 class Machine : public EventTarget {
  public:
-  explicit Machine(MachineWitness& witness);
+  explicit Machine(MachineObserver& observer);
   ~Machine() override;
 
   Simulation& simulation();
-  MachineWitness& witness();
+  MachineObserver& observer();
 
   /// Devices are added once, before the first request; the first one is the default export.
   void add_device(std::string name, std::unique_ptr<Device> device);

@@ -224,7 +224,7 @@ TEST(Machine, RefusesToWatchWhatItCannot) {
 struct TwoDisks {
   explicit TwoDisks(bool write_cache) {
     for (const auto& [name, id] : {std::pair<const char*, DeviceId>{"data", 0}, {"log", 4}}) {
-      DiskOptions options{profile, machine.simulation(), witness};
+      DiskOptions options{profile, machine.simulation(), observer};
       options.store = id == 0 ? &data : &log;
       options.device = id;
       options.seed = 1;
@@ -248,8 +248,8 @@ struct TwoDisks {
   DiskProfile profile = bench::small_profile();
   bench::MemoryStore data{profile.capacity_sectors};
   bench::MemoryStore log{profile.capacity_sectors};
-  bench::LogWitness witness;
-  Machine machine{witness};
+  bench::LogObserver observer;
+  Machine machine{observer};
   bench::Host host;
 };
 
@@ -285,7 +285,7 @@ TEST(MachineOfTwo, LosesThePowerEverywhereAtOnce) {
   EXPECT_EQ(m.host.done[log_flush].status, Status::power_lost);
   EXPECT_EQ(m.host.done[data_flush].completed_at <= *m.machine.last_cut_at(),
             m.host.done[data_flush].status == Status::ok);
-  EXPECT_TRUE(std::any_of(m.witness.log.begin(), m.witness.log.end(), [](const std::string& line) {
+  EXPECT_TRUE(std::any_of(m.observer.log.begin(), m.observer.log.end(), [](const std::string& line) {
     return line.find(" media 4 ") != std::string::npos && line.find(" 8+12 ") != std::string::npos;
   })) << "the device is known by its id, not by its index";
 }

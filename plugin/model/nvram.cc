@@ -41,11 +41,11 @@ SectorRange range_of(const Request& request) {
 Nvram::State::State(NvramOptions&& options)
     : profile(options.profile),
       simulation(options.simulation),
-      witness(options.witness),
+      observer(options.observer),
       below(std::move(options.below)),
       has_bytes(options.bytes),
       device(options.device),
-      intake(options.simulation, options.witness, options.device),
+      intake(options.simulation, options.observer, options.device),
       faults(options.battery),
       blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
              options.bytes),
@@ -97,7 +97,7 @@ Nvram::State::Route Nvram::State::route(const Request& request) const {
 
 bool Nvram::State::locked(const SectorRange& part) const {
   return std::any_of(through.begin(), through.end(),
-                     [&part](const Errand* errand) { return errand->range.overlaps(part); });
+                     [&part](const BackendRequest* backend) { return backend->range.overlaps(part); });
 }
 
 /// Whether a write finds room and nobody in its way.
@@ -167,8 +167,8 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   ++intake.counters().media_writes;
   intake.counters().media_sectors_written += sectors;
   command.breakdown.cache_hit = true;
-  witness.media_written(device, simulation.now(),
-                        {request.id, request.lba, sectors, MediaWrite::Outcome::written, data});
+  observer.media_written(device, simulation.now(),
+                         {request.id, request.lba, sectors, MediaWrite::Outcome::written, data});
 }
 
 void Nvram::State::wait(Command command, bool first) {
@@ -179,7 +179,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Lets the head of the line go on when nothing is in its way any more.
+/// Lets the head of the line continue when nothing is in its way any more.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
@@ -201,7 +201,7 @@ void Nvram::State::finish(const Command& command, Status status) {
   intake.answer(command, store_failed ? Status::store_error : status);
 }
 
-/// Goes on with whatever has become possible.
+/// Continues with whatever has become possible.
 void Nvram::State::pump() {
   refresh_battery();
   retry_waiting();
@@ -227,33 +227,33 @@ void Nvram::State::pump() {
 
 // ---- requests that need what is below
 
-Nvram::State::Errand& Nvram::State::take_errand(Job job) {
-  if (free_errands.empty()) {
-    errands.emplace_back(*this);
-    free_errands.push_back(&errands.back());
+Nvram::State::BackendRequest& Nvram::State::take_backend_request(Job job) {
+  if (free_backend_requests.empty()) {
+    backend_requests.emplace_back(*this);
+    free_backend_requests.push_back(&backend_requests.back());
   }
-  Errand& errand = *free_errands.back();
-  free_errands.pop_back();
-  errand.job = job;
-  errand.busy = true;
-  errand.flushing = false;
-  errand.generation = intake.generation();
-  errand.kept.clear();
-  errand.in_pieces = false;
-  errand.gaps.clear();
-  return errand;
+  BackendRequest& backend = *free_backend_requests.back();
+  free_backend_requests.pop_back();
+  backend.job = job;
+  backend.busy = true;
+  backend.flushing = false;
+  backend.generation = intake.generation();
+  backend.kept.clear();
+  backend.in_pieces = false;
+  backend.gaps.clear();
+  return backend;
 }
 
-void Nvram::State::send(Errand& errand, const Request& request) {
+void Nvram::State::send(BackendRequest& backend, const Request& request) {
   Request own = request;
   own.id = simulation.new_request_id();
-  below->submit(own, errand);
+  below->submit(own, backend);
 }
 
 void Nvram::State::pass(Command command) {
-  Errand& errand = take_errand(Job::pass);
-  errand.command = command;
-  send(errand, errand.command.request);
+  BackendRequest& backend = take_backend_request(Job::pass);
+  backend.command = command;
+  send(backend, backend.command.request);
 }
 
 void Nvram::State::read(Command command) {
@@ -269,70 +269,70 @@ void Nvram::State::read(Command command) {
     command.breakdown.cache_hit = true;
     return finish(command, Status::ok);
   }
-  Errand& errand = take_errand(Job::read);
-  errand.hull = *hull;
+  BackendRequest& backend = take_backend_request(Job::read);
+  backend.hull = *hull;
   Request own = request;
   own.lba = hull->lba;
   own.sectors = static_cast<std::uint32_t>(hull->sectors);
-  errand.kept = blocks.present_runs(
+  backend.kept = blocks.present_runs(
       {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
   if (!request.into.empty()) {
     blocks.overlay(part, request.into.subspan((part.lba - request.lba) * kSectorBytes));
     own.into = request.into.subspan((hull->lba - request.lba) * kSectorBytes, hull->sectors * kSectorBytes);
-    if (!errand.kept.empty()) errand.bytes.assign(own.into.begin(), own.into.end());
+    if (!backend.kept.empty()) backend.bytes.assign(own.into.begin(), own.into.end());
   }
-  errand.command = command;
-  send(errand, own);
+  backend.command = command;
+  send(backend, own);
 }
 
 /// A sector that cannot be read below is no reason to refuse it when its newest version is here: what is not
 /// here is then read piece by piece. One such piece that cannot be read fails the whole request, as a drive
 /// fails a command of which it could have sent a part. True: another piece has been sent for.
-bool Nvram::State::read_goes_on(Errand& errand, Status status) {
-  if (status == Status::medium_error && !errand.in_pieces && !errand.kept.empty()) {
-    errand.in_pieces = true;
-    std::uint64_t at = errand.hull.lba;
-    for (const SectorRange& run : errand.kept) {
-      if (run.lba > at) errand.gaps.push_back({at, run.lba - at});
+bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
+  if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
+    backend.in_pieces = true;
+    std::uint64_t at = backend.hull.lba;
+    for (const SectorRange& run : backend.kept) {
+      if (run.lba > at) backend.gaps.push_back({at, run.lba - at});
       at = run.end();
     }
-    if (at < errand.hull.end()) errand.gaps.push_back({at, errand.hull.end() - at});
+    if (at < backend.hull.end()) backend.gaps.push_back({at, backend.hull.end() - at});
   } else if (status != Status::ok) {
     return false;
   }
-  if (errand.gaps.empty()) return false;
-  const SectorRange gap = errand.gaps.front();
-  errand.gaps.pop_front();
-  Request own = errand.command.request;
+  if (backend.gaps.empty()) return false;
+  const SectorRange gap = backend.gaps.front();
+  backend.gaps.pop_front();
+  Request own = backend.command.request;
   if (!own.into.empty())
     own.into = own.into.subspan((gap.lba - own.lba) * kSectorBytes, gap.sectors * kSectorBytes);
   own.lba = gap.lba;
   own.sectors = static_cast<std::uint32_t>(gap.sectors);
-  send(errand, own);
+  send(backend, own);
   return true;
 }
 
-void Nvram::State::lay_kept_over(const Errand& errand) const {
-  const Request& request = errand.command.request;
+void Nvram::State::lay_kept_over(const BackendRequest& backend) const {
+  const Request& request = backend.command.request;
   if (request.into.empty()) return;
-  for (const SectorRange& run : errand.kept) {
+  for (const SectorRange& run : backend.kept) {
     const std::span<const std::byte> from =
-        std::span(errand.bytes)
-            .subspan((run.lba - errand.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
+        std::span(backend.bytes)
+            .subspan((run.lba - backend.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
     std::memcpy(request.into.data() + (run.lba - request.lba) * kSectorBytes, from.data(), from.size());
   }
 }
 
 void Nvram::State::send_through(Command command) {
   if (command.request.op != Op::trim) ++nvram_counters.write_throughs;
-  Errand& errand = take_errand(Job::through);
-  errand.range = inside(command.request);
-  blocks.drop_clean(errand.range);
-  through.push_back(&errand);
+  BackendRequest& backend = take_backend_request(Job::through);
+  backend.range = inside(command.request);
+  blocks.drop_clean(backend.range);
+  through.push_back(&backend);
   Request own = command.request;
   own.fua = own.op != Op::trim && (own.fua || below_volatile);
-  errand.command = command;
-  send(errand, own);
+  backend.command = command;
+  send(backend, own);
 }
 
 void Nvram::State::send_flush(Command command) {
@@ -345,33 +345,33 @@ void Nvram::State::send_flush(Command command) {
   finish(command, Status::ok);
 }
 
-void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
-  if (errand.generation != intake.generation()) {  // the power went meanwhile; the host has been told
-    errand.busy = false;
-    free_errands.push_back(&errand);
+void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
+  if (backend.generation != intake.generation()) {  // the power went meanwhile; the host has its answer
+    backend.busy = false;
+    free_backend_requests.push_back(&backend);
     return;
   }
   store_failed |= completion.status == Status::store_error;
-  if (errand.job == Job::through && errand.command.request.op == Op::trim && below_volatile &&
-      !errand.flushing && completion.status == Status::ok) {
-    errand.flushing = true;
+  if (backend.job == Job::through && backend.command.request.op == Op::trim && below_volatile &&
+      !backend.flushing && completion.status == Status::ok) {
+    backend.flushing = true;
     Request flush;
     flush.op = Op::flush;
-    send(errand, flush);
+    send(backend, flush);
     return;
   }
-  if (errand.job == Job::read && read_goes_on(errand, completion.status)) return;
-  const Command command = errand.command;
-  const Job job = errand.job;
+  if (backend.job == Job::read && read_goes_on(backend, completion.status)) return;
+  const Command command = backend.command;
+  const Job job = backend.job;
   if (job == Job::destage) {
-    destage_done(errand.range, completion.status);
+    destage_done(backend.range, completion.status);
   } else if (job == Job::through) {
-    through_done(errand, completion.status);
+    through_done(backend, completion.status);
   } else if (job == Job::read && completion.status == Status::ok) {
-    lay_kept_over(errand);
+    lay_kept_over(backend);
   }
-  errand.busy = false;
-  free_errands.push_back(&errand);
+  backend.busy = false;
+  free_backend_requests.push_back(&backend);
   const std::uint64_t then = intake.generation();
   if (job != Job::destage) {
     Command answered = command;
@@ -384,18 +384,19 @@ void Nvram::State::errand_done(Errand& errand, const Completion& completion) {
   if (then == intake.generation()) pump();
 }
 
-void Nvram::State::through_done(Errand& errand, Status status) {
-  through.erase(std::find(through.begin(), through.end(), &errand));
+void Nvram::State::through_done(BackendRequest& backend, Status status) {
+  through.erase(std::find(through.begin(), through.end(), &backend));
   if (status != Status::ok) return;  // what was promised before is still there
-  blocks.drop(errand.range);
-  const Request& request = errand.command.request;
+  blocks.drop(backend.range);
+  const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
   if (!data.empty()) {
-    data = data.subspan((errand.range.lba - request.lba) * kSectorBytes, errand.range.sectors * kSectorBytes);
+    data =
+        data.subspan((backend.range.lba - request.lba) * kSectorBytes, backend.range.sectors * kSectorBytes);
   }
-  witness.media_written(device, simulation.now(),
-                        {request.id, errand.range.lba, static_cast<std::uint32_t>(errand.range.sectors),
-                         MediaWrite::Outcome::written, data});
+  observer.media_written(device, simulation.now(),
+                         {request.id, backend.range.lba, static_cast<std::uint32_t>(backend.range.sectors),
+                          MediaWrite::Outcome::written, data});
 }
 
 // ---- the public face
@@ -439,12 +440,14 @@ void Nvram::shut_down() {
   if (!state.intake.powered()) return;
   const auto dirty = [&] { return nvram_counters().dirty_sectors > 0; };
   if (dirty()) {
-    state.witness.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
+    state.observer.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();
     // What below refuses stays: a failed block is not written again before the next power-on.
-    const auto working = [&] { return state.current || state.errands.size() > state.free_errands.size(); };
+    const auto working = [&] {
+      return state.current || state.backend_requests.size() > state.free_backend_requests.size();
+    };
     while (dirty() && state.intake.powered() && working() && state.simulation.run_next()) {
     }
     state.shutting_down = false;

@@ -32,7 +32,7 @@
 // when a write that went through is complete below. The durable content of a sector of the range at an
 // instant is therefore the newest such event, or what is below if there was none, until a later power-on. Two
 // things end that: a power cut in the middle of a write that went through (acknowledged with power_lost:
-// below tells how far it came), and an incident "contents lost" (below tells everything).
+// below says how far it came), and an incident "contents lost" (below tells everything).
 //
 // Below a range that is not all of the device, requests outside are passed on as they are.
 
@@ -48,7 +48,7 @@ namespace headcrash::model {
 struct NvramOptions {
   const NvramProfile& profile;  ///< copied; validate() holds, and its range lies on `below`
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   std::unique_ptr<Device> below;
   bool bytes = true;  ///< false: only times matter
   DeviceId device = 0;

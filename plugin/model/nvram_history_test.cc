@@ -10,7 +10,7 @@
 namespace headcrash::model {
 namespace {
 
-using bench::LogWitness;
+using bench::LogObserver;
 using bench::MemoryStore;
 
 constexpr std::uint64_t kHistorySectors = 200;
@@ -48,7 +48,7 @@ struct CacheStack {
   CacheStack(const CacheShape& shape, std::uint64_t seed)
       : drive(bench::small_profile()), cache(small_cache(shape)), store(drive.capacity_sectors) {
     drive.trim = shape.trim;
-    NvramOptions options{cache, machine.simulation(), witness, below(shape, seed)};
+    NvramOptions options{cache, machine.simulation(), observer, below(shape, seed)};
     options.seed = seed;
     auto made = std::make_unique<Nvram>(std::move(options));
     nvram = made.get();
@@ -57,9 +57,9 @@ struct CacheStack {
   std::unique_ptr<Device> below(const CacheShape& shape, std::uint64_t seed) {
     if (shape.any_order)
       return std::make_unique<bench::TestMember>(
-          machine.simulation(), witness, &store, DeviceId{1}, kHistorySectors, seed,
+          machine.simulation(), observer, &store, DeviceId{1}, kHistorySectors, seed,
           bench::MemberTraits{shape.volatile_below, shape.trim, kMillisecondNs, 12 * kMillisecondNs});
-    DiskOptions disk{drive, machine.simulation(), witness};
+    DiskOptions disk{drive, machine.simulation(), observer};
     disk.store = &store;
     disk.device = 1;
     disk.seed = seed;
@@ -70,8 +70,8 @@ struct CacheStack {
   DiskProfile drive;
   NvramProfile cache;
   MemoryStore store;
-  LogWitness witness;
-  Machine machine{witness};
+  LogObserver observer;
+  Machine machine{observer};
   Nvram* nvram = nullptr;
 };
 
@@ -123,7 +123,7 @@ TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
     HistoryOptions options = cache_options(GetParam(), seed);
     options.steps = 600;
     check_history(stack.machine, std::move(options));
-    return stack.witness.log;
+    return stack.observer.log;
   };
   EXPECT_EQ(run(5), run(5));
   EXPECT_NE(run(5), run(6));

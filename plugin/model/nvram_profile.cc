@@ -26,7 +26,7 @@ Result<void> validate(const NvramProfile& p) {
                  fmt::format("give at least {} sectors", p.block_sectors));
   }
   if (p.destage_depth == 0 || p.destage_depth > NvramProfile::kDestageDepthMax) {
-    return wrong("destage-depth", "there can be no so many write-backs together",
+    return wrong("destage-depth", "too many write-backs at once",
                  fmt::format("give 1 to {}", NvramProfile::kDestageDepthMax));
   }
   if (p.command_ns < 0 || p.sector_ns < 0 || p.idle_delay_ns < 0 || p.battery_hold_ns < 0) {

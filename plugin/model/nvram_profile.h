@@ -28,7 +28,7 @@ struct NvramProfile {
   TimeNs battery_hold_ns = 0;             ///< contents survive a power-off this long
 };
 
-/// The first number that makes no sense, named as in a profile file: "[nvram] block-sectors".
+/// The first number that is invalid, named as in a profile file: "[nvram] block-sectors".
 Result<void> validate(const NvramProfile& profile);
 
 }  // namespace headcrash::model

@@ -24,9 +24,9 @@ struct Nvram::State final : EventTarget {
   enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
   enum class Job : std::uint8_t { destage, read, through, pass };
   /// A request to what is below; pooled, never moves, and keeps its buffers until it is answered.
-  struct Errand final : Initiator {
-    explicit Errand(State& owner) : state(owner) {}
-    void completed(const Completion& completion) override { state.errand_done(*this, completion); }
+  struct BackendRequest final : Initiator {
+    explicit BackendRequest(State& owner) : state(owner) {}
+    void completed(const Completion& completion) override { state.backend_request_done(*this, completion); }
     State& state;
     Job job = Job::pass;
     bool busy = false;
@@ -54,8 +54,8 @@ struct Nvram::State final : EventTarget {
   void copy_in(Command& command, std::uint32_t sectors);
   void wait(Command command, bool first);
   void read(Command command);
-  bool read_goes_on(Errand& errand, Status status);
-  void lay_kept_over(const Errand& errand) const;
+  bool read_goes_on(BackendRequest& backend, Status status);
+  void lay_kept_over(const BackendRequest& backend) const;
   void send_through(Command command);
   void send_flush(Command command);
   void pass(Command command);
@@ -63,11 +63,11 @@ struct Nvram::State final : EventTarget {
   void finish(const Command& command, Status status);
   void pump();
 
-  // ... and errands to what is below
-  Errand& take_errand(Job job);
-  void send(Errand& errand, const Request& request);
-  void errand_done(Errand& errand, const Completion& completion);
-  void through_done(Errand& errand, Status status);
+  // ... and backend requests to what is below
+  BackendRequest& take_backend_request(Job job);
+  void send(BackendRequest& backend, const Request& request);
+  void backend_request_done(BackendRequest& backend, const Completion& completion);
+  void through_done(BackendRequest& backend, Status status);
   bool locked(const SectorRange& range) const;
 
   // nvram_write_back.cc: write-back
@@ -89,7 +89,7 @@ struct Nvram::State final : EventTarget {
 
   const NvramProfile profile;
   Simulation& simulation;
-  Witness& witness;
+  Observer& observer;
   const std::unique_ptr<Device> below;
   const bool has_bytes;
   const DeviceId device;
@@ -106,9 +106,9 @@ struct Nvram::State final : EventTarget {
   TimeNs copy_from = 0;            ///< when the copying of `current` begins
   std::deque<Command> waiting;     ///< writes, in order
   std::deque<Command> flushes;     ///< wait for the cache to be empty (battery dead)
-  std::deque<Errand> errands;
-  std::vector<Errand*> free_errands;
-  std::vector<Errand*> through;  ///< those that hold their range
+  std::deque<BackendRequest> backend_requests;
+  std::vector<BackendRequest*> free_backend_requests;
+  std::vector<BackendRequest*> through;  ///< those that hold their range
   std::uint32_t destages_under_way = 0;
 
   BatteryState battery = BatteryState::ok;

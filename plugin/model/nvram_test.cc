@@ -11,7 +11,7 @@ namespace {
 
 using bench::Bench;
 using bench::Host;
-using bench::LogWitness;
+using bench::LogObserver;
 using bench::MemoryStore;
 
 NvramProfile one_block_each() {
@@ -32,15 +32,15 @@ struct NvramBench {
   explicit NvramBench(const NvramProfile& p = one_block_each(), bool volatile_below = false)
       : drive(bench::small_profile()),
         store(drive.capacity_sectors),
-        machine(witness),
-        battery(machine.simulation(), witness, 0, 1),
-        drive_faults(machine.simulation(), witness, 1, 1) {
-    DiskOptions disk{drive, machine.simulation(), witness};
+        machine(observer),
+        battery(machine.simulation(), observer, 0, 1),
+        drive_faults(machine.simulation(), observer, 1, 1) {
+    DiskOptions disk{drive, machine.simulation(), observer};
     disk.store = &store;
     disk.device = 1;
     disk.write_cache = volatile_below;
     disk.faults = &drive_faults;
-    NvramOptions options{p, machine.simulation(), witness, std::make_unique<Disk>(disk)};
+    NvramOptions options{p, machine.simulation(), observer, std::make_unique<Disk>(disk)};
     options.battery = &battery;
     auto made = std::make_unique<Nvram>(std::move(options));
     nvram = made.get();
@@ -101,14 +101,14 @@ struct NvramBench {
     }
   }
   bool heard(std::string_view text) const {
-    return std::any_of(witness.log.begin(), witness.log.end(),
+    return std::any_of(observer.log.begin(), observer.log.end(),
                        [text](const std::string& line) { return line.find(text) != std::string::npos; });
   }
   NvramCounters counters() const { return nvram->nvram_counters(); }
 
   DiskProfile drive;
   MemoryStore store;
-  LogWitness witness;
+  LogObserver observer;
   Machine machine;
   DeviceFaults battery, drive_faults;
   Host host;
@@ -409,12 +409,12 @@ TEST(Nvram, KeepsWholeSectorsOfACopyThatIsCutShort) {
   }
 }
 
-TEST(Nvram, TellsTheWitnessWhatHasBecomeDurable) {
+TEST(Nvram, TellsTheObserverWhatHasBecomeDurable) {
   NvramBench b;
   b.write(50, 8, 1);
   b.write(0, 80, 2);
   int media = 0;
-  for (const std::string& line : b.witness.log) media += line.find(" media 0 ") != std::string::npos ? 1 : 0;
+  for (const std::string& line : b.observer.log) media += line.find(" media 0 ") != std::string::npos ? 1 : 0;
   EXPECT_EQ(media, 2);
   EXPECT_TRUE(b.heard("media 0 1 50+8"));
 }

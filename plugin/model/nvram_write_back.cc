@@ -1,7 +1,7 @@
 // Write-back, the battery, and power (nvram.cc has the requests).
 //
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
-//                        |  rests  | goes on, if begun | writes back |
+//                        |  rests  | continues, if begun | writes back |
 //
 // and until nothing is dirty: when the host has been quiet for idle_delay_ns, when the battery is not ok, and
 // for what was dirty at power-on; until there is room: when a write waits for it. The block that was written
@@ -39,21 +39,21 @@ void Nvram::State::consider_destage() {
   while (intake.powered() && destages_under_way < profile.destage_depth && destage_wanted()) {
     const auto run = next_destage();
     if (!run) return;
-    Errand& errand = take_errand(Job::destage);
-    errand.range = *run;
+    BackendRequest& backend = take_backend_request(Job::destage);
+    backend.range = *run;
     Request write;
     write.op = Op::write;
     write.fua = below_volatile;
     write.lba = run->lba;
     write.sectors = static_cast<std::uint32_t>(run->sectors);
     if (has_bytes) {
-      errand.bytes.resize(run->sectors * kSectorBytes);
-      blocks.overlay(*run, errand.bytes);
-      write.data = errand.bytes;
+      backend.bytes.resize(run->sectors * kSectorBytes);
+      blocks.overlay(*run, backend.bytes);
+      write.data = backend.bytes;
     }
     blocks.leave(*run);
     ++destages_under_way;
-    send(errand, write);
+    send(backend, write);
   }
 }
 
@@ -90,7 +90,7 @@ void Nvram::State::destage_done(const SectorRange& run, Status status) {
   }
   ++nvram_counters.failed_destages;
   blocks.came_back(run, true);
-  witness.incident(
+  observer.incident(
       device, simulation.now(),
       fmt::format("write-back of {}+{} failed: state ERROR, contents kept", run.lba, run.sectors));
 }
@@ -111,7 +111,7 @@ void Nvram::State::refresh_battery() {
   const char* const text = state == BatteryState::ok    ? "battery ok: writes are cached"
                            : state == BatteryState::low ? "battery low: state ERROR, writes go through"
                                                         : "battery dead: state DOWN, writes go through";
-  witness.incident(device, simulation.now(), text);
+  observer.incident(device, simulation.now(), text);
 }
 
 void Nvram::State::power_cut() {
@@ -128,10 +128,10 @@ void Nvram::State::power_cut() {
     for (const Command& command : *line) intake.lose(command);
     line->clear();
   }
-  for (const Errand& errand : errands) {
-    // Errands of an earlier life have told their host.
-    if (errand.busy && errand.job != Job::destage && errand.generation + 1 == intake.generation())
-      intake.lose(errand.command);
+  for (const BackendRequest& backend : backend_requests) {
+    // Backend requests of an earlier power cycle have answered their host.
+    if (backend.busy && backend.job != Job::destage && backend.generation + 1 == intake.generation())
+      intake.lose(backend.command);
   }
   through.clear();
   destages_under_way = 0;
@@ -166,8 +166,8 @@ void Nvram::State::power_on() {
   }
   blocks.mark_replay();
   if (blocks.dirty_sectors() > 0) {
-    witness.incident(device, simulation.now(),
-                     fmt::format("contents kept: {} sectors to be written back", blocks.dirty_sectors()));
+    observer.incident(device, simulation.now(),
+                      fmt::format("contents kept: {} sectors to be written back", blocks.dirty_sectors()));
   }
   pump();
 }
@@ -177,7 +177,7 @@ void Nvram::State::lose_contents(const char* why) {
   blocks.clear();
   if (sectors == 0) return;
   nvram_counters.lost_sectors += sectors;
-  witness.incident(device, simulation.now(), fmt::format("contents lost: {} sectors, {}", sectors, why));
+  observer.incident(device, simulation.now(), fmt::format("contents lost: {} sectors, {}", sectors, why));
 }
 
 // ---- events and accounts
@@ -201,7 +201,8 @@ void Nvram::State::on_event(std::uint64_t tag) {
 }
 
 void Nvram::State::update_busy() {
-  busy.set(intake.powered() && (current || !queue.empty() || errands.size() > free_errands.size()),
+  busy.set(intake.powered() &&
+               (current || !queue.empty() || backend_requests.size() > free_backend_requests.size()),
            simulation.now());
 }
 

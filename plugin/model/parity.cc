@@ -1,5 +1,5 @@
 // Parity (parity.h). Lost data columns are found by inverting the square matrix that the surviving ones make
-// of the data (identity rows, a row of ones for P, the powers of 2 for Q), and lost parities anew from
+// of the data (identity rows, a row of ones for P, the powers of 2 for Q), and lost parities again from
 // complete data.
 #include "plugin/model/parity.h"
 

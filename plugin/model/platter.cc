@@ -22,7 +22,7 @@ namespace headcrash::model {
 
 Platter::Platter(const PlatterOptions& options)
     : store_(options.store),
-      witness_(options.witness),
+      observer_(options.observer),
       device_(options.device),
       random_(options.seed ^ (std::uint64_t{options.device} << 48)),
       sectors_(options.sectors),
@@ -45,7 +45,7 @@ void Platter::put(TimeNs at, const Extent& extent) {
   }
   heal(extent.lba, extent.sectors);
   sectors_written_ += extent.sectors;
-  witness_.media_written(
+  observer_.media_written(
       device_, at, {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
@@ -59,7 +59,7 @@ void Platter::put_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome o
     heal(extent.lba, extent.sectors);
   }
   sectors_written_ += extent.sectors;
-  witness_.media_written(device_, at, {extent.source, extent.lba, extent.sectors, outcome, bytes});
+  observer_.media_written(device_, at, {extent.source, extent.lba, extent.sectors, outcome, bytes});
 }
 
 void Platter::write(TimeNs at, std::span<const Extent> extents) {

@@ -1,5 +1,5 @@
 #pragma once
-// What is on the medium: the one place where a disk's bytes reach the store and the witness hears of it.
+// What is on the medium: the one place where a disk's bytes reach the store and the observer hears of it.
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ namespace headcrash::model {
 
 struct PlatterOptions {
   SectorStore* store = nullptr;  ///< null: only times matter
-  Witness& witness;
+  Observer& observer;
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< decides how sectors tear
   std::uint64_t sectors = 0;
@@ -66,7 +66,7 @@ class Platter {
   }
 
   SectorStore* store_;
-  Witness& witness_;
+  Observer& observer_;
   DeviceId device_;
   Random random_;
   std::uint64_t sectors_;

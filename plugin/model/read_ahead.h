@@ -14,14 +14,14 @@ class ReadAhead {
  public:
   ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism);
 
-  /// The request that `travel` reads has been planned; the head will go on from its end.
+  /// The request that `travel` reads has been planned; the head will continue from its end.
   void begin(const Travel& travel, std::uint64_t lbn, std::uint32_t sectors);
 
   /// Whether a read at `now` starts in what is buffered; its rest may still be on its way to the heads.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
-  /// For a read for which holds_start: reading goes on until its end and the usual stretch behind it. Returns
-  /// when the bus, which can start at `bus_start_ps` after `now` and needs `bus_sector_ps` for each, has sent
-  /// it all.
+  /// For a read for which holds_start: reading continues until its end and the usual stretch behind it.
+  /// Returns when the bus, which can start at `bus_start_ps` after `now` and needs `bus_sector_ps` for each,
+  /// has sent it all.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 

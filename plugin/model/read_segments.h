@@ -14,8 +14,8 @@ class ReadSegments {
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or the rear of it when it is longer than a segment. Goes on in a range that ends where
-  /// this one begins.
+  /// Keeps [lbn, end), or the rear of it when it is longer than a segment. Continues in a range that ends
+  /// where this one begins.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// All of the range lies in one segment; it then counts as used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);

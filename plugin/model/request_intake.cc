@@ -9,7 +9,7 @@ std::optional<HostCommand> RequestIntake::enter(const Request& request, Initiato
   invariant(request.lba <= sectors && request.sectors <= sectors - request.lba,
             "a request lies on its device");
   const TimeNs now = simulation_.now();
-  witness_.submitted(device_, now, request);
+  observer_.submitted(device_, now, request);
   const HostCommand command{.request = request, .initiator = &initiator, .submitted_at = now};
   if (powered_) return command;
   lose(command);
@@ -33,7 +33,7 @@ void RequestIntake::answer(const HostCommand& command, Status status) {
   const Completion completion{command.request.id, status, command.submitted_at, simulation_.now(),
                               command.breakdown};
   Initiator& initiator = *command.initiator;  // `command` may go with what the host does next
-  witness_.acknowledged(device_, completion);
+  observer_.acknowledged(device_, completion);
   initiator.completed(completion);
 }
 

@@ -5,7 +5,7 @@
 //               \                                  power cut: lose() -> an event -> initiator, power_lost
 //                `-> power off: lose()
 //
-// The witness hears of each request when it enters and when it is answered. A request that is lost is
+// The observer hears of each request when it enters and when it is answered. A request that is lost is
 // answered by an event at the same instant, in the order of the calls: nothing completes inside submit() or
 // power_cut().
 
@@ -28,8 +28,8 @@ struct HostCommand {
 class RequestIntake final : private EventTarget {
  public:
   /// Both must outlive it.
-  RequestIntake(Simulation& simulation, Witness& witness, DeviceId device)
-      : simulation_(simulation), witness_(witness), device_(device) {}
+  RequestIntake(Simulation& simulation, Observer& observer, DeviceId device)
+      : simulation_(simulation), observer_(observer), device_(device) {}
 
   /// A request comes in. That it lies within the device's `sectors` is an invariant. Nothing: the power is
   /// off, and the request is lost.
@@ -52,7 +52,7 @@ class RequestIntake final : private EventTarget {
   void on_event(std::uint64_t tag) override;
 
   Simulation& simulation_;
-  Witness& witness_;
+  Observer& observer_;
   const DeviceId device_;
   DeviceCounters counters_;
   bool powered_ = true;

@@ -40,8 +40,8 @@ TEST(RunRequest, EndsWithTheAnswer) {
 }
 
 TEST(RunRequest, SaysThatADeviceDidNotAnswerAndSurvivesItsAnswer) {
-  bench::LogWitness witness;
-  Machine machine(witness);
+  bench::LogObserver observer;
+  Machine machine(observer);
   machine.add_device("late", std::make_unique<LateDevice>(machine.simulation()));
   Request flush;
   flush.op = Op::flush;

@@ -11,7 +11,7 @@
 namespace headcrash::model {
 
 enum class Tear : std::uint8_t {
-  silent,      ///< old 1/8, new 1/8, a mix 6/8: nothing tells the reader, the hardest case for a file system
+  silent,      ///< old 1/8, new 1/8, a mix 6/8: reading succeeds, the hardest case for a file system
   any,         ///< old, new, a mix or unreadable, 1/4 each
   unreadable,  ///< medium_error until it is written again, as a drive that checks its sectors would mostly
                ///< say

@@ -63,15 +63,15 @@ TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 0)) << "the front was still to come";
   for (std::uint64_t lba = 4; lba < 9; ++lba) EXPECT_TRUE(fresh(lba)) << lba;
   EXPECT_EQ(b.on_medium(10, 2), Bench::pattern(2, 0)) << "behind the head";
-  EXPECT_EQ(b.witness.torn, 1U);
+  EXPECT_EQ(b.observer.torn, 1U);
 }
 
 TEST(Spindle, PhaseMovesTheAngleAtTimeZero) {
   const DiskProfile profile = bench::small_profile();
   const auto first_read = [&profile](std::uint32_t phase_ppm) {
     Simulation simulation;
-    bench::LogWitness witness;
-    DiskOptions options{profile, simulation, witness};
+    bench::LogObserver observer;
+    DiskOptions options{profile, simulation, observer};
     options.spindle_phase_ppm = phase_ppm;
     Disk disk(options);
     bench::Host host;

@@ -15,7 +15,7 @@ struct Answer {
   const char* cause = "";  ///< why, when there is an error: a constant
 };
 
-/// A guest that goes on with a disk that has failed sends thousands of requests: the log gets the 1st, 2nd,
+/// A guest that continues with a disk that has failed sends thousands of requests: the log gets the 1st, 2nd,
 /// 4th, 8th, ... failure of each cause on each export. May be called by several threads.
 class FailureLog {
  public:

@@ -83,12 +83,12 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
   if (auto backing = self->open_backing(settings); !backing) return pass_on(backing);
   profiles::BuildOptions options{.seed = settings.seed};
   options.store = [backing = self->backing_.get()](model::DeviceId id) { return backing->store(id); };
-  auto built = profiles::build(self->plan_, self->backing_->witness(), options);
+  auto built = profiles::build(self->plan_, self->backing_->observer(), options);
   if (!built) return pass_on(built);
   self->built_ = std::move(*built);
   self->pacer_ = std::make_unique<Pacer>(*self->built_.machine, settings.clock);
   if (self->backing_->recorded())
-    self->pacer_->distrust_when([backing = self->backing_.get()] { return backing->error().has_value(); });
+    self->pacer_->fail_when([backing = self->backing_.get()] { return backing->error().has_value(); });
   for (const model::FaultSpec& fault : hardware.faults)
     if (auto added = self->add_fault_now(fault); !added) return pass_on(added);
   if (settings.cut) {
@@ -125,7 +125,8 @@ Answer Emulation::serve(std::size_t device_index, const model::Request& request)
   if (written != nullptr && request.op == model::Op::write) written->mark(request.lba, request.sectors);
   const Served served = pacer_->serve(device_index, request);
   if (served.shut_down) return {ESHUTDOWN, "the server ends"};
-  if (served.distrusted) return {EIO, "the host's storage failed before: the run cannot be trusted any more"};
+  if (served.backing_failed)
+    return {EIO, "the host's storage failed before: the run cannot be trusted any more"};
   return answer_of(served.status);
 }
 

@@ -17,8 +17,8 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
   const model::TimeNs now = machine.simulation().now();
   const auto device = std::find_if(plan_.all.begin(), plan_.all.end(),
                                    [&](const profiles::PlannedDevice& d) { return d.name == fault.device; });
-  machine.witness().incident(static_cast<model::DeviceId>(device - plan_.all.begin()), now,
-                             "fault added: " + model::to_text(fault));
+  machine.observer().incident(static_cast<model::DeviceId>(device - plan_.all.begin()), now,
+                              "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
   // Bytes that land elsewhere make "never written" a wrong answer.
@@ -41,7 +41,7 @@ Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& de
       found = true;
       if (built_.all[id].faults == nullptr) continue;
       built_.all[id].faults->clear(kind);
-      machine.witness().incident(
+      machine.observer().incident(
           id, machine.simulation().now(),
           fmt::format("faults cleared: {}", kind ? model::fault_kind_name(*kind) : "all"));
     }

@@ -43,8 +43,8 @@ namespace headcrash::nbd {
 
 struct Served {
   model::Status status = model::Status::ok;
-  bool shut_down = false;   ///< the server is stopping: nothing is known about the request
-  bool distrusted = false;  ///< see distrust_when
+  bool shut_down = false;       ///< the server is stopping: nothing is known about the request
+  bool backing_failed = false;  ///< see fail_when
 };
 
 /// Of one device, over reads and writes that succeeded, in model nanoseconds.
@@ -63,7 +63,7 @@ class Pacer {
   Pacer& operator=(const Pacer&) = delete;
 
   /// From now on every request is also judged by `failed`, under the mutex. Before start().
-  void distrust_when(std::function<bool()> failed) { failed_ = std::move(failed); }
+  void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
   void shut_down();  ///< ends all waits, refuses new requests
@@ -84,7 +84,7 @@ class Pacer {
   }
 
   Clock clock() const;
-  void set_clock(const Clock& clock);  ///< model time goes on from where it is
+  void set_clock(const Clock& clock);  ///< model time continues from where it is
 
   /// From now on answers leave so long before their modelled instant.
   void set_lead(WallNs lead_ns);

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <random>
 
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/nbd/testing/fixed_delay_device.h"
 #include "plugin/nbd/transport_time.h"
 
@@ -44,8 +44,8 @@ class PacerTest : public testing::Test {
     return pacer_->with_machine([this](model::Machine&) { return pacer_->latency(0).target.summary(); });
   }
 
-  model::NullWitness witness_;
-  model::Machine machine_{witness_};
+  model::NullObserver observer_;
+  model::Machine machine_{observer_};
   std::unique_ptr<Pacer> pacer_;
 };
 

@@ -60,7 +60,7 @@ TEST(Parameters, OfAnotherStoreAreRefused) {
   for (const auto& [arguments, word] : table) {
     const Ended ended = run_nbdkit(folder, arguments);
     if (std::string(word) == "devices" && arguments[0] == "raid4-5") {
-      // The drives are the same; the array's own metadata tells that they belong to another one.
+      // The drives are the same; the array's own metadata says that they belong to another one.
       EXPECT_EQ(ended.exit_code, 1) << ended.stderr_text;
       continue;
     }

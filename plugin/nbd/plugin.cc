@@ -205,7 +205,7 @@ constexpr const char* kHelp =
     "[profile=]PROFILE        Drive, array or cache to emulate: a built-in name or a .toml file.\n"
     "machine=FILE             Several devices that share clock, recording and power, instead of one "
     "profile.\n"
-    "size=SIZE                Serve only so much of it (default: all of it).\n"
+    "size=SIZE                Serve only this much of it (default: all of it).\n"
     "store=DIR                Keep the bytes in this folder (default: in memory, or in the recording).\n"
     "clock=real|real:K|off    Requests take their modelled time, K times that, or none (default: real).\n"
     "lead=auto|US             Answers leave so long before their instant (default: what their way takes).\n"

@@ -30,7 +30,7 @@ struct Server {
 };
 
 /// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must not flush
-/// the recording or remove the socket that its child goes on with.
+/// the recording or remove the socket that its child still uses.
 extern Server* server;
 
 /// Fills in the callbacks of connections and requests (exports.cc).

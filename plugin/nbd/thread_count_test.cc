@@ -1,4 +1,4 @@
-// How many threads nbdkit was told to run.
+// How many threads nbdkit runs.
 #include "plugin/nbd/thread_count.h"
 
 #include <gtest/gtest.h>

@@ -195,19 +195,19 @@ class Builder {
   }
 
   model::Simulation& simulation() { return built_.machine->simulation(); }
-  model::Witness& witness() { return built_.machine->witness(); }
+  model::Observer& observer() { return built_.machine->observer(); }
   std::uint64_t seed(DeviceId id, Purpose purpose) const { return mixed(options_.seed, id, purpose); }
   model::SectorStore* store(DeviceId id) const { return options_.store ? options_.store(id) : nullptr; }
 
   model::DeviceFaults* faults(DeviceId id) {
     auto& slot = built_.all[id].faults;
-    slot = std::make_unique<model::DeviceFaults>(simulation(), witness(), id, seed(id, kFaultSeed));
+    slot = std::make_unique<model::DeviceFaults>(simulation(), observer(), id, seed(id, kFaultSeed));
     return slot.get();
   }
 
   std::unique_ptr<model::Device> make_disk(const DiskProfile& profile, DeviceId id, bool write_cache,
                                            std::uint32_t phase_ppm) {
-    model::DiskOptions o{profile, simulation(), witness()};
+    model::DiskOptions o{profile, simulation(), observer()};
     o.store = store(id);
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
@@ -220,7 +220,7 @@ class Builder {
   }
 
   std::unique_ptr<model::Device> make_flash(const FlashProfile& profile, DeviceId id, bool write_cache) {
-    model::FlashOptions o{profile, simulation(), witness()};
+    model::FlashOptions o{profile, simulation(), observer()};
     o.store = store(id);
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
@@ -235,7 +235,7 @@ class Builder {
                                                     DeviceId id, bool write_cache, std::uint32_t phase_ppm) {
     ArrayProfile own = profile;
     own.volatile_cache = profile.volatile_cache && write_cache;
-    model::ArrayOptions o{own, simulation(), witness()};
+    model::ArrayOptions o{own, simulation(), observer()};
     for (const auto& member : stack.below) {
       const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
                                                            kPhasesPpm);  // next_: the member's id
@@ -256,7 +256,7 @@ class Builder {
                                                     DeviceId id, bool write_cache, std::uint32_t phase_ppm) {
     auto below = make(*stack.below.front(), write_cache, phase_ppm);
     if (!below) return below;
-    model::NvramOptions o{profile, simulation(), witness(), *std::move(below)};
+    model::NvramOptions o{profile, simulation(), observer(), *std::move(below)};
     o.bytes = options_.store != nullptr;
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
@@ -311,12 +311,12 @@ Result<DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault) {
               base::suggest(fault.device, names));
 }
 
-Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options) {
+Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer, const BuildOptions& options) {
   for (const model::FaultSpec& fault : options.faults)
     if (const auto known = device_of(plan, fault); !known) return pass_on(known);
   BuiltMachine built;
   built.all.resize(plan.all.size());
-  built.machine = std::make_unique<model::Machine>(witness);
+  built.machine = std::make_unique<model::Machine>(observer);
   Builder builder(plan, built, options);
   for (const MachineDevice& device : plan.devices) {
     auto made = builder.make(device);

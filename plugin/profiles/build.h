@@ -71,6 +71,6 @@ struct BuiltMachine {
 /// below arrays that keep it off. Members of an array whose spindles are not synchronised start at angles
 /// that follow from the seed, all other drives at angle 0. Errors: a member that belongs to another array; a
 /// fault, as add_fault.
-Result<BuiltMachine> build(const Plan& plan, model::MachineWitness& witness, const BuildOptions& options);
+Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer, const BuildOptions& options);
 
 }  // namespace headcrash::profiles

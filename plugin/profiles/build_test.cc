@@ -8,7 +8,7 @@
 
 #include "headcrash_profiles_embedded.h"
 #include "plugin/model/array.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using model::DeviceId;
 using model::TimeNs;
 
-struct CountingWitness : model::NullWitness {
+struct CountingObserver : model::NullObserver {
   void submitted(DeviceId device, TimeNs, const model::Request&) override { ++submissions[device]; }
   void incident(DeviceId, TimeNs, std::string_view text) override { incidents.emplace_back(text); }
   std::map<DeviceId, int> submissions;
@@ -103,8 +103,8 @@ TEST(Build, EveryBuiltInStackServesAWriteAndARead) {
     MachineDevice hd = device(name);
     const auto planned = plan({hd});
     ASSERT_TRUE(planned) << name << ": " << planned.error().message();
-    CountingWitness witness;
-    auto built = build(*planned, witness, {});
+    CountingObserver observer;
+    auto built = build(*planned, observer, {});
     ASSERT_TRUE(built) << name << ": " << built.error().message();
     ASSERT_EQ(built->all.size(), planned->all.size());
     for (std::size_t i = 0; i < built->all.size(); ++i) {
@@ -124,14 +124,14 @@ TEST(Build, EveryBuiltInStackServesAWriteAndARead) {
     }
     ASSERT_EQ(host.done.size(), 2U) << name;
     for (const auto& done : host.done) EXPECT_EQ(done.status, model::Status::ok) << name;
-    EXPECT_EQ(witness.submissions[0], 2) << name;
+    EXPECT_EQ(observer.submissions[0], 2) << name;
   }
 }
 
 /// Response time of a read of the first sector of each member.
 std::vector<TimeNs> first_reads(const Plan& planned, std::uint64_t seed) {
-  CountingWitness witness;
-  auto built = build(planned, witness, {seed, nullptr});
+  CountingObserver observer;
+  auto built = build(planned, observer, {seed, nullptr});
   EXPECT_TRUE(built) << built.error().message();
   std::vector<TimeNs> times;
   for (std::size_t i = 1; i < planned.all.size(); ++i) {
@@ -157,10 +157,10 @@ TEST(Build, SpindlesOfAnArrayTurnAtAnglesFromTheSeed) {
 }
 
 TEST(Build, ACutMayNameADriveInsideAnArray) {
-  CountingWitness witness;
+  CountingObserver observer;
   const auto made = plan({device("raid5-5")});
   ASSERT_TRUE(made);
-  auto built = build(*made, witness, {});
+  auto built = build(*made, observer, {});
   ASSERT_TRUE(built);
   model::CutTrigger trigger;
   trigger.kind = model::CutTrigger::Kind::at_lba;
@@ -176,8 +176,8 @@ model::Status read_after_cut(const MachineDevice& drive) {
   hd.write_cache = false;
   const auto planned = plan({hd});
   EXPECT_TRUE(planned) << planned.error().message();
-  CountingWitness witness;
-  auto built = build(*planned, witness, {});
+  CountingObserver observer;
+  auto built = build(*planned, observer, {});
   EXPECT_TRUE(built) << built.error().message();
   Host host;
   model::Request request;
@@ -214,8 +214,8 @@ TEST(Build, WhatACutLeavesIsAskedForOfTheDeviceElseOfTheProfile) {
 TEST(Build, FaultsFindTheirDeviceByName) {
   const auto planned = plan({device("raid5-5")});
   ASSERT_TRUE(planned);
-  CountingWitness witness;
-  auto built = build(*planned, witness, {});
+  CountingObserver observer;
+  auto built = build(*planned, observer, {});
   ASSERT_TRUE(built) << built.error().message();
   const auto add = [&](const char* text) {
     const auto fault = model::parse_fault(text);
@@ -234,8 +234,8 @@ TEST(Build, FaultsFindTheirDeviceByName) {
 TEST(Build, BatteryFaultsBelongToCaches) {
   const auto planned = plan({device("netra-raid5-presto")});
   ASSERT_TRUE(planned);
-  CountingWitness witness;
-  auto built = build(*planned, witness, {});
+  CountingObserver observer;
+  auto built = build(*planned, observer, {});
   ASSERT_TRUE(built) << built.error().message();
   EXPECT_TRUE(built->add_fault(*planned, *model::parse_fault("battery-dead:hd0")));
   EXPECT_TRUE(built->add_fault(*planned, *model::parse_fault("battery-low:hd0.below.4")));

@@ -15,7 +15,7 @@ constexpr double kSlowdownMax = 1e6;
 }  // namespace
 
 Result<Clock> parse_clock(std::string_view text, const std::string& subject) {
-  constexpr const char* kRemedy = "use real, real:K (K times slower than life) or off";
+  constexpr const char* kRemedy = "use real, real:K (K times slower than real time) or off";
   if (text == "off") return Clock{Clock::Kind::off, 1};
   if (text == "real") return Clock{Clock::Kind::real, 1};
   if (!text.starts_with("real:")) return fail(subject, fmt::format("\"{}\" is not a clock", text), kRemedy);

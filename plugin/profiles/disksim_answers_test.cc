@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "plugin/model/disk.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -105,7 +105,7 @@ class Replay final : public model::Initiator, public model::EventTarget {
   const std::vector<Answer>& answers_;
   const bool clook_;
   model::Simulation simulation_;
-  model::NullWitness ignore_;
+  model::NullObserver ignore_;
   model::Disk disk_;
   std::vector<TimeNs> responses_;
   std::vector<model::Breakdown> breakdowns_;

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "plugin/model/disk.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/replay/random_requests.h"
@@ -48,7 +48,7 @@ Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uin
                              std::uint32_t segment_kib, std::uint64_t transfers) {
   const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
   if (!planned) return pass_on(planned);
-  model::NullWitness nobody;
+  model::NullObserver nobody;
   auto built = build(*planned, nobody, {});
   if (!built) return pass_on(built);
   replay::RandomSpec spec;
@@ -83,7 +83,7 @@ class RandomWrites final : public model::Initiator {
   model::DiskOptions with_queue(model::DiskProfile& profile, model::QueuePolicy policy,
                                 std::uint32_t queued) {
     profile.queue = {queued, policy, 0};
-    return {profile, simulation_, witness_};
+    return {profile, simulation_, observer_};
   }
   void completed(const model::Completion&) override {
     ++completed_;
@@ -99,7 +99,7 @@ class RandomWrites final : public model::Initiator {
   }
 
   model::Simulation simulation_;
-  model::NullWitness witness_;
+  model::NullObserver observer_;
   model::Disk disk_;
   std::uint32_t queued_;
   Random random_{1992};

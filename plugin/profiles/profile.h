@@ -13,7 +13,7 @@
 
 namespace headcrash::profiles {
 
-/// A profile with what people want to know about it. Numbers that make no sense for its kind are 0.
+/// A profile with what people want to know about it. Numbers that do not apply to its kind are 0.
 struct ProfileSummary {
   std::string name;
   std::string title;

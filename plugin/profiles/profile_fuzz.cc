@@ -8,14 +8,14 @@
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/model/disk.h"
 #include "plugin/model/machine.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
 namespace {
 
-class Nobody final : public model::NullWitness, public model::Initiator {
+class Nobody final : public model::NullObserver, public model::Initiator {
  public:
   void completed(const model::Completion& completion) override {
     EXPECT_EQ(completion.status, model::Status::ok);

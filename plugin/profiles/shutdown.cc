@@ -13,9 +13,9 @@ bool flush_volatile_caches(model::Machine& machine) {
     model::Request flush;
     flush.op = model::Op::flush;
     if (model::run_request(machine, index, flush)) continue;
-    machine.witness().incident(0, machine.simulation().now(),
-                               "the flush of " + machine.device_name(index) +
-                                   " at the end was not answered: caches keep what they hold");
+    machine.observer().incident(0, machine.simulation().now(),
+                                "the flush of " + machine.device_name(index) +
+                                    " at the end was not answered: caches keep what they hold");
     return false;
   }
   return true;

@@ -22,7 +22,7 @@ TEST_P(StackHistory, KeepsTheRules) {
   std::uint64_t cuts = 0;
   for (std::uint64_t seed = 1; seed <= 3 && !HasFailure(); ++seed) {
     std::map<model::DeviceId, std::unique_ptr<model::bench::MemoryStore>> stores;
-    model::bench::LogWitness witness;
+    model::bench::LogObserver observer;
     BuildOptions how;
     how.seed = seed;
     how.store = [&](model::DeviceId id) {
@@ -30,7 +30,7 @@ TEST_P(StackHistory, KeepsTheRules) {
       if (!store) store = std::make_unique<model::bench::MemoryStore>(planned->all[id].sectors);
       return store.get();
     };
-    auto built = build(*planned, witness, how);
+    auto built = build(*planned, observer, how);
     ASSERT_TRUE(built) << built.error().message();
     model::HistoryOptions options;
     options.seed = seed;
@@ -40,7 +40,7 @@ TEST_P(StackHistory, KeepsTheRules) {
     options.pause_ns_max = 100 * model::kMillisecondNs;
     const model::HistoryReport report = model::check_history(*built->machine, options);
     std::string incidents;
-    for (const std::string& line : witness.log)
+    for (const std::string& line : observer.log)
       if (line.find(" incident ") != std::string::npos) incidents += "\n  " + line;
     EXPECT_TRUE(report.clean()) << GetParam() << " seed " << seed << ": " << report
                                 << incidents.substr(0, 2000);

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "plugin/model/disk.h"
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/replay/trace_file.h"
 
 namespace headcrash::profiles {
@@ -41,7 +41,7 @@ class ClosedLoop final : public model::Initiator, public model::EventTarget {
 
  private:
   model::DiskOptions options(const model::DiskProfile& profile) {
-    model::DiskOptions options{profile, simulation_, witness_};
+    model::DiskOptions options{profile, simulation_, observer_};
     options.write_cache = profile.write_cache.on_by_default;
     return options;
   }
@@ -62,7 +62,7 @@ class ClosedLoop final : public model::Initiator, public model::EventTarget {
 
   const std::vector<replay::TraceRequest>& trace_;
   model::Simulation simulation_;
-  model::NullWitness witness_;
+  model::NullObserver observer_;
   model::Disk disk_;
   std::vector<TimeNs> responses_;
 };

@@ -1,7 +1,7 @@
-// Stores and witness of a machine (backing.h).
+// Stores and observer of a machine (backing.h).
 #include "plugin/record/backing.h"
 
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 
 namespace headcrash::record {
 
@@ -33,14 +33,14 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
 
 Result<void> Backing::open_recording(const BackingOptions& options) {
   if (!options.record) {
-    nobody_ = std::make_unique<model::NullWitness>();
-    witness_ = nobody_.get();
+    nobody_ = std::make_unique<model::NullObserver>();
+    observer_ = nobody_.get();
     return {};
   }
   auto recording = RecordingWriter::create(*options.record, options.machine);
   if (!recording) return pass_on(recording);
   recording_ = std::move(*recording);
-  witness_ = recording_.get();
+  observer_ = recording_.get();
   return {};
 }
 
@@ -50,7 +50,7 @@ Result<std::unique_ptr<Backing>> Backing::open(const BackingOptions& options) {
     auto log = LogStore::open(*options.record, options.machine, options.log);
     if (!log) return pass_on(log);
     backing->log_ = std::move(*log);
-    backing->witness_ = backing->log_.get();
+    backing->observer_ = backing->log_.get();
     for (std::size_t i = 0; i < options.machine.devices.size(); ++i)
       backing->stores_.push_back(backing->log_->store(static_cast<model::DeviceId>(i)));
     return backing;

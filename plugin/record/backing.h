@@ -30,11 +30,11 @@ struct BackingOptions {
 
 class Backing {
  public:
-  /// Errors speak of the path. A recording beside a store must be a new file; one that is the store goes on
+  /// Errors speak of the path. A recording beside a store must be a new file; one that is the store continues
   /// when the file exists.
   static Result<std::unique_ptr<Backing>> open(const BackingOptions& options);
 
-  model::MachineWitness& witness() { return *witness_; }
+  model::MachineObserver& observer() { return *observer_; }
   /// Null for a device without a medium of its own.
   model::SectorStore* store(model::DeviceId device) { return stores_.at(device); }
 
@@ -51,8 +51,8 @@ class Backing {
   std::unique_ptr<media::StoreFolder> folder_;
   std::unique_ptr<RecordingWriter> recording_;
   std::unique_ptr<LogStore> log_;
-  std::unique_ptr<model::MachineWitness> nobody_;
-  model::MachineWitness* witness_ = nullptr;
+  std::unique_ptr<model::MachineObserver> nobody_;
+  model::MachineObserver* observer_ = nullptr;
   std::vector<model::SectorStore*> stores_;
 };
 

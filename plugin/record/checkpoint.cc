@@ -31,7 +31,7 @@ bool sound(const CheckpointExtent& extent, std::uint64_t sectors, std::uint64_t 
   if (extent.sectors == 0 || extent.sectors > ExtentIndex::kChunkSectors || extent.lba > sectors ||
       extent.sectors > sectors - extent.lba)
     return false;
-  const std::uint64_t offset = Where::from_word(extent.where).offset();
+  const std::uint64_t offset = ExtentLocation::from_word(extent.where).offset();
   return offset <= log_bytes && (offset == 0 || extent.sectors * model::kSectorBytes <= log_bytes - offset);
 }
 
@@ -49,7 +49,7 @@ std::optional<std::vector<std::byte>> encode_checkpoint(const Checkpoint& checkp
                     checkpoint.last_request, media.size()});
   for (const ExtentIndex& index : media) {
     put(payload, index.extents());
-    index.visit(0, index.sectors(), [&](std::uint64_t lba, std::uint64_t sectors, Where where) {
+    index.visit(0, index.sectors(), [&](std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
       put(payload, CheckpointExtent{lba, where.word(), sectors});
     });
   }
@@ -68,7 +68,7 @@ std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> payload, 
     for (; extents > 0; --extents) {
       CheckpointExtent extent{};
       if (!get(payload, extent) || !sound(extent, index.sectors(), log_bytes)) return std::nullopt;
-      index.assign(extent.lba, extent.sectors, Where::from_word(extent.where));
+      index.assign(extent.lba, extent.sectors, ExtentLocation::from_word(extent.where));
     }
   }
   if (!payload.empty()) return std::nullopt;

@@ -1,9 +1,9 @@
 #pragma once
 // A checkpoint: the extent index of every medium as it is at one point of the log, with what a server needs
-// to go on from there. Payload of the log's own event (event.h):
+// to continue from there. Payload of the log's own event (event.h):
 //
 //   u64 events so far | i64 time of the last | u64 last request id | u64 devices | for each device:
-//       u64 extents | extents of 24 bytes: u64 lba, u64 where (the bits of Where), u64 sectors
+//       u64 extents | extents of 24 bytes: u64 lba, u64 where (the bits of ExtentLocation), u64 sectors
 
 #include <cstddef>
 #include <cstdint>

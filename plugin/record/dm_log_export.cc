@@ -67,7 +67,7 @@ class Exporter {
     return {};
   }
 
-  /// What was there before; its last sector tells how large the device is.
+  /// What was there before; its last sector says how large the device is.
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
       ++summary.writes;

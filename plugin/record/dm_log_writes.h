@@ -41,7 +41,7 @@ struct DmLogSummary {
 };
 
 /// Makes the recording `to`. The device has as many sectors as the log needs, `sectors_min` at least, and the
-/// name "imported". A log that ends early or makes no sense is refused, naming the entry and its offset, and
+/// name "imported". A log that ends early or is invalid is refused, naming the entry and its offset, and
 /// nothing is left of `to`.
 Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);

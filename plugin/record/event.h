@@ -35,12 +35,12 @@
 // (torn, corrupted), nowhere when it got zeroes.
 //
 // Why these kinds: SUBMIT and ACK are what the host knows, MEDIA is what the medium knows (it may come after
-// the ACK, or never); a crash state lies between the two. An ACK of a flush with its SUBMIT tells which
+// the ACK, or never); a crash state lies between the two. An ACK of a flush with its SUBMIT says which
 // writes it covers: those acknowledged before it was submitted, and no others.
 //
 // A log whose writer died ends in the middle of an event: readers stop there and say how many bytes they left
 // out. A checkpoint (an event that readers pass over) holds the extent index of every medium as it is at that
-// point, so that a server can go on with a log of any length without reading all of it.
+// point, so that a server can continue with a log of any length without reading all of it.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,9 +58,9 @@ enum class Kind : std::uint8_t {
   media = 3,   ///< request: the write the bytes came from, 0: none; flags: Bytes in bits 0-1, moved in bit 2;
                ///< detail: Outcome
   mark = 4,    ///< payload: text
-  fault = 5,   ///< payload: what happened, one line (Witness::incident)
+  fault = 5,   ///< payload: what happened, one line (Observer::incident)
   power = 6,   ///< detail: 1 on, 0 off
-  opened = 7,  ///< a server goes on with this log: what was in volatile caches is gone
+  opened = 7,  ///< a server continues with this log: what was in volatile caches is gone
 };
 
 /// Where the bytes of a MEDIA event are.

@@ -51,7 +51,8 @@ void ExtentIndex::account(const Chunk& chunk, std::size_t extents_before, std::s
   memory_bytes_ -= capacity_before * sizeof(Extent);
 }
 
-void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32_t end, Where where) {
+void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32_t end,
+                                  ExtentLocation where) {
   const auto low = std::partition_point(chunk.begin(), chunk.end(),
                                         [&](const Extent& extent) { return extent.end() <= first; });
   const auto high =
@@ -59,7 +60,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
   // What replaces [low, high): the rest of the first, the new one, the rest of the last.
   std::array<Extent, 3> pieces;
   std::size_t count = 0;
-  const auto add = [&](std::uint32_t from, std::uint32_t to, Where at) {
+  const auto add = [&](std::uint32_t from, std::uint32_t to, ExtentLocation at) {
     const Extent piece{static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(to - from), at};
     if (count > 0 && adjoins(pieces[count - 1], piece)) {
       pieces[count - 1].sectors = static_cast<std::uint16_t>(to - pieces[count - 1].first);
@@ -96,7 +97,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
   if (chunk.capacity() > 16 && chunk.capacity() > 4 * chunk.size()) chunk.shrink_to_fit();
 }
 
-void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, Where where) {
+void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
   invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent lies inside its medium");
   while (count > 0) {
     const std::uint64_t first = lba % kChunkSectors;
@@ -115,13 +116,13 @@ void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, Where where) {
 void ExtentIndex::mark_unreadable(std::uint64_t lba, std::uint64_t count) {
   struct Piece {
     std::uint64_t lba, count;
-    Where where;
+    ExtentLocation where;
   };
   std::vector<Piece> known;
-  visit(lba, count, [&](std::uint64_t from, std::uint64_t sectors, Where where) {
+  visit(lba, count, [&](std::uint64_t from, std::uint64_t sectors, ExtentLocation where) {
     known.push_back({from, sectors, where});
   });
-  assign(lba, count, Where::zeroes().with_unreadable());
+  assign(lba, count, ExtentLocation::zeroes().with_unreadable());
   for (const Piece& piece : known) assign(piece.lba, piece.count, piece.where.with_unreadable());
 }
 

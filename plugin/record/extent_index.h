@@ -24,11 +24,11 @@
 namespace headcrash::record {
 
 /// Where bytes lie and what is odd about them, in 8 bytes.
-class Where {
+class ExtentLocation {
  public:
-  static constexpr Where zeroes() { return Where(0); }
-  static constexpr Where at(std::uint64_t offset) { return Where(offset & kOffsetMask); }
-  constexpr Where() = default;
+  static constexpr ExtentLocation zeroes() { return ExtentLocation(0); }
+  static constexpr ExtentLocation at(std::uint64_t offset) { return ExtentLocation(offset & kOffsetMask); }
+  constexpr ExtentLocation() = default;
 
   constexpr bool is_zeroes() const { return (word_ & kOffsetMask) == 0 && !unknown(); }
   constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }  ///< 0: zeroes or unknown
@@ -36,23 +36,23 @@ class Where {
   constexpr bool unreadable() const { return (word_ & kUnreadable) != 0; }
   constexpr bool unknown() const { return (word_ & kUnknown) != 0; }  ///< the run was made without data
   constexpr bool plain() const { return (word_ & ~kOffsetMask) == 0; }
-  constexpr Where with_torn() const { return Where(word_ | kTorn); }
-  constexpr Where with_unreadable() const { return Where(word_ | kUnreadable); }
-  static constexpr Where nowhere() { return Where(kUnknown); }
+  constexpr ExtentLocation with_torn() const { return ExtentLocation(word_ | kTorn); }
+  constexpr ExtentLocation with_unreadable() const { return ExtentLocation(word_ | kUnreadable); }
+  static constexpr ExtentLocation unrecorded() { return ExtentLocation(kUnknown); }
 
   /// The same, `sectors` further on.
-  constexpr Where after(std::uint64_t sectors) const {
-    return offset() == 0 ? *this : Where(word_ + sectors * model::kSectorBytes);
+  constexpr ExtentLocation after(std::uint64_t sectors) const {
+    return offset() == 0 ? *this : ExtentLocation(word_ + sectors * model::kSectorBytes);
   }
-  constexpr bool operator==(const Where&) const = default;
+  constexpr bool operator==(const ExtentLocation&) const = default;
 
   constexpr std::uint64_t word() const { return word_; }  ///< for checkpoints
-  static constexpr Where from_word(std::uint64_t word) { return Where(word); }
+  static constexpr ExtentLocation from_word(std::uint64_t word) { return ExtentLocation(word); }
 
  private:
   static constexpr std::uint64_t kTorn = 1ULL << 63, kUnreadable = 1ULL << 62, kUnknown = 1ULL << 61;
   static constexpr std::uint64_t kOffsetMask = (1ULL << 56) - 1;
-  explicit constexpr Where(std::uint64_t word) : word_(word) {}
+  explicit constexpr ExtentLocation(std::uint64_t word) : word_(word) {}
   std::uint64_t word_ = 0;
 };
 
@@ -64,7 +64,7 @@ class ExtentIndex {
   struct Extent {
     std::uint16_t first = 0;    ///< in the chunk
     std::uint16_t sectors = 0;  ///< at least 1
-    Where where;
+    ExtentLocation where;
     std::uint32_t end() const { return std::uint32_t{first} + sectors; }
   };
   static_assert(sizeof(Extent) == 16);
@@ -74,7 +74,7 @@ class ExtentIndex {
   std::uint64_t sectors() const { return sectors_; }
 
   /// The range lies inside the medium.
-  void assign(std::uint64_t lba, std::uint64_t count, Where where);
+  void assign(std::uint64_t lba, std::uint64_t count, ExtentLocation where);
   /// Marks sectors as unreadable; what they hold stays known.
   void mark_unreadable(std::uint64_t lba, std::uint64_t count);
 
@@ -100,7 +100,7 @@ class ExtentIndex {
 
   const Chunk* chunk_at(std::uint64_t number) const;
   Chunk& own_chunk(std::uint64_t number);
-  void assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32_t end, Where where);
+  void assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32_t end, ExtentLocation where);
   void account(const Chunk& chunk, std::size_t extents_before, std::size_t capacity_before);
 
   std::uint64_t sectors_;

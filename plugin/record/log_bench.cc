@@ -1,5 +1,5 @@
-// How fast a log takes sequential 128 KiB writes as witness and store at once, against plain pwrite(2) of the
-// same bytes to a file, in turns in the same run:
+// How fast a log takes sequential 128 KiB writes as observer and store at once, against plain pwrite(2) of
+// the same bytes to a file, in turns in the same run:
 //
 //   log_bench FOLDER [MiB [rounds]]        default: 2048 MiB, 3 rounds
 //

@@ -27,7 +27,7 @@ class LogFile {
  public:
   /// Makes the file; refuses an existing one. Holds flock(2) on it as long as it lives.
   static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path);
-  /// Goes on at `size`; what lies beyond it is cut off.
+  /// Continues at `size`; what lies beyond it is cut off.
   static Result<std::unique_ptr<LogFile>> open(const std::filesystem::path& path);
   ~LogFile();
   LogFile(const LogFile&) = delete;

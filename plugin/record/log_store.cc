@@ -50,7 +50,7 @@ std::vector<ExtentIndex> empty_indexes(const RecordingHeader& header) {
 }  // namespace
 
 struct LogStore::State {
-  /// What a drive has handed to its store and the witness has not heard of yet.
+  /// What a drive has handed to its store and the observer has not heard of yet.
   struct HeldBack {
     enum class What : std::uint8_t { nothing, bytes, zeroes } what = What::nothing;
     model::DeviceId device = 0;
@@ -70,7 +70,7 @@ struct LogStore::State {
   std::uint64_t moved_bytes = 0;
   std::uint64_t events_read = 0;
   std::size_t move_again_at = 0;  ///< index bytes
-  std::size_t hand_device = 0;    ///< where the search for crowded chunks goes on
+  std::size_t hand_device = 0;    ///< where the search for crowded chunks continues
   std::uint64_t hand_chunk = 0;
 
   Result<RecordingWriter::Resume> read_log(const std::filesystem::path& path);
@@ -119,21 +119,23 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
                 (end - next) * kSectorBytes, std::byte{0});
   };
   const std::uint64_t end = lba + into.size() / kSectorBytes;
-  state_.indexes[device_].visit(lba, end - lba, [&](std::uint64_t from, std::uint64_t sectors, Where where) {
-    fill_to(from);
-    next = from + sectors;
-    const auto part = into.subspan((from - lba) * kSectorBytes, sectors * kSectorBytes);
-    if (where.unknown()) {
-      if (result)
-        result = fail(
-            name_, fmt::format("the bytes of sectors {} to {} were not recorded", from, from + sectors - 1),
-            "record into another file: this one was made without data");
-    } else if (where.offset() == 0) {
-      std::fill(part.begin(), part.end(), std::byte{0});
-    } else if (result) {
-      result = state_.log->read(where.offset(), part);
-    }
-  });
+  state_.indexes[device_].visit(
+      lba, end - lba, [&](std::uint64_t from, std::uint64_t sectors, ExtentLocation where) {
+        fill_to(from);
+        next = from + sectors;
+        const auto part = into.subspan((from - lba) * kSectorBytes, sectors * kSectorBytes);
+        if (where.unknown()) {
+          if (result)
+            result =
+                fail(name_,
+                     fmt::format("the bytes of sectors {} to {} were not recorded", from, from + sectors - 1),
+                     "record into another file: this one was made without data");
+        } else if (where.offset() == 0) {
+          std::fill(part.begin(), part.end(), std::byte{0});
+        } else if (result) {
+          result = state_.log->read(where.offset(), part);
+        }
+      });
   fill_to(end);
   return result;
 }
@@ -257,7 +259,7 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at, cons
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// What the witness has not heard of goes into the log without a source.
+/// What the observer has not heard of goes into the log without a source.
 void LogStore::State::append_held() {
   if (held.what == HeldBack::What::nothing) return;
   const HeldBack run = std::exchange(held, {});
@@ -275,7 +277,7 @@ void LogStore::State::append_held() {
 
 void LogStore::State::expect_nothing_held() {
   invariant(held.what != HeldBack::What::bytes,
-            "a drive tells the witness of what it wrote to its store before it does anything else");
+            "a drive reports what it wrote to its store to the observer before it does anything else");
   append_held();
 }
 
@@ -367,7 +369,7 @@ void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   bool joins = false;
   const std::uint64_t base = chunk * ExtentIndex::kChunkSectors;
   const std::uint64_t count = std::min(ExtentIndex::kChunkSectors, indexes[device].sectors() - base);
-  indexes[device].visit(base, count, [&](std::uint64_t lba, std::uint64_t sectors, Where where) {
+  indexes[device].visit(base, count, [&](std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     if (where.plain() && joins) {
       runs.back().end = lba + sectors;
       ++runs.back().extents;

@@ -1,16 +1,16 @@
 #pragma once
-// The recording as the store: one log that is the witness of a machine and the medium of each of its drives.
+// The recording as the store: one log that is the observer of a machine and the medium of each of its drives.
 //
 //   host write --SUBMIT + payload--> | log | ... | payload | ... |<------------------------+
 //                                                                                          | offset
-//   drive: SectorStore::write(lba, bytes)   held back until the witness hears of it         |
-//   drive: Witness::media_written(source)   -> MEDIA event that refers to the payload --> extent index
+//   drive: SectorStore::write(lba, bytes)   held back until the observer hears of it         |
+//   drive: Observer::media_written(source)   -> MEDIA event that refers to the payload --> extent index
 //   drive: SectorStore::read(lba)           -> extent index -> pread(2) of the log
 //
-// A drive hands a run of sectors to its store and at once tells the witness about the same run. The store
+// A drive hands a run of sectors to its store and at once tells the observer about the same run. The store
 // therefore holds the run back for the moment, and the event decides: bytes that came with a request are in
 // the log already and only the index learns where; anything else (torn, corrupted, misdirected, of a request
-// that is long forgotten) is carried by the MEDIA event. A run of which the witness never hears is appended
+// that is long forgotten) is carried by the MEDIA event. A run of which the observer never hears is appended
 // too, as a MEDIA event without a source, so that the log always holds all that a reader must know.
 //
 // What has been written is never overwritten. Index memory is bounded: beyond the bound the bytes of the most
@@ -36,9 +36,9 @@ struct LogStoreOptions {
   std::uint64_t checkpoint_log_bytes = 512 << 20;  ///< log between two checkpoints, at least
 };
 
-class LogStore : public model::MachineWitness {
+class LogStore : public model::MachineObserver {
  public:
-  /// Makes the log, or goes on with one that the same devices wrote: what their media held is there, what
+  /// Makes the log, or continues with one that the same devices wrote: what their media held is there, what
   /// their volatile caches held is not. A log that ends in the middle of an event (its server was killed) is
   /// cut to its last whole one; one that is damaged is refused and left alone.
   static Result<std::unique_ptr<LogStore>> open(const std::filesystem::path& path,

@@ -131,7 +131,7 @@ TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
   MediumState state = (*line)->at_event(all);
   const auto before = medium_of(state);
   MediumState other = state;
-  other.assign(0, kSectors, Where::zeroes());
+  other.assign(0, kSectors, ExtentLocation::zeroes());
   EXPECT_EQ(medium_of(state), before);
   EXPECT_EQ(medium_of(other), std::vector<std::byte>(kSectors * kSector));
 }
@@ -348,7 +348,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {
   }
 }
 
-TEST_F(LogStoreTest, BytesThatTheWitnessNeverHearsOfAreKeptToo) {
+TEST_F(LogStoreTest, BytesThatTheObserverNeverHearsOfAreKeptToo) {
   {
     auto log = open(machine(64));
     const auto data = block(2, 1);
@@ -366,7 +366,7 @@ TEST_F(LogStoreTest, BytesThatTheWitnessNeverHearsOfAreKeptToo) {
   EXPECT_FALSE(log->store(0)->write(63, data));
 }
 
-TEST_F(LogStoreTest, ForgettingTheWitnessIsABrokenInvariant) {
+TEST_F(LogStoreTest, ForgettingTheObserverIsABrokenInvariant) {
   auto log = open(machine(64));
   auto data = block(2, 1);
   EXPECT_DEATH(
@@ -374,7 +374,7 @@ TEST_F(LogStoreTest, ForgettingTheWitnessIsABrokenInvariant) {
         static_cast<void>(log->store(0)->write(3, data));
         log->acknowledged(0, {.id = 1});
       },
-      "tells the witness");
+      "reports what it wrote");
 }
 
 /// A recording of times only, opened as the store of a drive that wants bytes.
@@ -455,10 +455,10 @@ TEST_F(LogStoreTest, BackingOffersTheFourWays) {
   const auto data = block(1, 77);
   const auto write_to = [&](Backing& backing, std::uint64_t lba) {
     EXPECT_EQ(backing.store(0), nullptr);
-    backing.witness().submitted(2, 1,
-                                {.id = 1, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
+    backing.observer().submitted(2, 1,
+                                 {.id = 1, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
     EXPECT_TRUE(backing.store(2)->write(lba, data));
-    backing.witness().media_written(2, 1, {1, lba, 1, model::MediaWrite::Outcome::written, data});
+    backing.observer().media_written(2, 1, {1, lba, 1, model::MediaWrite::Outcome::written, data});
     EXPECT_TRUE(backing.flush());
     EXPECT_FALSE(backing.error());
   };

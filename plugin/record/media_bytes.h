@@ -24,9 +24,10 @@ inline void apply_media(ExtentIndex& index, std::uint64_t lba, std::uint32_t sec
   using Outcome = model::MediaWrite::Outcome;
   if (media.outcome == Outcome::unreadable && media.bytes == Bytes::none)
     return index.mark_unreadable(lba, sectors);
-  Where where = Where::nowhere();
-  if (media.bytes == Bytes::zeroes) where = Where::zeroes();
-  if (media.bytes == Bytes::referred || media.bytes == Bytes::carried) where = Where::at(media.bytes_at);
+  ExtentLocation where = ExtentLocation::unrecorded();
+  if (media.bytes == Bytes::zeroes) where = ExtentLocation::zeroes();
+  if (media.bytes == Bytes::referred || media.bytes == Bytes::carried)
+    where = ExtentLocation::at(media.bytes_at);
   if (media.outcome == Outcome::unreadable) where = where.with_unreadable();
   if (media.outcome == Outcome::torn) where = where.with_torn();
   index.assign(lba, sectors, where);

@@ -17,8 +17,7 @@ Result<void> check_device(const std::filesystem::path& path, const RecordingHead
     return fail(path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
                 "`headcrash recording info` lists them");
   if (!header.media)
-    return fail(path, header.provenance() + " and has no MEDIA events",
-                "ask for states by what the host knew");
+    return fail(path, header.provenance() + " and has no MEDIA events", "use a state by writes (w...)");
   if (header.devices[device].sectors > sectors)
     return fail(
         path,
@@ -49,7 +48,7 @@ Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path&
   return index;
 }
 
-Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_t count, Where where,
+Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_t count, ExtentLocation where,
                   model::SectorStore& into) {
   if (where.unknown())
     return fail("recording", fmt::format("was made without data, as sector {} shows", lba),
@@ -76,7 +75,7 @@ Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model:
   if (!index) return pass_on(index);
   image.truncated_bytes = reader->tail() == Tail::whole ? 0 : reader->truncated_bytes();
   Result<void> copied;
-  index->visit(0, index->sectors(), [&](std::uint64_t lba, std::uint64_t count, Where where) {
+  index->visit(0, index->sectors(), [&](std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
     if (!copied) return;
     image.sectors += count;
     if (where.torn()) image.torn_sectors += count;

@@ -13,13 +13,13 @@ namespace headcrash::record {
 
 class LogFile;
 
-/// A witness that appends everything it sees to a file. At most 1 MiB has not reached the kernel yet; that is
-/// handed over when the power changes, when a flush or a write with fua is acknowledged, when told to and at
-/// the end: a killed server loses nothing that a flush had promised. A host error (disk full) is kept and
+/// An observer that appends everything it sees to a file. At most 1 MiB has not reached the kernel yet; that
+/// is handed over when the power changes, when a flush or a write with fua is acknowledged, when told to and
+/// at the end: a killed server loses nothing that a flush had promised. A host error (disk full) is kept and
 /// told by error(): the caller decides; nothing is thrown.
-class RecordingWriter : public model::MachineWitness {
+class RecordingWriter : public model::MachineObserver {
  public:
-  /// Where to go on with a log: everything about it that its events tell.
+  /// Where to continue with a log: everything about it that its events tell.
   struct Resume {
     std::uint64_t bytes = 0;  ///< up to the end of the last whole event
     std::uint64_t events = 0;
@@ -31,7 +31,7 @@ class RecordingWriter : public model::MachineWitness {
   /// Refuses an existing file. The path is used as given.
   static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& path,
                                                          const RecordingHeader& header);
-  /// Goes on with a log whose events have been read since `file` was opened, which locks it (log_store.h
+  /// Continues with a log whose events have been read since `file` was opened, which locks it (log_store.h
   /// does): cuts off what is beyond the last whole event and writes OPENED. Times and request ids of the new
   /// server follow the last ones.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file, const Resume& resume);
@@ -51,7 +51,7 @@ class RecordingWriter : public model::MachineWitness {
   // For a log that is also the store (log_store.h).
 
   /// As media_written(), and where the bytes lie now: nothing when the log has failed. `zeroes`: the store
-  /// was told to zero these sectors.
+  /// was ordered to zero these sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
   /// Bytes that the medium holds already, to a new place in the log.
@@ -61,7 +61,7 @@ class RecordingWriter : public model::MachineWitness {
   void write_checkpoint(std::span<const std::byte> media);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   void fail_with(Error error);            ///< as if the host had failed
-  model::TimeNs last_at() const;          ///< in the log's time, which goes on over servers
+  model::TimeNs last_at() const;          ///< in the log's time, which continues over servers
   model::TimeNs now() const;              ///< the same in this server's time
   model::RequestId last_request() const;  ///< as the log counts
 
@@ -73,14 +73,14 @@ class RecordingWriter : public model::MachineWitness {
 
 enum class PayloadUse : std::uint8_t {
   load,       ///< into Event::payload, checksum verified
-  pass_over,  ///< only its place is told; damage inside it is not seen
+  pass_over,  ///< only its place is reported; damage inside it is not seen
 };
 
 /// Why the readable part of a recording ends before the file does.
 enum class Tail : std::uint8_t {
   whole,       ///< it does not
   incomplete,  ///< in the middle of an event: the writer was killed, or its disk was full
-  damaged,     ///< a checksum is wrong or an event makes no sense
+  damaged,     ///< a checksum is wrong or an event is invalid
 };
 
 /// Reads a recording front to back in bounded memory.

@@ -17,23 +17,25 @@ Result<void> MediumState::read(std::uint64_t lba, std::span<std::byte> into) con
   if (auto inside = media::check_range("medium", sectors(), lba, into.size()); !inside) return inside;
   std::fill(into.begin(), into.end(), std::byte{0});
   Result<void> result;
-  index_.visit(lba, into.size() / kSectorBytes, [&](std::uint64_t from, std::uint64_t count, Where where) {
-    if (!result) return;
-    if (is_prior(where)) {
-      media::read_prior_bytes(from, into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
-    } else if (where.unknown()) {
-      result = fail("medium", fmt::format("the bytes of sector {} were not recorded", from),
-                    "record a run that moves bytes");
-    } else if (where.offset() != 0) {
-      result = bytes_->read(where.offset(), into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
-    }
-  });
+  index_.visit(
+      lba, into.size() / kSectorBytes, [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
+        if (!result) return;
+        if (is_prior(where)) {
+          media::read_prior_bytes(from, into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
+        } else if (where.unknown()) {
+          result = fail("medium", fmt::format("the bytes of sector {} were not recorded", from),
+                        "record a run that moves bytes");
+        } else if (where.offset() != 0) {
+          result =
+              bytes_->read(where.offset(), into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
+        }
+      });
   return result;
 }
 
 std::optional<std::uint64_t> MediumState::first_unreadable(std::uint64_t lba, std::uint64_t sectors) const {
   std::optional<std::uint64_t> first;
-  index_.visit(lba, sectors, [&](std::uint64_t from, std::uint64_t, Where where) {
+  index_.visit(lba, sectors, [&](std::uint64_t from, std::uint64_t, ExtentLocation where) {
     if (!first && where.unreadable()) first = from;
   });
   return first;
@@ -54,8 +56,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
                 fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
                 "`headcrash recording info` lists them");
   if (!header.media)
-    return fail(recording, header.provenance() + " and has no MEDIA events",
-                "ask for states by what the host knew");
+    return fail(recording, header.provenance() + " and has no MEDIA events", "use a state by writes (w...)");
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {
@@ -72,7 +73,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   }
   if (line->steps_.empty() && !header.devices[device].medium)
     return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),
-                "ask for one of the devices below it");
+                "use one of the devices below it");
   line->complaint_ = reader->complaint();
   line->bytes_ = std::make_shared<RecordingBytes>(std::move(*reader));
   line->between_ = std::max(options.media_events_between, line->steps_.size() / options.kept_max + 1);

@@ -44,7 +44,9 @@ class MediumState {
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
   /// Puts other bytes of the same recording over a range: Event::bytes_at of a SUBMIT, or zeroes.
-  void assign(std::uint64_t lba, std::uint64_t sectors, Where where) { index_.assign(lba, sectors, where); }
+  void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
+    index_.assign(lba, sectors, where);
+  }
   /// What a MEDIA event of the same recording does.
   void apply(std::uint64_t lba, std::uint32_t sectors, const MediaBytes& bytes) {
     apply_media(index_, lba, sectors, bytes);

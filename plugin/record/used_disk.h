@@ -20,10 +20,10 @@ inline bool is_used_disk(const RecordedDevice& device) {
 }
 
 /// Neither zeroes nor an offset for whoever does not know of it.
-inline Where prior_bytes() {
-  return Where::from_word(Where::nowhere().word() | 1ULL << 60);
+inline ExtentLocation prior_bytes() {
+  return ExtentLocation::from_word(ExtentLocation::unrecorded().word() | 1ULL << 60);
 }
-inline bool is_prior(Where where) {
+inline bool is_prior(ExtentLocation where) {
   return where.unknown() && (where.word() & 1ULL << 60) != 0;
 }
 

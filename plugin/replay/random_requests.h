@@ -1,11 +1,11 @@
 #pragma once
-// Requests from a generator: uniformly random places, a share of reads, optionally some that go on where the
-// last one ended.
+// Requests from a generator: uniformly random places, a share of reads, optionally some that continue where
+// the last one ended.
 //
 // Text form: KEY=VALUE,... of
 //   count=N       how many (needed)          size=BYTES    of each, 4K          reads=SHARE   0..1, 1
 //   seed=N        1                          depth=N       in flight together in a closed loop, 1
-//   sequential=S  share of requests that go on where the one before ended, 0
+//   sequential=S  share of requests that continue where the one before ended, 0
 //   rate=X        instead of the closed loop: arrivals at random (Poisson) instants, X per second
 
 #include <string_view>

@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/replay/csv.h"
 #include "plugin/replay/random_requests.h"
 #include "plugin/replay/trace_file.h"
@@ -300,7 +300,7 @@ struct Bench {
     options.observer = &keep;
     return replay(machine, **source, options);
   }
-  model::NullWitness nobody;
+  model::NullObserver nobody;
   model::Machine machine;
   Metronome* device;
   Keep keep;

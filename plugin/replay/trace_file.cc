@@ -78,8 +78,9 @@ struct Complaint {
   const char* problem;
   const char* remedy;
 };
-constexpr Complaint kTime{"is no time", "write a decimal number such as 62.687285, without sign or exponent"};
-constexpr Complaint kLbn{"the block number is no whole number", "count blocks of 512 bytes from 0"};
+constexpr Complaint kTime{"is not a time",
+                          "write a decimal number such as 62.687285, without sign or exponent"};
+constexpr Complaint kLbn{"the block number is not a whole number", "count blocks of 512 bytes from 0"};
 constexpr Complaint kBlocks{"the number of blocks is not from 1 to 1048576", "count blocks of 512 bytes"};
 
 std::optional<Complaint> parse_extent(Fields& fields, TraceRequest& into) {
@@ -94,12 +95,12 @@ std::optional<Complaint> parse_extent(Fields& fields, TraceRequest& into) {
 
 std::optional<Complaint> parse_open(Fields& fields, TraceRequest& into) {
   const auto arrival_ns = fields.time(model::kMillisecondNs);
-  if (!arrival_ns) return Complaint{"the arrival in ms is no time", kTime.remedy};
+  if (!arrival_ns) return Complaint{"the arrival time is not a number", kTime.remedy};
   const auto device = fields.number<std::uint16_t>(0xffff);
-  if (!device) return Complaint{"the device is no number", "write 0 for the first device"};
+  if (!device) return Complaint{"the device is not a number", "write 0 for the first device"};
   if (const auto complaint = parse_extent(fields, into)) return complaint;
   const auto flags = fields.number<std::uint32_t>(0xffffffff);
-  if (!flags) return Complaint{"the flags are no number", "write 1 for a read and 0 for a write"};
+  if (!flags) return Complaint{"the flags are not a number", "write 1 for a read and 0 for a write"};
   into.wait_ns = *arrival_ns;
   into.device = *device;
   into.read = (*flags & 1U) != 0;
@@ -114,9 +115,9 @@ std::optional<Complaint> parse_closed(Fields& fields, TraceRequest& into) {
   fields.word();  // whether the traced drive had it in its buffer: the model finds out for itself
   if (const auto complaint = parse_extent(fields, into)) return complaint;
   const auto measured_ns = fields.time(model::kMicrosecondNs);
-  if (!measured_ns) return Complaint{"the measured time in us is no time", kTime.remedy};
+  if (!measured_ns) return Complaint{"the measured time is not a number", kTime.remedy};
   const auto think_ns = fields.time(model::kMicrosecondNs);
-  if (!think_ns) return Complaint{"the think time in us is no time", kTime.remedy};
+  if (!think_ns) return Complaint{"the think time is not a number", kTime.remedy};
   into.measured_ns = *measured_ns;
   into.wait_ns = *think_ns;
   return std::nullopt;

@@ -34,7 +34,7 @@ class Content {
   /// answer has to be instead.
   virtual int acknowledge(std::size_t face, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
-  /// An orderly shutdown of what has volatile state; the content goes on afterwards.
+  /// An orderly shutdown of what has volatile state; the content continues afterwards.
   virtual void shut_down() = 0;
   /// Why every request fails from now on, if that is no fault of the disks.
   virtual std::optional<std::string> complaint() const { return std::nullopt; }

@@ -14,14 +14,14 @@ namespace {
 /// A range, and where its first sector lies in the recording; ranges follow each other without gaps.
 struct Stretch {
   std::uint64_t lba = 0, end = 0;
-  std::optional<record::Where> where;  ///< none: not in this recording
+  std::optional<record::ExtentLocation> where;  ///< none: not in this recording
 };
 
 std::vector<Stretch> stretches_of(const states::StateImage& image) {
   std::vector<Stretch> all;
   std::uint64_t next = 0;
   image.top().index().visit(0, image.sectors(),
-                            [&](std::uint64_t lba, std::uint64_t count, record::Where where) {
+                            [&](std::uint64_t lba, std::uint64_t count, record::ExtentLocation where) {
                               if (lba > next) all.push_back({next, lba, std::nullopt});
                               all.push_back({lba, lba + count, where});
                               next = lba + count;

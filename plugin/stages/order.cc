@@ -34,7 +34,7 @@ Result<void> take_log(const json& object, LoadOrder& order) {
   if (!sectors) return pass_on(sectors);
   if (*sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
   if (object.contains("machine"))
-    return fail("log_sectors", "stands beside a machine", "a second disk stands beside a plain one only");
+    return fail("log_sectors", "cannot be combined with 'machine'", "a log disk goes with a plain disk only");
   order.log_sectors = *sectors;
   return {};
 }
@@ -45,7 +45,7 @@ Result<void> take_record(const json& object, LoadOrder& order) {
   if (!record) return pass_on(record);
   order.record = std::move(*record);
   if (!order.record && (object.contains("delay_us") || object.contains("delay_seed")))
-    return fail("delay_us", "nothing is recorded, so that nobody could tell", "give \"record\" as well");
+    return fail("delay_us", "has no effect without a recording", "give \"record\" as well");
   if (object.contains("delay_us")) {
     const auto most = base::number_of(object, "delay_us", kAnswerDelayMostUs);
     if (!most) return pass_on(most);
@@ -71,8 +71,7 @@ Result<void> take_used(const json& object, LoadOrder& order) {
 
 Result<void> take_faults(const json& object, LoadOrder& order) {
   if (!object.contains("faults")) return {};
-  if (!order.machine)
-    return fail("faults", "stand beside no machine", "a medium by itself has none; name the machine");
+  if (!order.machine) return fail("faults", "need a machine", "a medium by itself has none; add 'machine'");
   const json& list = object["faults"];
   constexpr const char* kRemedy = R"(write ["dead:hd0.3"])";
   if (!list.is_array() || list.size() > kFaultsMost)

@@ -67,8 +67,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   self->stores_.resize(self->plan_.all.size());
   for (const Medium& medium : with.media)
     self->stores_.at(medium.device) = std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
-  model::MachineWitness& witness =
-      recording != nullptr ? static_cast<model::MachineWitness&>(*recording) : self->nobody_;
+  model::MachineObserver& observer =
+      recording != nullptr ? static_cast<model::MachineObserver&>(*recording) : self->nobody_;
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
@@ -77,7 +77,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
   };
   if (auto written = self->write_back(with, true); !written) return pass_on(written);
-  auto built = profiles::build(self->plan_, witness, options);
+  auto built = profiles::build(self->plan_, observer, options);
   if (!built) return pass_on(built);
   self->built_ = std::move(*built);
   if (auto started = self->check_started(); !started) return pass_on(started);
@@ -88,7 +88,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   return self;
 }
 
-/// Sectors of a cache to the drive that it stands in front of (the recording is told), or through the array.
+/// Sectors of a cache to the drive that it stands in front of (the recording learns of it), or through the
+/// array.
 Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
                                       std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);

@@ -12,7 +12,7 @@
 
 #include <memory>
 
-#include "plugin/model/null_witness.h"
+#include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/record/event.h"
 #include "plugin/stages/content.h"
@@ -71,7 +71,7 @@ class RebuiltMachine final : public Content {
 
   profiles::Plan plan_;
   StageRecording* recording_;
-  model::NullWitness nobody_;
+  model::NullObserver nobody_;
   /// An overlay that remembers whether it was ever full: a drive tells its array only that it failed.
   class MemberStore : public model::SectorStore {
    public:

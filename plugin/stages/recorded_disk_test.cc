@@ -100,7 +100,7 @@ TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   ASSERT_TRUE(run);
   ASSERT_TRUE((*run)->flushes(0).at(0).acked_event && (*run)->writes(0).at(0).acked_event);
   EXPECT_LT(*(*run)->flushes(0)[0].acked_event, *(*run)->writes(0)[0].acked_event) << "the flush overtakes";
-  EXPECT_EQ((*run)->loose_at(0, (*run)->events()).size(), 1U) << "the flush did not cover the write";
+  EXPECT_EQ((*run)->unflushed_at(0, (*run)->events()).size(), 1U) << "the flush did not cover the write";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Sealed {
   std::uint64_t events = 0, bytes = 0;
 };
 
-class StageRecording final : public model::MachineWitness {
+class StageRecording final : public model::MachineObserver {
  public:
   /// Refuses an existing file.
   static Result<std::unique_ptr<StageRecording>> create(const std::filesystem::path& path,

@@ -126,7 +126,7 @@ TEST(StageServer, RecordsWhatIsDone) {
   EXPECT_EQ(client.trim(5, 8), 0);
   EXPECT_EQ(client.flush(), 0);
   ASSERT_TRUE(stage_of(*server, 0).seal());
-  EXPECT_EQ(client.write(99, filled('z')), 0) << "goes on after the seal";
+  EXPECT_EQ(client.write(99, filled('z')), 0) << "continues after the seal";
   const auto events = events_of(folder / "run.hcrec");
   ASSERT_EQ(events.size(), 7U) << "no reads, and nothing after the seal";
   EXPECT_EQ(events[0].kind, Kind::submit);

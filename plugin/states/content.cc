@@ -13,18 +13,18 @@ namespace headcrash::states {
 namespace {
 
 using model::kSectorBytes;
-using record::Where;
+using record::ExtentLocation;
 
 constexpr std::size_t kTotalsMax = 8 << 20;  ///< 8 bytes each
 
-Where bytes_of(const RecordedWrite& write) {
-  if (write.op != model::Op::write) return Where::zeroes();
-  return write.bytes_at == 0 ? Where::nowhere() : Where::at(write.bytes_at);
+ExtentLocation bytes_of(const RecordedWrite& write) {
+  if (write.op != model::Op::write) return ExtentLocation::zeroes();
+  return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
 /// What a range of an image that is about to change takes away from its digest. Zeroes of a large trim go
 /// only over what is there; on a used disk something is everywhere, and trims do nothing.
-Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors, Where where,
+Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors, ExtentLocation where,
                           bool used_disk) {
   const auto old = image.digest(lba, sectors);
   if (!old) return old;
@@ -76,7 +76,7 @@ Result<std::uint64_t> WriteSums::of(std::size_t index, std::uint64_t lba, std::u
 }
 
 Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
-  const std::uint64_t begin = run_->stretch_begin(event);
+  const std::uint64_t begin = run_->power_cycle_begin(event);
   const auto& writes = run_->writes(device_);
   const auto submitted = [&](std::uint64_t before) {
     return static_cast<std::size_t>(
@@ -84,28 +84,28 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
                              [&](const RecordedWrite& write) { return write.submitted_event < before; }) -
         writes.begin());
   };
-  Stretch& stretch = stretches_[begin];
-  if (!stretch.rolled) {
+  PowerCycle& power_cycle = power_cycles_[begin];
+  if (!power_cycle.rolled) {
     auto start = run_->image({.device = device_, .event = begin}, device_);
     if (!start) return pass_on(start);
     const auto digest = start->digest();
     if (!digest) return digest;
-    stretch.first = submitted(begin);
-    stretch.after = {*digest};
-    stretch.rolled = std::move(*start);
+    power_cycle.first = submitted(begin);
+    power_cycle.after = {*digest};
+    power_cycle.rolled = std::move(*start);
   }
-  const std::size_t wanted = submitted(event) - stretch.first;
-  while (stretch.after.size() <= wanted) {
-    const std::size_t index = stretch.first + stretch.after.size() - 1;
+  const std::size_t wanted = submitted(event) - power_cycle.first;
+  while (power_cycle.after.size() <= wanted) {
+    const std::size_t index = power_cycle.first + power_cycle.after.size() - 1;
     const RecordedWrite& write = writes[index];
     const auto fresh = sums_.of(index, write.lba, write.sectors);
     if (!fresh) return fresh;
-    const auto old = put(*stretch.rolled, write.lba, write.sectors, bytes_of(write),
+    const auto old = put(*power_cycle.rolled, write.lba, write.sectors, bytes_of(write),
                          record::is_used_disk(run_->header().devices[device_]));
     if (!old) return old;
-    stretch.after.push_back(stretch.after.back() + *fresh - *old);
+    power_cycle.after.push_back(power_cycle.after.back() + *fresh - *old);
   }
-  return stretch.after[wanted];
+  return power_cycle.after[wanted];
 }
 
 // --- One cut ---
@@ -115,17 +115,17 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   CutContent cut(content);
   const RunHistory& run = content.run();
   const auto& writes = run.writes(content.device());
-  cut.loose_ = run.loose_at(content.device(), event, lies_from);
+  cut.unflushed_ = run.unflushed_at(content.device(), event, lies_from);
   const auto end = static_cast<std::size_t>(
       std::partition_point(writes.begin(), writes.end(),
                            [&](const RecordedWrite& write) { return write.submitted_event < event; }) -
       writes.begin());
-  cut.first_ = cut.loose_.empty() ? end : cut.loose_.front();
+  cut.first_ = cut.unflushed_.empty() ? end : cut.unflushed_.front();
   cut.fates_.assign(end - cut.first_, 1);
-  for (const std::size_t loose : cut.loose_) cut.fates_[loose - cut.first_] = 0;
-  const std::size_t durable = cut.fates_.size() - cut.loose_.size();
-  const bool on_all = use == Use::many || cut.loose_.size() <= durable;
-  // The sectors that matter: of the loose writes, or (from the other side) of those that are there.
+  for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
+  const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
+  const bool on_all = use == Use::many || cut.unflushed_.size() <= durable;
+  // The sectors that matter: of the unflushed writes, or (from the other side) of those that are there.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -208,7 +208,7 @@ Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std
                                         std::uint32_t writers) {
   while (writers > 0) {
     const std::size_t writer = writers_[atom.first_writer + --writers];
-    if (torn_ && loose_[torn_->loose] == writer) {
+    if (torn_ && unflushed_[torn_->unflushed] == writer) {
       const std::uint64_t new_from = content_->run().writes(content_->device())[writer].lba + torn_->first;
       const std::uint64_t from = std::clamp(new_from, lba, lba + sectors);
       const std::uint64_t to = std::clamp(new_from + torn_->count, lba, lba + sectors);
@@ -227,9 +227,9 @@ Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std
 }
 
 Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn) {
-  for (std::size_t i = 0; i < loose_.size(); ++i) fates_[loose_[i] - first_] = kept[i];
+  for (std::size_t i = 0; i < unflushed_.size(); ++i) fates_[unflushed_[i] - first_] = kept[i];
   torn_ = torn;
-  const std::size_t torn_write = torn ? loose_[torn->loose] : std::numeric_limits<std::size_t>::max();
+  const std::size_t torn_write = torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
     // The common cases by hand: the last writer is there, or nobody is.

@@ -11,9 +11,9 @@
 //
 // so that a subset costs one step for each atom, some tens as a rule, and no byte of the recording is looked
 // at more than a few times. Sums of every write's sectors are kept as running totals (any part of a write is
-// one subtraction); what is kept is bounded. When a state has fewer writes behind its first loose one than
-// without it (a cache that lied for long), the same is done from the other side, from what was there before
-// that one.
+// one subtraction); what is kept is bounded. When a state has fewer writes behind its first unflushed one
+// than without it (a cache that lied for long), the same is done from the other side, from what was there
+// before that one.
 
 #include <cstdint>
 #include <list>
@@ -64,7 +64,7 @@ class WrittenContent {
 
  private:
   /// A time in which the power stayed on.
-  struct Stretch {
+  struct PowerCycle {
     std::size_t first = 0;             ///< write
     std::vector<std::uint64_t> after;  ///< after[i]: with writes [first, first + i)
     std::optional<StateImage> rolled;  ///< the image after the last of them
@@ -73,12 +73,12 @@ class WrittenContent {
   std::shared_ptr<const RunHistory> run_;
   model::DeviceId device_;
   WriteSums sums_;
-  std::map<std::uint64_t, Stretch> stretches_;  ///< by first event
+  std::map<std::uint64_t, PowerCycle> power_cycles_;  ///< by first event
 };
 
-/// A loose write that is there in part.
+/// An unflushed write that is there in part.
 struct TornPart {
-  std::size_t loose = 0;  ///< which of them
+  std::size_t unflushed = 0;  ///< which of them
   std::uint32_t first = 0, count = 0;
 };
 
@@ -92,8 +92,8 @@ class CutContent {
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
                                    std::optional<model::RequestId> lies_from, Use use);
 
-  const std::vector<std::size_t>& loose() const { return loose_; }  ///< indices into writes()
-  /// `kept`: one for each loose write.
+  const std::vector<std::size_t>& unflushed() const { return unflushed_; }  ///< indices into writes()
+  /// `kept`: one for each unflushed write.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn = {});
 
  private:
@@ -113,13 +113,13 @@ class CutContent {
   Result<std::uint64_t> below(std::uint64_t lba, std::uint64_t sectors);
 
   WrittenContent* content_;
-  std::vector<std::size_t> loose_;
+  std::vector<std::size_t> unflushed_;
   std::size_t first_ = 0;            ///< of the writes that fates_ are about
   std::vector<std::uint8_t> fates_;  ///< whether each of them is there
   std::optional<TornPart> torn_;     ///< of the state at hand
   std::vector<Atom> atoms_;
   std::vector<std::size_t> writers_;  ///< of each atom, by submission
-  std::optional<StateImage> before_;  ///< the image before the first loose write
+  std::optional<StateImage> before_;  ///< the image before the first unflushed write
   std::uint64_t anchor_ = 0;
 };
 

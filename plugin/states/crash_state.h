@@ -4,14 +4,14 @@
 //   time:     ..W1..W2..F..ack W1..ack W2..W3..ack F..W4..W5..ack W4..|            F: flush, |: the cut
 //   durable at the cut   what was acknowledged before a flush (or FUA) was submitted that is itself complete:
 //                        W1? no, it was acknowledged after F was submitted
-//   loose at the cut     everything else that was submitted: each may be there, or not, or in part
+//   unflushed at the cut     everything else that was submitted: each may be there, or not, or in part
 //
 // A state says where the cut is (how many events of the recording came before it) and what became of the
-// loose writes. Its name is what exports, databases, file names and command lines use; equal states have
+// unflushed writes. Its name is what exports, databases, file names and command lines use; equal states have
 // equal names.
 //
 //   p1234             physical: what the emulated medium held after 1234 events
-//   w1234             all loose writes are there, in the order they were submitted
+//   w1234             all unflushed writes are there, in the order they were submitted
 //   w1234-            none of them is ("lose-all")
 //   w1234-17.21       all but requests 17 and 21
 //   w1234+17.21       only these
@@ -23,10 +23,10 @@
 //
 // In a machine with several media, requests of the device that the state is about are meant: the first
 // medium, or the one named by a "d2" in front (w1234 and d0w1234 are the same); all other media are as in
-// p1234. Several disks behind one cord (a file system and its log) each lose their own loose writes at the
-// one cut: that is what the names with an a tell, requests being numbered through all disks. A disk's flush
-// covers what was written to that disk, and none of the others. Characters: letters, digits and .,:+-~@!
-// only.
+// p1234. Several disks behind one cord (a file system and its log) each lose their own unflushed writes at
+// the one cut: that is what the names with an a tell, requests being numbered through all disks. A disk's
+// flush covers what was written to that disk, and none of the others. Characters: letters, digits and
+// .,:+-~@! only.
 
 #include <cstdint>
 #include <optional>
@@ -53,7 +53,7 @@ struct CrashState {
   model::DeviceId device = 0;  ///< writes: whose requests are meant
   bool all_disks = false;      ///< writes: those of every disk (RunHistory::disks()); `device` is 0 then
   std::uint64_t event = 0;     ///< the cut: events of the recording before it
-  /// writes: what became of the loose ones. `listed` are lost (keep_others) or kept (!keep_others);
+  /// writes: what became of the unflushed ones. `listed` are lost (keep_others) or kept (!keep_others);
   /// ascending.
   bool keep_others = true;
   std::vector<model::RequestId> listed;

@@ -64,7 +64,7 @@ Cuts::Cuts(const SourceContext& context) {
   const bool over_power_cuts = run.has_media_events() && run.header().devices[context.chosen.front()].medium;
   const auto add = [&](std::vector<std::uint64_t>& cuts, std::uint64_t event) {
     if (!context.in_range(event)) return;
-    if (!over_power_cuts && run.stretch_begin(event) != 0) {
+    if (!over_power_cuts && run.power_cycle_begin(event) != 0) {
       left_out = "cuts after the power went in the recording: what the device held then is not recorded";
       return;
     }
@@ -85,7 +85,7 @@ Cuts::Cuts(const SourceContext& context) {
   for (auto* cuts : {&flush_submitted, &promise_kept, &after_fua_submitted, &after_writes})
     std::sort(cuts->begin(), cuts->end());
   const std::uint64_t end = context.options.to_event.value_or(run.events());
-  for (const std::uint64_t begin : run.stretches())
+  for (const std::uint64_t begin : run.power_cycles())
     if (begin > 0 && begin <= end) {
       add(last, begin - 1);
       add(power_lost, begin);

@@ -7,15 +7,15 @@ namespace headcrash::states {
 namespace {
 
 using record::ExtentIndex;
-using record::Where;
+using record::ExtentLocation;
 
 constexpr std::size_t kKeptMax = 256;
 constexpr std::size_t kWritesBetweenMin = 64;
 
 /// Where the first sector of a write lies.
-Where where_of(const RecordedWrite& write) {
-  if (write.op != model::Op::write) return Where::zeroes();
-  return write.bytes_at == 0 ? Where::nowhere() : Where::at(write.bytes_at);
+ExtentLocation where_of(const RecordedWrite& write) {
+  if (write.op != model::Op::write) return ExtentLocation::zeroes();
+  return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
 }  // namespace
@@ -78,13 +78,13 @@ bool DeviceWrites::durable(const RecordedWrite& write, std::uint64_t event, std:
   return write.fua && *write.acked_event < event && (!lies_from || write.request < *lies_from);
 }
 
-std::vector<std::size_t> DeviceWrites::loose_at(std::size_t first, std::uint64_t event,
-                                                std::optional<model::RequestId> lies_from) const {
-  std::vector<std::size_t> loose;
+std::vector<std::size_t> DeviceWrites::unflushed_at(std::size_t first, std::uint64_t event,
+                                                    std::optional<model::RequestId> lies_from) const {
+  std::vector<std::size_t> unflushed;
   const std::uint64_t covered = horizon(event, lies_from);
   for (const std::size_t end = submitted_before(event); first < end; ++first)
-    if (!durable(writes_[first], event, covered, lies_from)) loose.push_back(first);
-  return loose;
+    if (!durable(writes_[first], event, covered, lies_from)) unflushed.push_back(first);
+  return unflushed;
 }
 
 WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
@@ -103,19 +103,20 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
 }
 
 void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba, std::uint64_t sectors) const {
-  if (used_disk_) return index.assign(lba, sectors, Where::zeroes());
+  if (used_disk_) return index.assign(lba, sectors, ExtentLocation::zeroes());
   // Only where something is: a trim of a whole empty disk must not fill the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   const auto add = [&](std::uint64_t from, std::uint64_t count) { ranges.emplace_back(from, count); };
-  index.visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, Where) { add(from, count); });
+  index.visit(lba, sectors,
+              [&](std::uint64_t from, std::uint64_t count, ExtentLocation) { add(from, count); });
   if (base_ != nullptr) base_->visit_written(lba, sectors, add);
-  for (const auto& [from, count] : ranges) index.assign(from, count, Where::zeroes());
+  for (const auto& [from, count] : ranges) index.assign(from, count, ExtentLocation::zeroes());
 }
 
 void WritePrefixes::apply(ExtentIndex& index, const RecordedWrite& write, std::uint32_t first,
                           std::uint32_t count) const {
   if (count == 0) return;
-  const Where where = where_of(write);
+  const ExtentLocation where = where_of(write);
   if (where.is_zeroes()) return apply_zeroes(index, write.lba + first, count);
   index.assign(write.lba + first, count, where.after(first));
 }

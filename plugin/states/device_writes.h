@@ -5,9 +5,9 @@
 //              W1   W2   ack W1 F    ack W2 W3   ack F    ^ cut
 //                          \____/                |
 //              durable: W1, acknowledged before F was submitted, and F acknowledged before the cut
-//              loose:   W2 (acknowledged after F was submitted) and W3 (never)
+//              unflushed:   W2 (acknowledged after F was submitted) and W3 (never)
 //
-// One number tells what the flushes cover at a cut: the latest submission (`horizon`) of those that were
+// One number says what the flushes cover at a cut: the latest submission (`horizon`) of those that were
 // acknowledged by then. A write acknowledged before it is durable.
 //
 // "Everything up to write i" is kept as an index now and then (as record::Timeline does for MEDIA events): an
@@ -45,8 +45,8 @@ class DeviceWrites {
   static bool durable(const RecordedWrite& write, std::uint64_t event, std::uint64_t horizon,
                       std::optional<model::RequestId> lies_from);
   /// Those of writes [first, submitted_before(event)) that are not durable then.
-  std::vector<std::size_t> loose_at(std::size_t first, std::uint64_t event,
-                                    std::optional<model::RequestId> lies_from) const;
+  std::vector<std::size_t> unflushed_at(std::size_t first, std::uint64_t event,
+                                        std::optional<model::RequestId> lies_from) const;
 
  private:
   std::uint64_t sectors_;
@@ -60,13 +60,13 @@ class DeviceWrites {
   std::unordered_map<model::RequestId, Waiting> waiting_;  ///< submitted, not acknowledged
 };
 
-/// What became of a loose write: only sectors [first, first + count) of it are there.
+/// What became of an unflushed write: only sectors [first, first + count) of it are there.
 struct Change {
   std::size_t write = 0;
   std::uint32_t first = 0, count = 0;
 };
 
-/// What the writes of a stretch of a run in which the power stayed on make of a medium.
+/// What the writes of a power cycle of a run in which the power stayed on make of a medium.
 class WritePrefixes {
  public:
   /// `start` is the medium before write `first`; `base` what is below it (may be null; then unassigned

@@ -189,7 +189,7 @@ Result<std::optional<FoundState>> Explorer::next() {
     }
     ++turn.generated;
     ended = 0;
-    if (!s.seen.insert(s.identity(**candidate)).second) continue;  // its turn goes on
+    if (!s.seen.insert(s.identity(**candidate)).second) continue;  // its turn continues
     ++turn.distinct;
     ++s.found;
     s.turn = (s.turn + 1) % s.turns.size();

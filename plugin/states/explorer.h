@@ -1,14 +1,14 @@
 #pragma once
-// Enumerates the crash states of a run, the most telling first, bounded, each content once.
+// Enumerates the crash states of a run, the highest-yield first, bounded, each content once.
 //
 // Strategies (the names are those of campaign files and of the database):
 //   physical    the model's own media truth around every flush, mark and media write
 //   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
-//   reorder     subsets of the loose writes: all of them when there are few, else those that lose one, keep
-//               one, lose a contiguous run, lose all of one kind of place, and then seeded draws
-//   torn        a loose write there only in part: by physical sector, prefixes, suffixes, one sector in the
-//               middle
-//   lose-all    nothing loose survives
+//   reorder     subsets of the unflushed writes: all of them when there are few, else those that lose one,
+//               keep one, lose a contiguous run, lose all of one kind of place, and then seeded draws
+//   torn        an unflushed write there only in part: by physical sector, prefixes, suffixes, one sector in
+//               the middle
+//   lose-all    no unflushed write survives
 //   lying-flush the same after flushes that did nothing, from each flush on (a control: file systems may fail)
 //   member      members of an array stop at different events
 //   (`recovery` is a strategy of the lab, harness/explorer: it records the recovery of a state and explores that.)
@@ -17,14 +17,15 @@
 // on each of them at one cut, where a flush covers its own disk only:
 //   physical    what each of them held at one instant
 //   prefix      everything submitted to any of them up to there: a prefix of the one order of all requests
-//   reorder     subsets of what is loose on each; all that is lost on one and kept on the others comes first
-//   torn        one write of one of them; what is loose elsewhere is there as a whole, or all lost
+//   reorder     subsets of what is unflushed on each; all that is lost on one and kept on the others comes
+//               first
+//   torn        one write of one of them; what is unflushed elsewhere is there as a whole, or all lost
 //   lose-all    on each, everything after its own last flush
 //   lying-flush from that request on the flushes of all of them did nothing
 //   member      not: they stop together
 //
-// States are told apart by content: two that give the same image count once. How much of the space of a
-// strategy was covered is told by coverage().
+// States are distinguished by content: two that give the same image count once. How much of the space of a
+// strategy was covered: coverage().
 
 #include <cstdint>
 #include <memory>

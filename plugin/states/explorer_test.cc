@@ -86,16 +86,16 @@ ExploreOptions all_of_it(std::vector<Strategy> strategies) {
   return options;
 }
 
-/// Every subset of the loose writes at every cut; nothing when that would be too many.
+/// Every subset of the unflushed writes at every cut; nothing when that would be too many.
 std::optional<Contents> all_subsets(const RandomRun& reference) {
   Contents all;
   for (std::uint64_t event = 0; event <= reference.events(); ++event) {
-    const auto loose = reference.loose(event);
-    if (loose.size() > 9) return std::nullopt;
-    for (std::uint64_t mask = 0; mask < 1U << loose.size(); ++mask) {
+    const auto unflushed = reference.unflushed(event);
+    if (unflushed.size() > 9) return std::nullopt;
+    for (std::uint64_t mask = 0; mask < 1U << unflushed.size(); ++mask) {
       CrashState state{.event = event};
-      for (std::size_t i = 0; i < loose.size(); ++i)
-        if ((mask >> i & 1U) != 0) state.listed.push_back(loose[i]);
+      for (std::size_t i = 0; i < unflushed.size(); ++i)
+        if ((mask >> i & 1U) != 0) state.listed.push_back(unflushed[i]);
       all.insert(reference.image(state));
     }
   }
@@ -141,9 +141,9 @@ TEST(Explorer, PrefixLoseAllAndLyingFlushFindEveryCut) {
       CrashState state{.event = event};
       state.keep_others = false;
       bare.insert(reference.image(state));
-      for (std::uint64_t i = reference.stretch(event); i < event; ++i) {
-        const Happening& one = reference.happenings()[i];
-        if (one.what != Happening::What::submit || (one.op != model::Op::flush && !one.fua)) continue;
+      for (std::uint64_t i = reference.power_cycle(event); i < event; ++i) {
+        const RunEvent& one = reference.all_events()[i];
+        if (one.what != RunEvent::What::submit || (one.op != model::Op::flush && !one.fua)) continue;
         const auto acked = reference.acked(one.request);
         if (!acked || *acked >= event) continue;
         state.lies_from = one.request;
@@ -189,9 +189,9 @@ TEST(Explorer, TornBreaksWritesBetweenPhysicalSectors) {
     const std::string where = "seed " + std::to_string(seed);
     Contents expected;
     for (std::uint64_t event = 0; event <= reference.events(); ++event) {
-      for (const model::RequestId request : reference.loose(event)) {
-        const auto write = std::find_if(reference.happenings().begin(), reference.happenings().end(),
-                                        [&](const Happening& one) { return one.request == request; });
+      for (const model::RequestId request : reference.unflushed(event)) {
+        const auto write = std::find_if(reference.all_events().begin(), reference.all_events().end(),
+                                        [&](const RunEvent& one) { return one.request == request; });
         std::vector<std::uint64_t> breaks = {0};
         for (std::uint64_t s = 1; s < write->sectors; ++s)
           if ((write->lba + s) % unit == 0) breaks.push_back(s);

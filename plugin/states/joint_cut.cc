@@ -13,11 +13,11 @@ Result<JointCut> JointCut::create(const SourceContext& context, std::uint64_t ev
     auto content = CutContent::create(*context.written[part], event, lies_from, use);
     if (!content) return pass_on(content);
     const auto& writes = context.run->writes(context.chosen[part]);
-    for (std::size_t place = 0; place < content->loose().size(); ++place)
-      cut.loose_.push_back({&writes[content->loose()[place]], part, place});
+    for (std::size_t place = 0; place < content->unflushed().size(); ++place)
+      cut.unflushed_.push_back({&writes[content->unflushed()[place]], part, place});
     cut.parts_.push_back(std::move(*content));
   }
-  std::sort(cut.loose_.begin(), cut.loose_.end(), [](const Loose& one, const Loose& other) {
+  std::sort(cut.unflushed_.begin(), cut.unflushed_.end(), [](const Unflushed& one, const Unflushed& other) {
     return one.write->submitted_event < other.write->submitted_event;
   });
   return cut;
@@ -28,12 +28,12 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept, std::
   std::uint64_t sum = 0;
   std::vector<std::uint8_t> own;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
-    own.assign(parts_[part].loose().size(), 0);
-    for (std::size_t i = 0; i < loose_.size(); ++i)
-      if (loose_[i].part == part) own[loose_[i].place] = kept[i];
+    own.assign(parts_[part].unflushed().size(), 0);
+    for (std::size_t i = 0; i < unflushed_.size(); ++i)
+      if (unflushed_[i].part == part) own[unflushed_[i].place] = kept[i];
     std::optional<TornPart> own_torn;
-    if (torn && loose_[torn->loose].part == part)
-      own_torn = TornPart{loose_[torn->loose].place, torn->first, torn->count};
+    if (torn && unflushed_[torn->unflushed].part == part)
+      own_torn = TornPart{unflushed_[torn->unflushed].place, torn->first, torn->count};
     const auto digest = parts_[part].digest(own, own_torn);
     if (!digest) return digest;
     sum += share_of(devices_[part], *digest);

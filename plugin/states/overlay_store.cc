@@ -22,20 +22,20 @@ namespace headcrash::states {
 namespace {
 
 using model::kSectorBytes;
-using record::Where;
+using record::ExtentLocation;
 
 constexpr std::uint64_t kBlockSlots = 2048;
 
 struct Piece {
   std::uint64_t lba = 0, sectors = 0;
-  Where where;
+  ExtentLocation where;
 };
 
-std::uint64_t slot_of(Where where) {
+std::uint64_t slot_of(ExtentLocation where) {
   return where.offset() / kSectorBytes - 1;
 }
-Where where_of(std::uint64_t slot) {
-  return Where::at((slot + 1) * kSectorBytes);
+ExtentLocation where_of(std::uint64_t slot) {
+  return ExtentLocation::at((slot + 1) * kSectorBytes);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ struct OverlayStore::Overlay {
 
   std::vector<Piece> pieces(std::uint64_t lba, std::uint64_t sectors) const {
     std::vector<Piece> found;
-    index.visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, Where where) {
+    index.visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
       found.push_back({from, count, where});
     });
     return found;
@@ -120,7 +120,7 @@ Result<void> OverlayStore::read(std::uint64_t lba, std::span<std::byte> into) co
   const auto read_image_to = [&](std::uint64_t to) {
     if (result && to > next) result = image_.read(next, part(next, to - next));
   };
-  overlay_->index.visit(lba, end - lba, [&](std::uint64_t at, std::uint64_t sectors, Where where) {
+  overlay_->index.visit(lba, end - lba, [&](std::uint64_t at, std::uint64_t sectors, ExtentLocation where) {
     read_image_to(at);
     next = at + sectors;
     const auto bytes = part(at, sectors);
@@ -174,7 +174,7 @@ Result<void> OverlayStore::write_zeroes(std::uint64_t lba, std::uint64_t count) 
     if (piece.where.is_zeroes()) continue;
     for (std::uint64_t i = 0; i < piece.sectors; ++i) o.free.push_back(slot_of(piece.where) + i);
   }
-  o.index.assign(lba, count, Where::zeroes());
+  o.index.assign(lba, count, ExtentLocation::zeroes());
   return {};
 }
 

@@ -24,12 +24,12 @@ using record::MediumState;
 /// An index has 16 bytes for each GiB of its medium, and many are kept.
 constexpr std::uint64_t kSectorsMax = 1ULL << 32;
 constexpr std::size_t kBasesMax = 64;
-constexpr std::size_t kStretchesKept = 8;  ///< WritePrefixes in memory
+constexpr std::size_t kPowerCyclesKept = 8;  ///< WritePrefixes in memory
 /// What mix() needs: any odd number with its ones and zeroes well spread (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
-constexpr const char* kOtherState = "ask for a state of this recording (`headcrash explore` lists them)";
+constexpr const char* kOtherState = "use a state of this recording (`headcrash explore` lists them)";
 
-/// What a state makes of a loose write that is not there as a whole.
+/// What a state makes of an unflushed write that is not there as a whole.
 struct DeviceChange {
   model::DeviceId device = 0;
   Change change;
@@ -52,7 +52,7 @@ struct RunHistory::State {
   std::vector<DeviceWrites> devices;
   std::vector<std::vector<std::uint64_t>> answers;  ///< by device
   std::vector<model::DeviceId> disks, caches;
-  std::vector<std::uint64_t> stretches = {0};  ///< first event of each
+  std::vector<std::uint64_t> power_cycles = {0};  ///< first event of each
   std::shared_ptr<const record::RecordingBytes> bytes;
   std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null: zeroes
 
@@ -60,7 +60,7 @@ struct RunHistory::State {
   std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
   std::map<std::pair<std::string, model::DeviceId>, std::shared_ptr<const StateImage>> shared_images;
   RecentMap<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes{
-      kStretchesKept};
+      kPowerCyclesKept};
 
   Result<void> read_events(record::RecordingReader& reader);
   Result<void> open_base(std::shared_ptr<const RunHistory> known_base, std::vector<fs::path>& chain);
@@ -75,14 +75,14 @@ struct RunHistory::State {
   Result<std::shared_ptr<const WritePrefixes>> prefixes_at(model::DeviceId device, std::uint64_t event);
   Result<StateImage> by_writes(model::DeviceId device, std::uint64_t event, std::span<const Change> changes);
   std::size_t first_write(model::DeviceId device, std::uint64_t event) const;
-  std::uint64_t stretch_begin(std::uint64_t event) const {
-    return *(std::upper_bound(stretches.begin(), stretches.end(), event) - 1);
+  std::uint64_t power_cycle_begin(std::uint64_t event) const {
+    return *(std::upper_bound(power_cycles.begin(), power_cycles.end(), event) - 1);
   }
   void find_disks();
   std::vector<model::DeviceId> devices_of(const CrashState& state) const;
-  std::vector<LooseWrite> loose_of(const CrashState& state) const;
+  std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
   Result<std::vector<DeviceChange>> changes_of(const CrashState& state) const;
-  std::string why_not_loose(const CrashState& state, model::RequestId request) const;
+  std::string why_not_unflushed(const CrashState& state, model::RequestId request) const;
 };
 
 // --- Reading ---
@@ -109,7 +109,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
           std::find(caches.begin(), caches.end(), e.device) == caches.end())
         caches.push_back(e.device);
     } else if (e.kind == record::Kind::opened || (e.kind == record::Kind::power && e.detail == 0)) {
-      stretches.push_back(events + 1);
+      power_cycles.push_back(events + 1);
     } else if (e.kind == record::Kind::submit || e.kind == record::Kind::ack) {
       if (e.device >= devices.size() || !devices[e.device].add(e, events))
         return fail(path,
@@ -254,7 +254,7 @@ tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
   return fail(
       path,
       fmt::format("{} and has no MEDIA events, so that there are no {} states", header.provenance(), what),
-      "ask for states by writes (w...)");
+      "use a state by writes (w...)");
 }
 
 Result<void> RunHistory::State::check_device(std::uint64_t device) const {
@@ -282,12 +282,12 @@ Result<StateImage> RunHistory::State::physical(model::DeviceId device, std::uint
 }
 
 std::size_t RunHistory::State::first_write(model::DeviceId device, std::uint64_t event) const {
-  return devices[device].submitted_before(stretch_begin(event));
+  return devices[device].submitted_before(power_cycle_begin(event));
 }
 
 Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(model::DeviceId device,
                                                                             std::uint64_t event) {
-  const std::uint64_t begin = stretch_begin(event);
+  const std::uint64_t begin = power_cycle_begin(event);
   const std::pair key(device, begin);
   {
     const std::lock_guard lock(mutex);
@@ -299,16 +299,16 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
       return fail(path,
                   fmt::format("the power went before event {}, and what {} held then is not recorded", begin,
                               device_name(device)),
-                  "ask for an earlier state, or for one of the media below it");
+                  "use an earlier state, or one of the media below it");
     const auto line = timeline(device);
     if (!line) return pass_on(line);
     start = (*line)->at_event(begin).index();
   }
   const DeviceWrites& history = devices[device];
-  const auto next = std::upper_bound(stretches.begin(), stretches.end(), begin);
+  const auto next = std::upper_bound(power_cycles.begin(), power_cycles.end(), begin);
   auto made = std::make_shared<const WritePrefixes>(
       std::move(start), bases[device].get(), &history.writes(), history.submitted_before(begin),
-      next == stretches.end() ? history.writes().size() : history.submitted_before(*next),
+      next == power_cycles.end() ? history.writes().size() : history.submitted_before(*next),
       record::is_used_disk(header.devices[device]));
   const std::lock_guard lock(mutex);
   prefixes.put(key, made);
@@ -320,14 +320,14 @@ Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uin
   if (header.base && !header.devices[device].medium)
     return fail(path,
                 fmt::format("{} has no medium of its own, and the recording has a base", device_name(device)),
-                "ask for one of the devices below it");
+                "use one of the devices below it");
   const auto writes = prefixes_at(device, event);
   if (!writes) return pass_on(writes);
   return StateImage(MediumState(bytes, (*writes)->after(devices[device].submitted_before(event), changes)),
                     bases[device]);
 }
 
-std::string RunHistory::State::why_not_loose(const CrashState& state, model::RequestId request) const {
+std::string RunHistory::State::why_not_unflushed(const CrashState& state, model::RequestId request) const {
   for (const model::DeviceId device : devices_of(state)) {
     const auto& writes = devices[device].writes();
     const auto found = std::find_if(writes.begin(), writes.end(),
@@ -335,7 +335,7 @@ std::string RunHistory::State::why_not_loose(const CrashState& state, model::Req
     if (found == writes.end()) continue;
     if (found->submitted_event >= state.event)
       return fmt::format("was submitted by event {}, after the cut", found->submitted_event);
-    if (found->submitted_event < stretch_begin(state.event)) return "was before the power went last";
+    if (found->submitted_event < power_cycle_begin(state.event)) return "was before the power went last";
     return "is durable there";
   }
   return state.all_disks ? "is no write of any disk"
@@ -348,39 +348,39 @@ std::vector<model::DeviceId> RunHistory::State::devices_of(const CrashState& sta
   return disks;
 }
 
-std::vector<LooseWrite> RunHistory::State::loose_of(const CrashState& state) const {
-  std::vector<LooseWrite> all;
+std::vector<UnflushedWrite> RunHistory::State::unflushed_of(const CrashState& state) const {
+  std::vector<UnflushedWrite> all;
   const auto about = devices_of(state);
   for (const model::DeviceId device : about) {
     if (device >= devices.size()) continue;
     for (const std::size_t write :
-         devices[device].loose_at(first_write(device, state.event), state.event, state.lies_from))
+         devices[device].unflushed_at(first_write(device, state.event), state.event, state.lies_from))
       all.push_back({device, write});
   }
   if (about.size() < 2) return all;
-  std::sort(all.begin(), all.end(), [&](const LooseWrite& one, const LooseWrite& other) {
+  std::sort(all.begin(), all.end(), [&](const UnflushedWrite& one, const UnflushedWrite& other) {
     return devices[one.device].writes()[one.write].submitted_event <
            devices[other.device].writes()[other.write].submitted_event;
   });
   return all;
 }
 
-/// What the state makes of each loose write that is not there as a whole.
+/// What the state makes of each unflushed write that is not there as a whole.
 Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState& state) const {
-  const auto loose = loose_of(state);
+  const auto unflushed = unflushed_of(state);
   const auto write_of = [&](std::size_t i) -> const RecordedWrite& {
-    return devices[loose[i].device].writes()[loose[i].write];
+    return devices[unflushed[i].device].writes()[unflushed[i].write];
   };
   std::unordered_map<model::RequestId, std::size_t> by_request;
-  for (std::size_t i = 0; i < loose.size(); ++i) by_request.emplace(write_of(i).request, i);
-  std::vector<DeviceChange> kept(loose.size());
-  for (std::size_t i = 0; i < loose.size(); ++i)
-    kept[i] = {loose[i].device, {loose[i].write, 0, state.keep_others ? write_of(i).sectors : 0}};
+  for (std::size_t i = 0; i < unflushed.size(); ++i) by_request.emplace(write_of(i).request, i);
+  std::vector<DeviceChange> kept(unflushed.size());
+  for (std::size_t i = 0; i < unflushed.size(); ++i)
+    kept[i] = {unflushed[i].device, {unflushed[i].write, 0, state.keep_others ? write_of(i).sectors : 0}};
   const auto no_place = [&](model::RequestId request) {
-    return fail(
-        path,
-        fmt::format("has no state {}: request {} {}", format(state), request, why_not_loose(state, request)),
-        kOtherState);
+    return fail(path,
+                fmt::format("has no state {}: request {} {}", format(state), request,
+                            why_not_unflushed(state, request)),
+                kOtherState);
   };
   for (const model::RequestId request : state.listed) {
     const auto found = by_request.find(request);
@@ -436,7 +436,7 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
                 fmt::format("has no state {}: its devices are not disks of their own whose requests are "
                             "numbered together",
                             format(state)),
-                "ask for a state of one device (w...)");
+                "use a state of one device (w...)");
   const auto changes = s.changes_of(state);
   if (!changes) return pass_on(changes);
   const auto about = s.devices_of(state);
@@ -481,8 +481,8 @@ const std::vector<model::DeviceId>& RunHistory::caches() const {
 std::vector<model::DeviceId> RunHistory::devices_of(const CrashState& state) const {
   return state_->devices_of(state);
 }
-std::vector<LooseWrite> RunHistory::loose_of(const CrashState& state) const {
-  return state_->loose_of(state);
+std::vector<UnflushedWrite> RunHistory::unflushed_of(const CrashState& state) const {
+  return state_->unflushed_of(state);
 }
 const std::vector<RecordedMark>& RunHistory::marks() const {
   return state_->marks;
@@ -505,16 +505,16 @@ Result<void> RunHistory::read_payload(const RecordedWrite& write, std::uint64_t 
 std::shared_ptr<const StateImage> RunHistory::base_image(model::DeviceId device) const {
   return device < state_->bases.size() ? state_->bases[device] : nullptr;
 }
-const std::vector<std::uint64_t>& RunHistory::stretches() const {
-  return state_->stretches;
+const std::vector<std::uint64_t>& RunHistory::power_cycles() const {
+  return state_->power_cycles;
 }
-std::uint64_t RunHistory::stretch_begin(std::uint64_t event) const {
-  return state_->stretch_begin(event);
+std::uint64_t RunHistory::power_cycle_begin(std::uint64_t event) const {
+  return state_->power_cycle_begin(event);
 }
-std::vector<std::size_t> RunHistory::loose_at(model::DeviceId device, std::uint64_t event,
-                                              std::optional<model::RequestId> lies_from) const {
+std::vector<std::size_t> RunHistory::unflushed_at(model::DeviceId device, std::uint64_t event,
+                                                  std::optional<model::RequestId> lies_from) const {
   if (device >= state_->devices.size()) return {};
-  return state_->devices[device].loose_at(state_->first_write(device, event), event, lies_from);
+  return state_->devices[device].unflushed_at(state_->first_write(device, event), event, lies_from);
 }
 
 }  // namespace headcrash::states

@@ -4,11 +4,11 @@
 //
 //   events   |-------- power on -------|off|on|-------- power on --------|
 //   states by writes: zeroes or the     the medium as MEDIA events left it
-//   base, and writes of this stretch    at `off`, and writes of this stretch
+//   base, and writes of this power cycle    at `off`, and writes of this power cycle
 //
-// What the host knew tells nothing about what a power cut inside the recording left of the loose writes
-// before it, but the medium does: a stretch in which the power stayed on begins with it, and only its own
-// writes are loose. All functions may be called from several threads.
+// What the host knew tells nothing about what a power cut inside the recording left of the unflushed writes
+// before it, but the medium does: a power cycle in which the power stayed on begins with it, and only its own
+// writes are unflushed. All functions may be called from several threads.
 
 #include <filesystem>
 #include <memory>
@@ -41,7 +41,7 @@ struct RecordedFlush {
   std::optional<std::uint64_t> acked_event;
 };
 /// One that no completed flush covers at a cut.
-struct LooseWrite {
+struct UnflushedWrite {
   model::DeviceId device = 0;
   std::size_t write = 0;  ///< index into its writes
 };
@@ -59,7 +59,7 @@ class RunHistory {
 
   /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot
   /// be read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
-  /// incomplete tail is told by complaint() and left out.
+  /// incomplete tail is reported by complaint() and left out.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
     return load(recording, nullptr);
   }
@@ -92,18 +92,18 @@ class RunHistory {
   /// Whose writes a state has or lacks: all disks, or one device; of a physical state the disks, or the first
   /// device.
   std::vector<model::DeviceId> devices_of(const CrashState& state) const;
-  /// What is loose at its cut on all of these, by submission.
-  std::vector<LooseWrite> loose_of(const CrashState& state) const;
+  /// What is unflushed at its cut on all of these, by submission.
+  std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
 
   /// Indices into writes(device) of those submitted before `event` that no completed flush covers then.
-  std::vector<std::size_t> loose_at(model::DeviceId device, std::uint64_t event,
-                                    std::optional<model::RequestId> lies_from = {}) const;
+  std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
+                                        std::optional<model::RequestId> lies_from = {}) const;
 
   /// The image of a medium in a state. Errors: a state that does not fit this recording (event beyond the
-  /// end, a request that is not loose there), `physical` or `members` of a recording without media events. By
-  /// what the host knew, a device without a medium of its own (an array) has an image, too: what the host
-  /// wrote to it. Without MEDIA events the media that the state is not about hold everything that was
-  /// submitted.
+  /// end, a request that is not unflushed there), `physical` or `members` of a recording without media
+  /// events. By what the host knew, a device without a medium of its own (an array) has an image, too: what
+  /// the host wrote to it. Without MEDIA events the media that the state is not about hold everything that
+  /// was submitted.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
   /// Bytes of a write's payload, from sector `skip` of it on. Errors: made without data; cannot be read.
@@ -111,10 +111,10 @@ class RunHistory {
 
   /// What was on a medium before the first event; null: zeroes.
   std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
-  /// First events of the stretches: 0, and those after the power went.
-  const std::vector<std::uint64_t>& stretches() const;
+  /// First events of the power cycles: 0, and those after the power went.
+  const std::vector<std::uint64_t>& power_cycles() const;
   /// Where the one begins to which a cut at `event` belongs.
-  std::uint64_t stretch_begin(std::uint64_t event) const;
+  std::uint64_t power_cycle_begin(std::uint64_t event) const;
 
  private:
   struct State;

@@ -19,10 +19,10 @@ std::shared_ptr<const RunHistory> load(const fs::path& path) {
   return run ? *run : nullptr;
 }
 
-std::vector<model::RequestId> loose_requests(const RunHistory& run, std::uint64_t event,
-                                             std::optional<model::RequestId> lies = {}) {
+std::vector<model::RequestId> unflushed_requests(const RunHistory& run, std::uint64_t event,
+                                                 std::optional<model::RequestId> lies = {}) {
   std::vector<model::RequestId> requests;
-  for (const std::size_t i : run.loose_at(0, event, lies)) requests.push_back(run.writes(0)[i].request);
+  for (const std::size_t i : run.unflushed_at(0, event, lies)) requests.push_back(run.writes(0)[i].request);
   return requests;
 }
 
@@ -113,12 +113,12 @@ TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
       .ack(5);
   const auto run = load(folder / "r");
   EXPECT_EQ(run->events(), 9U);
-  EXPECT_EQ(loose_requests(*run, 6), (Requests{1, 2, 4}));  // F3 is not acknowledged yet
-  EXPECT_EQ(loose_requests(*run, 7), (Requests{2, 4}));     // W2 was acknowledged after F3 was submitted
-  EXPECT_EQ(loose_requests(*run, 8), (Requests{2, 4, 5}));
-  EXPECT_EQ(loose_requests(*run, 9), (Requests{2, 4}));  // fua
-  EXPECT_EQ(loose_requests(*run, 9, 5), (Requests{2, 4, 5}));
-  EXPECT_EQ(loose_requests(*run, 9, 3), (Requests{1, 2, 4, 5}));
+  EXPECT_EQ(unflushed_requests(*run, 6), (Requests{1, 2, 4}));  // F3 is not acknowledged yet
+  EXPECT_EQ(unflushed_requests(*run, 7), (Requests{2, 4}));     // W2 was acknowledged after F3 was submitted
+  EXPECT_EQ(unflushed_requests(*run, 8), (Requests{2, 4, 5}));
+  EXPECT_EQ(unflushed_requests(*run, 9), (Requests{2, 4}));  // fua
+  EXPECT_EQ(unflushed_requests(*run, 9, 5), (Requests{2, 4, 5}));
+  EXPECT_EQ(unflushed_requests(*run, 9, 3), (Requests{1, 2, 4, 5}));
   EXPECT_EQ(firsts(*run, "w9-"), (Values{1, 0, 0, 5}));
   EXPECT_EQ(firsts(*run, "w9"), (Values{1, 2, 4, 5}));
   EXPECT_EQ(firsts(*run, "w9-2"), (Values{1, 0, 4, 5}));
@@ -146,15 +146,15 @@ TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
       .ack(4)
       .write(9, 60, 1, 8);  // beyond the end: the device refuses it
   const auto run = load(folder / "r");
-  EXPECT_EQ(loose_requests(*run, 4), (Requests{1}));
-  EXPECT_EQ(loose_requests(*run, run->events()), (Requests{3}));
+  EXPECT_EQ(unflushed_requests(*run, 4), (Requests{1}));
+  EXPECT_EQ(unflushed_requests(*run, run->events()), (Requests{3}));
 }
 
-TEST(RunHistory, AnOldLooseWriteDoesNotOverrideANewDurableOne) {
+TEST(RunHistory, AnOldUnflushedWriteDoesNotOverrideANewDurableOne) {
   const TemporaryFolder folder;
   Script(folder / "r").write(1, 0, 1, 2).write(2, 0, 2).ack(2).flush(3).ack(3);
   const auto run = load(folder / "r");
-  EXPECT_EQ(loose_requests(*run, 5), (Requests{1}));
+  EXPECT_EQ(unflushed_requests(*run, 5), (Requests{1}));
   EXPECT_EQ(firsts(*run, "w5"), (Values{2, 1, 0, 0}));
   EXPECT_EQ(firsts(*run, "w5-"), (Values{2, 0, 0, 0}));
 }
@@ -181,9 +181,9 @@ TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
       .write(3, 2, 3)
       .ack(3);
   const auto run = load(folder / "r");
-  EXPECT_EQ(loose_requests(*run, 5), (Requests{1, 2}));
-  EXPECT_EQ(loose_requests(*run, 6), (Requests{}));
-  EXPECT_EQ(loose_requests(*run, 9), (Requests{3}));
+  EXPECT_EQ(unflushed_requests(*run, 5), (Requests{1, 2}));
+  EXPECT_EQ(unflushed_requests(*run, 6), (Requests{}));
+  EXPECT_EQ(unflushed_requests(*run, 9), (Requests{3}));
   EXPECT_EQ(firsts(*run, "w5"), (Values{1, 2, 0, 0}));
   EXPECT_EQ(firsts(*run, "w9"), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w9-"), (Values{0, 2, 0, 0}));
@@ -213,8 +213,8 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
       }
       const std::string where = "seed " + std::to_string(seed) + ", state " + format(state);
       if (state.base == CrashState::Base::writes) {
-        ASSERT_EQ(loose_requests(*run, state.event, state.lies_from),
-                  reference.loose(state.event, state.lies_from))
+        ASSERT_EQ(unflushed_requests(*run, state.event, state.lies_from),
+                  reference.unflushed(state.event, state.lies_from))
             << where;
       }
       const auto image = run->image(state, 0);
@@ -242,24 +242,24 @@ TEST(RunHistory, WhatIsDurableIsInEveryState) {
     for (int i = 0; i < 40; ++i) {
       CrashState state = random_state_of(reference, random);
       state.lies_from.reset();
-      std::vector<std::size_t> loose = run->loose_at(0, state.event);
-      const auto is_loose = [&](model::RequestId request) {
-        return std::any_of(loose.begin(), loose.end(),
+      std::vector<std::size_t> unflushed = run->unflushed_at(0, state.event);
+      const auto is_unflushed = [&](model::RequestId request) {
+        return std::any_of(unflushed.begin(), unflushed.end(),
                            [&](std::size_t w) { return run->writes(0)[w].request == request; });
       };
-      std::erase_if(state.listed, [&](model::RequestId request) { return !is_loose(request); });
-      std::erase_if(state.torn, [&](const TornWrite& torn) { return !is_loose(torn.request); });
+      std::erase_if(state.listed, [&](model::RequestId request) { return !is_unflushed(request); });
+      std::erase_if(state.torn, [&](const TornWrite& torn) { return !is_unflushed(torn.request); });
       const auto image = run->image(state, 0);
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
       // The last writer of a sector that is durable, when nothing was written over it later.
       for (std::uint64_t at = 0; at < state.event; ++at) {
-        const Happening& write = reference.happenings()[at];
+        const RunEvent& write = reference.all_events()[at];
         if (!RandomRun::is_write(write) || !reference.durable(at, state.event, {})) continue;
         for (std::uint64_t s = 0; s < write.sectors; ++s) {
           bool later = false;
           for (std::uint64_t next = at + 1; next < state.event; ++next) {
-            const Happening& other = reference.happenings()[next];
+            const RunEvent& other = reference.all_events()[next];
             later |= RandomRun::is_write(other) && other.lba <= write.lba + s &&
                      write.lba + s < other.lba + other.sectors;
           }

@@ -18,7 +18,7 @@ namespace headcrash::states {
 namespace {
 
 using model::kSectorBytes;
-using record::Where;
+using record::ExtentLocation;
 
 constexpr std::uint64_t kBufferSectors = 512;  ///< read at once for a digest
 
@@ -48,7 +48,7 @@ class Joined {
 };
 
 /// What a used disk held before counts as nothing: copies of an image do without it.
-bool written(Where where) {
+bool written(ExtentLocation where) {
   return (!where.is_zeroes() && !record::is_prior(where)) || where.unreadable();
 }
 
@@ -57,7 +57,7 @@ bool written(Where where) {
 struct StateImage::Part {
   std::uint64_t lba = 0, sectors = 0;
   bool of_top = false;
-  Where where;  ///< of_top: where its first sector lies
+  ExtentLocation where;  ///< of_top: where its first sector lies
 };
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)
@@ -68,7 +68,7 @@ StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage
 template <typename Take>
 void StateImage::split(std::uint64_t lba, std::uint64_t sectors, Take take) const {
   std::uint64_t next = lba;
-  top_.index().visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, Where where) {
+  top_.index().visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
     if (from > next) take(Part{next, from - next, false, {}});
     take(Part{from, count, true, where});
     next = from + count;

@@ -39,7 +39,7 @@ class StateImage {
 
   const record::MediumState& top() const { return top_; }
   /// Puts other bytes of the same recording over a range of this copy.
-  void assign(std::uint64_t lba, std::uint64_t sectors, record::Where where) {
+  void assign(std::uint64_t lba, std::uint64_t sectors, record::ExtentLocation where) {
     top_.assign(lba, sectors, where);
     digests_.reset();
   }

@@ -58,8 +58,10 @@ struct SourceContext {
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
   /// The media that are not chosen at a cut, as one number.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
-  /// Loose writes of the chosen devices at a cut, by device.
-  std::vector<LooseWrite> loose_at(std::uint64_t event) const { return run->loose_of(state_at(event)); }
+  /// Unflushed writes of the chosen devices at a cut, by device.
+  std::vector<UnflushedWrite> unflushed_at(std::uint64_t event) const {
+    return run->unflushed_of(state_at(event));
+  }
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
@@ -76,7 +78,7 @@ struct Cuts {
   std::vector<std::uint64_t> after_marks;
   std::vector<std::uint64_t> flush_submitted;  ///< before it
   std::vector<std::uint64_t>
-      promise_kept;  ///< the ACK of a flush or FUA write: before it all it covers is loose
+      promise_kept;  ///< the ACK of a flush or FUA write: before it all it covers is unflushed
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
   std::vector<std::uint64_t> power_lost;  ///< what the medium held when the power went
   std::vector<std::uint64_t> last;        ///< before the power went, and at the end of the run

@@ -1,4 +1,4 @@
-// Subsets of loose writes (subsets.h).
+// Subsets of unflushed writes (subsets.h).
 #include "plugin/states/subsets.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// Which subsets of n loose writes to look at, when not all can be: the most telling first, so many at most.
+// Which subsets of n unflushed writes to look at, when not all can be: the highest-yield first, bounded.
 //
 //   lose all, keep all, lose what is on one disk (of several),
 //   keep the newest alone: what a write with FUA, or one that a flush should have come before, must not be;

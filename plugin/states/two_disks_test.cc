@@ -1,4 +1,4 @@
-// Two disks behind one cord against brute force: each loses its own loose writes at one cut, and a flush
+// Two disks behind one cord against brute force: each loses its own unflushed writes at one cut, and a flush
 // covers its own disk only.
 #include <gtest/gtest.h>
 
@@ -95,16 +95,16 @@ void expect_all_of(const Images& found, const Images& expected, const std::strin
   EXPECT_EQ(odd, 0U) << where << ": of " << found.size();
 }
 
-/// Every subset of what is loose on both disks, at every cut; nothing when that would be too many.
+/// Every subset of what is unflushed on both disks, at every cut; nothing when that would be too many.
 std::optional<Images> every_subset(const TwoDisks& reference) {
   Images all;
   for (std::uint64_t cut = 0; cut <= reference.events().size(); ++cut) {
-    const auto loose = reference.loose(cut);
-    if (loose.size() > 8) return std::nullopt;
-    for (std::uint64_t mask = 0; mask < 1U << loose.size(); ++mask) {
+    const auto unflushed = reference.unflushed(cut);
+    if (unflushed.size() > 8) return std::nullopt;
+    for (std::uint64_t mask = 0; mask < 1U << unflushed.size(); ++mask) {
       CrashState state{.all_disks = true, .event = cut};
-      for (std::size_t i = 0; i < loose.size(); ++i)
-        if ((mask >> i & 1U) != 0) state.listed.push_back(loose[i]);
+      for (std::size_t i = 0; i < unflushed.size(); ++i)
+        if ((mask >> i & 1U) != 0) state.listed.push_back(unflushed[i]);
       all.insert(reference.images(state));
     }
   }

@@ -41,11 +41,11 @@ Result<Candidate> everything_there(const SourceContext& context, std::uint64_t e
   return context.candidate(context.state_at(event), context.everything_at(event));
 }
 
-Result<Candidate> nothing_loose(const SourceContext& context, std::uint64_t event,
-                                std::optional<model::RequestId> lies_from) {
+Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t event,
+                                    std::optional<model::RequestId> lies_from) {
   auto cut = JointCut::create(context, event, lies_from, CutContent::Use::lose_all);
   if (!cut) return pass_on(cut);
-  const std::vector<std::uint8_t> none(cut->loose().size());
+  const std::vector<std::uint8_t> none(cut->unflushed().size());
   CrashState state = context.state_at(event);
   state.keep_others = false;
   state.lies_from = lies_from;
@@ -89,7 +89,7 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Cuts at which most is loose: just before a promise is kept, and those at which most is expected: after
+/// Cuts at which most is unflushed: just before a promise is kept, and those at which most is expected: after
 /// marks.
 CutOrder crowded_cuts(const Cuts& cuts) {
   CutOrder order;
@@ -101,7 +101,7 @@ CutOrder crowded_cuts(const Cuts& cuts) {
 
 class ReorderSource final : public RoundsSource {
  public:
-  using Loose = std::vector<JointCut::Loose>;
+  using Unflushed = std::vector<JointCut::Unflushed>;
 
   explicit ReorderSource(const SourceContext& context) : context_(context) {
     const Cuts cuts(context);
@@ -109,10 +109,11 @@ class ReorderSource final : public RoundsSource {
     const CutOrder order = crowded_cuts(cuts);
     std::uint64_t sampled = 0;
     for (const std::uint64_t cut : order.cuts()) {
-      const auto loose = static_cast<double>(context.loose_at(cut).size());
-      space_ += std::exp2(std::min(loose, 1000.0));
-      sampled +=
-          std::exp2(std::min(loose, 1000.0)) > static_cast<double>(context.options.reorder_per_cut) ? 1 : 0;
+      const auto unflushed = static_cast<double>(context.unflushed_at(cut).size());
+      space_ += std::exp2(std::min(unflushed, 1000.0));
+      sampled += std::exp2(std::min(unflushed, 1000.0)) > static_cast<double>(context.options.reorder_per_cut)
+                     ? 1
+                     : 0;
       numbers_.emplace_back(cut, numbers_.size());
       add_cut(cut);
     }
@@ -138,12 +139,12 @@ class ReorderSource final : public RoundsSource {
     if (!content) return pass_on(content);
     const auto number =
         std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
-    SubsetRequest request{content->loose().size(), kinds_of(content->loose()),
+    SubsetRequest request{content->unflushed().size(), kinds_of(content->unflushed()),
                           context_.options.seed * 1000003 + number, context_.options.reorder_per_cut,
-                          disks_of(content->loose())};
+                          disks_of(content->unflushed())};
     const auto found = subsets(request, from, count);
     for (const auto& kept : found) {
-      CrashState state = state_of(cut, content->loose(), kept);
+      CrashState state = state_of(cut, content->unflushed(), kept);
       if (format(state).size() > kStateNameMax) {
         ++unnamed_;
         continue;
@@ -155,35 +156,36 @@ class ReorderSource final : public RoundsSource {
     return found.size() == count;
   }
 
-  CrashState state_of(std::uint64_t cut, const Loose& loose, const std::vector<std::uint8_t>& kept) const {
+  CrashState state_of(std::uint64_t cut, const Unflushed& unflushed,
+                      const std::vector<std::uint8_t>& kept) const {
     const auto there = static_cast<std::size_t>(std::count(kept.begin(), kept.end(), 1));
     CrashState state = context_.state_at(cut);
     state.keep_others = there == kept.size() || (there > 0 && there >= kept.size() - there);
     for (std::size_t i = 0; i < kept.size(); ++i)
-      if ((kept[i] != 0) != state.keep_others) state.listed.push_back(loose[i].write->request);
+      if ((kept[i] != 0) != state.keep_others) state.listed.push_back(unflushed[i].write->request);
     std::sort(state.listed.begin(), state.listed.end());
     return state;
   }
 
   /// What is on one disk and what is on the others: who flushes one disk and counts on another is found out
   /// by these.
-  std::vector<std::vector<std::uint8_t>> disks_of(const Loose& loose) const {
+  std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
       std::vector<std::uint8_t> on;
-      for (const JointCut::Loose& one : loose) on.push_back(one.part == part ? 1 : 0);
+      for (const JointCut::Unflushed& one : unflushed) on.push_back(one.part == part ? 1 : 0);
       const auto count = std::count(on.begin(), on.end(), 1);
       if (count > 0 && count < static_cast<std::ptrdiff_t>(on.size())) disks.push_back(std::move(on));
     }
     return disks;
   }
 
-  /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those that go on
+  /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those that continue
   /// where the last one ended, trims, those with FUA. A file system's journal, metadata and data differ in
   /// these.
-  static std::vector<std::vector<std::uint8_t>> kinds_of(const Loose& loose) {
+  static std::vector<std::vector<std::uint8_t>> kinds_of(const Unflushed& unflushed) {
     std::vector<std::uint64_t> places, lengths;
-    for (const JointCut::Loose& one : loose) {
+    for (const JointCut::Unflushed& one : unflushed) {
       places.push_back(one.write->lba);
       lengths.push_back(one.write->sectors);
     }
@@ -198,8 +200,8 @@ class ReorderSource final : public RoundsSource {
     std::vector<std::vector<std::uint8_t>> kinds;
     const auto add = [&](auto is) {
       std::vector<std::uint8_t> of, others;
-      for (std::size_t i = 0; i < loose.size(); ++i) {
-        of.push_back(is(i, *loose[i].write) ? 1 : 0);
+      for (std::size_t i = 0; i < unflushed.size(); ++i) {
+        of.push_back(is(i, *unflushed[i].write) ? 1 : 0);
         others.push_back(1 - of.back());
       }
       const auto count = std::count(of.begin(), of.end(), 1);
@@ -210,9 +212,9 @@ class ReorderSource final : public RoundsSource {
     add([&](std::size_t, const RecordedWrite& write) { return write.lba < middle; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
-    add([&](std::size_t i, const RecordedWrite& write) {  // goes on where the one before it ended
-      return i > 0 && loose[i - 1].part == loose[i].part &&
-             loose[i - 1].write->lba + loose[i - 1].write->sectors == write.lba;
+    add([&](std::size_t i, const RecordedWrite& write) {  // continues where the one before it ended
+      return i > 0 && unflushed[i - 1].part == unflushed[i].part &&
+             unflushed[i - 1].write->lba + unflushed[i - 1].write->sectors == write.lba;
     });
     add([&](std::size_t, const RecordedWrite& write) { return write.op == model::Op::trim; });
     add([&](std::size_t, const RecordedWrite& write) { return write.fua; });
@@ -227,7 +229,7 @@ class ReorderSource final : public RoundsSource {
 };
 
 /// The n-th way to tear a write into units, of 4 * (units - 1) + 2 * max(0, units - 2): halves first, then
-/// ends, one in the middle. Odd ones lose all other loose writes, too.
+/// ends, one in the middle. Odd ones lose all other unflushed writes, too.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< units that are new
   bool others_lost = false;
@@ -265,7 +267,7 @@ class TornSource final : public RoundsSource {
     std::uint64_t bounded = 0;
     for (const std::uint64_t cut : order.cuts()) {
       std::uint64_t here = 0;
-      for (const LooseWrite& one : context.loose_at(cut))
+      for (const UnflushedWrite& one : context.unflushed_at(cut))
         here += tears(units(context.run->writes(one.device)[one.write], unit_of(one.device)));
       space_ += static_cast<double>(here);
       bounded += here > context.options.reorder_per_cut ? 1 : 0;
@@ -295,15 +297,15 @@ class TornSource final : public RoundsSource {
                      std::deque<Candidate>& into) override {
     auto content = JointCut::create(context_, cut, {}, CutContent::Use::many);
     if (!content) return pass_on(content);
-    const auto order = spread(content->loose().size());
+    const auto order = spread(content->unflushed().size());
     // The first way of every write, then the second of every one, ...
     std::size_t seen = 0;
     bool any = true;
     for (std::uint64_t way = 0; any; ++way) {
       any = false;
       for (const std::size_t i : order) {
-        const JointCut::Loose& loose = content->loose()[order.size() - 1 - i];
-        const std::uint64_t pieces = units(*loose.write, units_[loose.part]);
+        const JointCut::Unflushed& unflushed = content->unflushed()[order.size() - 1 - i];
+        const std::uint64_t pieces = units(*unflushed.write, units_[unflushed.part]);
         if (way >= tears(pieces)) continue;
         any = true;
         if (seen >= context_.options.reorder_per_cut) return false;
@@ -317,9 +319,10 @@ class TornSource final : public RoundsSource {
     return false;
   }
 
-  Result<Candidate> torn(std::uint64_t cut, JointCut& content, std::size_t loose, const Tear& tear) const {
-    const RecordedWrite& write = *content.loose()[loose].write;
-    const std::uint64_t unit = units_[content.loose()[loose].part];
+  Result<Candidate> torn(std::uint64_t cut, JointCut& content, std::size_t unflushed,
+                         const Tear& tear) const {
+    const RecordedWrite& write = *content.unflushed()[unflushed].write;
+    const std::uint64_t unit = units_[content.unflushed()[unflushed].part];
     const std::uint64_t base = write.lba / unit;
     const auto place = [&](std::uint64_t of_unit) {
       return static_cast<std::uint32_t>(
@@ -330,8 +333,8 @@ class TornSource final : public RoundsSource {
     CrashState state = context_.state_at(cut);
     state.keep_others = !tear.others_lost;
     state.torn = {{write.request, first, count}};
-    const std::vector<std::uint8_t> kept(content.loose().size(), tear.others_lost ? 0 : 1);
-    return context_.candidate(std::move(state), content.digest(kept, TornPart{loose, first, count}));
+    const std::vector<std::uint8_t> kept(content.unflushed().size(), tear.others_lost ? 0 : 1);
+    return context_.candidate(std::move(state), content.digest(kept, TornPart{unflushed, first, count}));
   }
 
   const SourceContext& context_;
@@ -358,7 +361,7 @@ class LyingFlushSource final : public StateSource {
       // From the first cut at which it is believed, as long as the power stays on.
       const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
       auto last = first;
-      while (last != cuts_.end() && run.stretch_begin(*last) <= *acked) ++last;
+      while (last != cuts_.end() && run.power_cycle_begin(*last) <= *acked) ++last;
       if (first != last)
         liars.push_back({request, static_cast<std::size_t>(first - cuts_.begin()),
                          static_cast<std::size_t>(last - first)});
@@ -381,7 +384,7 @@ class LyingFlushSource final : public StateSource {
       const model::RequestId request = liar.request;
       if (liar.done < liar.cuts) liars_.push_back(liar);
       liars_.pop_front();
-      return nothing_loose(context_, cut, request);
+      return nothing_unflushed(context_, cut, request);
     }
     return std::nullopt;
   }
@@ -423,7 +426,7 @@ std::unique_ptr<StateSource> lose_all_source(const SourceContext& context) {
   order.add(cuts.last);
   return std::make_unique<CutsSource>(
       context, std::move(order), cuts.left_out,
-      [](const SourceContext& at, std::uint64_t event) { return nothing_loose(at, event, {}); });
+      [](const SourceContext& at, std::uint64_t event) { return nothing_unflushed(at, event, {}); });
 }
 std::unique_ptr<StateSource> reorder_source(const SourceContext& context) {
   return std::make_unique<ReorderSource>(context);

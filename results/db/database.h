@@ -241,7 +241,7 @@ class Database {
   /// What an experiment answers, in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// A run that is gone on with plans as many trials: a merged one knows only of the shards it was made of.
+  /// A resumed run plans as many trials: a merged one knows only of the shards it was made of.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

@@ -277,7 +277,7 @@ class Merge {
       return fail(input.path().string(),
                   fmt::format("trial {} is {} here and {} in {}", key, verdict, look->text(1),
                               origin_[look->integer(0)].string()),
-                  "leave one of the two databases out, and look at both trials with headcrash replay");
+                  "leave one of the two databases out, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
     return true;

@@ -7,7 +7,7 @@
 //
 // Runs whose digests are the same but for the shard become one run. It is finished when every shard is there
 // and finished; else `headcrash campaign --resume` on the merged database does what is missing. Artefacts are
-// not copied: their paths are told anew, relative to the merged database's folder.
+// not copied: their paths are rewritten relative to the merged database's folder.
 //
 // Tables are copied by their own description: a column `id` and every `X_id` are moved behind the rows that
 // are there already, so that a table which a later schema adds is merged without a word here.

@@ -25,7 +25,7 @@ class Statement {
   static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
 
   /// Binds the parameters from the first on, in order. Supported: integers, double, text, and std::optional
-  /// of them (empty is NULL), and Value. Starts the statement anew, so one statement serves for many rows.
+  /// of them (empty is NULL), and Value. Resets the statement, so one statement serves for many rows.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_.get());

@@ -19,7 +19,7 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  std::string reason;  ///< why it cannot be told, or what failed; empty for nothing to say
+  std::string reason;  ///< why it is inconclusive, or what failed; empty for nothing to report
   std::optional<double> before_ms, now_ms;  ///< means of what is compared
   bool to_quiescence = true;
   statistics::Comparison whole;    ///< to quiescence where both waited for it, else elapsed

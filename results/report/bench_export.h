@@ -15,7 +15,7 @@ namespace headcrash::report {
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
 /// A test suite a contest, a test case an entrant: a failure where it regressed, an error where its trials
-/// failed, skipped where nothing could be told.
+/// failed, skipped where the result is inconclusive.
 std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline);
 
 /// measures.csv, cells.csv, trials.csv, metrics.csv (the queries of these names), rankings.csv, baseline.csv.

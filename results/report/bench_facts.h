@@ -22,7 +22,7 @@ namespace headcrash::report {
 inline constexpr double kDeviceBusy = 0.5;
 /// Of the host's CPU, used by others.
 inline constexpr double kBusyHost = 0.1;
-/// Standard deviation by mean: more is told.
+/// Standard deviation by mean: more is noted.
 inline constexpr double kWideSpread = 0.05;
 
 /// A column of the query bench_measures.
@@ -87,7 +87,7 @@ struct Contest {
   /// Its parameters are the sum of a job file, which tells a reader nothing.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// What a reader is to be told of its size: "scaled", "custom"; empty: it is as its source defines it.
+  /// The mark of its size: "scaled", "custom"; empty: it is as its source defines it.
   std::string scale_mark() const { return scale == "scaled" || has_own_sizes() ? scale : std::string(); }
   std::string setting() const;  ///< "copy files=535 users=4", "fio-mine"
   /// The same contest in another run.
@@ -131,8 +131,8 @@ struct Benchmark {
   std::size_t failed() const;
 };
 
-/// In the caller's transaction, so that all queries see one state even while the benchmark goes on. `run`: by
-/// default the newest of the benchmarks. Errors: no benchmark, no such run, a run that is none.
+/// In the caller's transaction, so that all queries see one state even while the benchmark continues. `run`:
+/// by default the newest of the benchmarks. Errors: no benchmark, no such run, a run that is none.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
 /// What kind of run that is, by default the newest; empty if there is none.

@@ -1,5 +1,5 @@
 #pragma once
-// The plots of a benchmark. Only so many are drawn as a page can bear; the tables have everything.
+// The plots of a benchmark. The number of plots is bounded; the tables have everything.
 
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 // The page of an experiment: a table for each claim of the paper, its numbers beside ours, whether the shape
-// holds, a bar plot where one quantity is told of several cells, and the tables and plots that the experiment made
-// itself.
+// holds, a bar plot where one quantity is given for several cells, and the tables and plots that the
+// experiment made itself.
 
 #include <string>
 

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Beyond this a count of states is told as a power of ten.
+/// Beyond this a count of states is shown as a power of ten.
 constexpr double kCountable = 1e9;
 /// Of a workload: the end is what tells.
 constexpr std::size_t kOperationsInALine = 8;
@@ -106,7 +106,7 @@ bool is_wanted(const Failure& f) {
   return f.control == "lose" || f.control == "damage";
 }
 
-/// Failures of one file system that are told together.
+/// Failures of one file system that are shown together.
 std::string kind_of(const Failure& f) {
   return fmt::format("{}{}{}: {} ({}){}", is_wanted(f) ? "control " : "", f.filesystem,
                      f.variant.empty() ? "" : " (" + f.variant + ")", f.verdict, f.tier,

@@ -15,7 +15,7 @@ struct IoErrorsReport {
   std::string html, text;
   nlohmann::json summary;
   std::int64_t run = 0, cells = 0, not_measured = 0;
-  bool valid = true;  ///< the controls came out as they must and every fault has fired
+  bool valid = true;  ///< the controls behaved as expected and every fault has fired
 };
 
 /// Whether the run (none: the newest) is one of this survey.

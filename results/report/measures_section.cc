@@ -18,7 +18,7 @@ constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
 /// Guest and device count the same requests; what differs by more is set strong.
-constexpr double kDeviationTold = 0.01;
+constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {
   double sum = 0;
@@ -60,7 +60,7 @@ std::string measures_table(const Benchmark& bench, const Contest& contest) {
       const auto mean = mean_of_measure(*entrant, i);
       any = any || mean.has_value();
       std::string text = mean ? figure(*mean, measure.unit) : "<span class=\"muted\">&ndash;</span>";
-      if (mean && measure.column.ends_with("_deviation") && std::abs(*mean) > kDeviationTold)
+      if (mean && measure.column.ends_with("_deviation") && std::abs(*mean) > kDeviationShown)
         text = fmt::format("<b class=\"warn\">{}</b>", text);
       row.push_back(std::move(text));
     }

@@ -6,7 +6,7 @@
 #
 # OUT is a folder that all nodes see. KIND is bench or campaign, WHAT its name or file; `headcrash` is in PATH, or
 # HEADCRASH names it. A timed shard wants its node for itself: --exclusive, and as many tasks as nodes at a time (%N
-# behind the array). A task that was killed goes on where it was when it is submitted again: --resume is always given,
+# behind the array). A task that was killed resumes where it was when it is submitted again: --resume is always given,
 # and --requeue lets Slurm do it.
 #SBATCH --job-name=headcrash
 #SBATCH --exclusive

@@ -71,7 +71,7 @@ refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 # an exploration can end with the first failure that was seen again
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --budget 200 --jobs 1 --stop-at-first --json
 [ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print scalar @{$f->{failures}}, " ", $f->{checked} < 200' out)" = "1 1" ] ||
-  failed "--stop-at-first went on: $(cat out)"
+  failed "--stop-at-first continued: $(cat out)"
 
 # an adapter whose command is missing, and one that kills the agent: each costs its own trial
 cat >missing.toml <<'EOF'

@@ -39,7 +39,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   for (Record& record : state->records) {
     for (const auto& [block, address] : record.blocks) {
       if (store->use_[address] != Use::free)
-        return fail("shadow", "two inodes have one block", "fsck.headcrash-shadow tells which");
+        return fail("shadow", "two inodes have one block", "fsck.headcrash-shadow names them");
       store->use_[address] = Use::committed;
       --store->free_;
     }

@@ -164,7 +164,7 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
   if (auto done = read(geometry.table_lba(newest->slot()), table); !done) return pass_on(done);
   table.resize(newest->table_bytes);
   if (crc32c(table) != newest->table_checksum)
-    return fail("shadow", "the table is not the one that the header tells of", "take a backup");
+    return fail("shadow", "the table is not the one that the header names", "take a backup");
   auto records = decode_table(table, geometry);
   if (!records) return pass_on(records);
   return State{.header = *newest, .records = *std::move(records)};

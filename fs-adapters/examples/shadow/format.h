@@ -69,7 +69,7 @@ struct State {
   std::vector<Record> records;  ///< by number; those that are allocated
 };
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
-/// Errors: no header; a table that is not the one the header tells of, or makes no sense; what cannot be read.
+/// Errors: no header; a table that is not the one the header tells of, or is invalid; what cannot be read.
 Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors);
 
 }  // namespace headcrash::shadow

@@ -89,7 +89,7 @@ Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) co
   while (const auto entry = cursor.next())
     if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
       names.push_back({.name = std::string(entry->name), .inode = entry->inode});
-  if (cursor.damage()) return wrong(directory, "is a directory whose blocks make no sense");
+  if (cursor.damage()) return wrong(directory, "is a directory whose blocks are invalid");
   return names;
 }
 

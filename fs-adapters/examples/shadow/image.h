@@ -39,7 +39,7 @@ class Image final : public adapters::ImageReader {
 /// Every kind is damage: no cut leaves anything, so that what is found is a defect's or a broken disk's.
 enum class FindingKind : std::uint8_t {
   block,        ///< two owners, or behind its file's end
-  directory,    ///< a block that makes no sense, or is missing
+  directory,    ///< a block that is invalid, or is missing
   name,         ///< leads to nothing, to another type, or to a directory that has a name already
   links,        ///< a count
   unreachable,  ///< no name leads there

@@ -40,7 +40,7 @@ TEST(Space, AFullDiskCanBeChangedAndEmptied) {
     ASSERT_TRUE(large);
     EXPECT_GT(large->size_bytes, 50'000U);
     EXPECT_EQ(vfs.mkdir("more", 0755).error().value, ENOSPC);
-    // All of it anew, several times what is free.
+    // All of it again, several times what is free.
     const auto file = vfs.open("large", {});
     ASSERT_TRUE(file);
     ASSERT_TRUE(vfs.pwrite(*file, 0, bytes_of(std::string(large->size_bytes, 'm'))));

@@ -7,7 +7,7 @@
 //
 // Each kind is a function in damage_of_inodes.cc, damage_of_names.cc or damage_of_maps.cc, and a line in its
 // table. It chooses an inode, name or group that no other damage of this image has, so that what may be lost
-// is known exactly; where two files then claim a block, the rule of fsck_duplicates.cc tells who loses it.
+// is known exactly; where two files then claim a block, the rule of fsck_duplicates.cc says who loses it.
 
 #include <cstdint>
 #include <functional>

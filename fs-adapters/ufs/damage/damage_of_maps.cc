@@ -1,5 +1,5 @@
 // Damage of groups' headers, counts and superblocks (damage.h). Nothing of it may lose anything: all of it is
-// made anew from inodes, or from a replica.
+// rebuilt from inodes, or from a replica.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 // Trials of the checker itself: one sound image, damaged in many ways, each of them repaired, and each repair
 // cut in many places and made again (damage.h, repair_judge.h).
 //
-//   sound -> damaged -> check: the quick way finds what the plain one does
+//   sound -> damaged -> check: the incremental one finds what the full one does
 //                    -> repair, its writes logged -> judge
 //            damaged + some of the writes -> repair -> judge          a cut after each write, or in one
 //
-// All that is told about a trial follows from its seed.
+// All that is reported about a trial follows from its seed.
 
 #include <cstdint>
 #include <functional>

@@ -87,7 +87,7 @@ Result<void> ImageSurvey::read_names(const TrialDisk& disk, InodeNumber director
                         .at = run.at,
                         .offset = entry->offset});
     }
-    if (cursor.damage()) return fail(fmt::format("directory {}", directory), "makes no sense");
+    if (cursor.damage()) return fail(fmt::format("directory {}", directory), "is invalid");
   }
   return {};
 }

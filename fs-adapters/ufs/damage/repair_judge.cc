@@ -63,7 +63,7 @@ std::string RepairJudge::compare_superblock(const ufs::ImageReader& reader) cons
              : "the superblock is not the one that it was";
 }
 
-/// It is told, nothing else is wrong, and there is no room for it.
+/// It is reported, nothing else is wrong, and there is no room for it.
 std::string RepairJudge::judge_what_is_left(const TrialDisk& disk, const ufs::ImageReader& reader) {
   if (auto problem = audit_.contradiction_in_counts(disk.bytes()); !problem.empty()) return problem;
   const auto again = fsck_.check(disk);

@@ -13,7 +13,7 @@
 //
 // There are two ways through it. The plain one looks at everything: three times the whole image, the whole
 // tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
-// is several times as fast; who uses it has a share of the states and all that failed checked the plain way,
+// is several times as fast; who uses it has a share of the states and all that failed checked in full,
 // too, and does not accept any difference (exploration.h).
 
 #include <array>
@@ -25,11 +25,11 @@
 #include <vector>
 
 #include "fs-adapters/system_under_test.h"
-#include "harness/explorer/in_process/kept_tree.h"
 #include "harness/explorer/in_process/observed_image.h"
 #include "harness/explorer/in_process/persistence_points.h"
 #include "harness/explorer/in_process/record_run.h"
 #include "harness/explorer/in_process/state_disk.h"
+#include "harness/explorer/in_process/tree_cache.h"
 #include "harness/oracle/oracle.h"
 #include "harness/oracle/verdict.h"
 
@@ -72,7 +72,7 @@ enum class Way : std::uint8_t { plain, quick };
 
 /// What is known about a state from its run.
 struct StateFacts {
-  std::optional<std::size_t> persisted;  ///< the last point that was told before the cut
+  std::optional<std::size_t> persisted;  ///< the last point that was reported before the cut
   /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
   std::optional<adapters::Counters> settled = {};
   Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
@@ -101,7 +101,7 @@ class StateChecker {
     oracle::Oracle oracle;
     Observer observer;
     oracle::RepeatedJudge judge;
-    KeptTree tree;
+    TreeCache tree;
   };
   StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
                oracle::Oracle oracle)

@@ -40,9 +40,9 @@ class SecondRun {
     const auto image = state ? run_->image(*state, 0) : pass_on(state);
     const auto digest = image ? image->digest() : pass_on(image);
     if (!digest) {
-      failure.disagreement = "the run that was made anew has no such state: " + digest.error().message();
+      failure.disagreement = "the repeated run has no such state: " + digest.error().message();
     } else if (*digest != failure.digest) {
-      failure.disagreement = "the run that was made anew has other bytes in it";
+      failure.disagreement = "the repeated run has other bytes in it";
     } else {
       failure.disagreement = difference(check(*state), failure.outcome);
     }
@@ -53,9 +53,9 @@ class SecondRun {
   void minimise(ExploredState& failure) {
     const auto state = states::parse_crash_state(failure.state);
     if (!state) return;
-    std::vector<model::RequestId> loose;
-    for (const std::size_t write : run_->loose_at(0, state->event, state->lies_from))
-      loose.push_back(run_->writes(0)[write].request);
+    std::vector<model::RequestId> unflushed;
+    for (const std::size_t write : run_->unflushed_at(0, state->event, state->lies_from))
+      unflushed.push_back(run_->writes(0)[write].request);
     const auto kind = explorer::kind_of(failure.outcome.judgement, failure.outcome.findings);
     const auto still_fails = [&](const states::CrashState& fewer) {
       if (!recorded_.rules.allow(fewer)) return false;
@@ -63,7 +63,7 @@ class SecondRun {
       return explorer::fails_like(kind, outcome.judgement, outcome.findings);
     };
     const auto minimised =
-        explorer::minimise_state(*state, loose, still_fails, {.checks = kMinimisingChecks});
+        explorer::minimise_state(*state, unflushed, still_fails, {.checks = kMinimisingChecks});
     failure.minimised_state = states::format(minimised.state);
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Failures looked at again: the workload is recorded anew, on another disk, and each state that failed is
-// checked the plain way by a checker that has seen none before. A failure is confirmed when the new run has
+// Failures looked at again: the workload is recorded again, on another disk, and each state that failed is
+// checked in full by a checker that has seen none before. A failure is confirmed when the new run has
 // the same state, byte for byte, and all that is said of it is the same. Of the first confirmed one the
 // fewest lost writes are looked for with which it still fails in the same way, within the driver's rules.
 

@@ -40,7 +40,8 @@ class Examination {
               const ExplorationOptions& options, ExplorationResult& result, adapters::ImageAudit* audit)
       : disk_(disk), checker_(checker), points_(points), options_(options), result_(result), audit_(audit) {}
 
-  /// The quick way, and of failures and a share of all states the plain way as well. An Error: they differ.
+  /// An incremental check, and of failures and a share of all states a full one as well. An Error: they
+  /// differ.
   Result<StateOutcome> examine(const states::FoundState& found) {
     base::Stopwatch watch;
     const auto step = [&](StepKind kind) {
@@ -97,7 +98,7 @@ class Examination {
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run, Examination& examination,
                         const ExplorationOptions& options, ExplorationResult& result) {
   states::FoundState found{.state = {.event = event}};
-  found.state.keep_others = run.loose_at(0, event).empty();
+  found.state.keep_others = run.unflushed_at(0, event).empty();
   found.name = states::format(found.state);
   const auto image = run.image(found.state, 0);
   const auto digest = image ? image->digest() : pass_on(image);

@@ -3,15 +3,16 @@
 //
 //   record_run -> states::Explorer -> OrderRules -> StateDisk -> StateChecker, one state after the other
 //
-// States that the driver's rules do not allow are counted and left out. States are checked the quick way
-// (check_state.h); one in twenty, drawn by its digest, and every one that fails, the plain way, too, and a
+// States that the driver's rules do not allow are counted and left out. States are checked incrementally
+// (check_state.h); one in twenty, drawn by its digest, and every one that fails, in full as well, and a
 // difference between the two ends the exploration with an error. Where the run had settled, what the disk
 // held is checked first, whatever the strategies say: no residue may be there. Of a run with faults the same
 // is done where the medium tells most, and then cuts from the first failure on are looked at. What fsck has
-// put right is audited (FileSystemType::audit), of large disks when the plain way is gone, and a contradiction ends the
-// exploration, too. With ExplorationOptions::damage the run ends with an unmount, and what that leaves is
-// damaged, repaired and compared (FileSystemType::repair_trials): again, a repair that is wrong ends it. One Bench for each
-// thread: it has the one flat image, and everything on it is of this thread.
+// put right is audited (FileSystemType::audit), of large disks when the full check is done, and a
+// contradiction ends the exploration, too. With ExplorationOptions::damage the run ends with an unmount, and
+// what that leaves is damaged, repaired and compared (FileSystemType::repair_trials): again, a repair that is
+// wrong ends it. One Bench for each thread: it has the one flat image, and everything on it is of this
+// thread.
 
 #include <atomic>
 #include <functional>
@@ -36,8 +37,7 @@ struct ExplorationOptions {
   RunOptions run;
   std::uint64_t from_operation = 0;  ///< cuts before it is persistent are left out: a workload's set-up
   std::size_t failures_kept = 20;    ///< with all that is known; more are counted
-  std::uint64_t verify_one_in =
-      20;  ///< states that keep the rules and are checked the plain way, too; 1: all
+  std::uint64_t verify_one_in = 20;  ///< states that keep the rules and are checked in full as well; 1: all
   std::optional<DamageOptions> damage = {};  ///< then RunOptions::unmount has to be set
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -50,7 +50,7 @@ struct ExploredState {
   StateOutcome outcome;
   // confirm.h
   bool confirmed = false;
-  std::string disagreement;     ///< what the run that was made anew said
+  std::string disagreement;     ///< what the repeated run gave
   std::string minimised_state;  ///< with the fewest lost writes; empty: not tried
 };
 
@@ -66,7 +66,7 @@ struct ExplorationResult {
   std::uint64_t generated = 0;  ///< distinct states
   std::uint64_t forbidden = 0;  ///< of these, by the driver's rules
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;                            ///< of the checked ones, the plain way
+  std::uint64_t verified = 0;                            ///< of the checked ones, in full
   std::uint64_t settled = 0;                             ///< checked beside these: nothing was owed there
   std::uint64_t telling = 0;                             ///< likewise: of a run with faults
   std::map<adapters::FindingKind, std::uint64_t> found;  ///< states in which the first check found it

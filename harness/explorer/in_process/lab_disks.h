@@ -8,7 +8,7 @@
 //   deep   some hundred blocks as small as may be: maps of files have all their levels
 //   used   as deep, but it was mounted, used and unmounted before; its log still holds what was done
 //
-// How large they are and what mkfs is told, each system says itself (SystemUnderTest::lab_disk); one without
+// Their size and mkfs's options are each system's own (SystemUnderTest::lab_disk); one without
 // such a disk leaves out the workloads that are meant for it. tiny, deep and used have the shortest log that
 // there can be.
 

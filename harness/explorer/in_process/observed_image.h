@@ -22,7 +22,7 @@ class Observer {
   Observer(const adapters::FileSystemType& type, const StateDisk& disk, const oracle::Aspects& aspects = {})
       : type_(&type), disk_(&disk), aspects_(aspects), known_(disk.written_sectors()) {}
 
-  /// Everything but the root. Errors: an image that makes no sense, after a check that found nothing.
+  /// Everything but the root. Errors: an image that is invalid, after a check that found nothing.
   Result<std::vector<oracle::ObservedObject>> observe();
   /// One object. `data`, if there is one, is given the sectors of its content, which the reader does not
   /// read.

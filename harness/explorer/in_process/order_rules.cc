@@ -36,7 +36,7 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // Everything is there: some order gets there. Nothing that is loose is there: as it was at the cut.
+  // Everything is there: some order gets there. Nothing that is unflushed is there: as it was at the cut.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);

@@ -194,7 +194,7 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // Who rested when it began may have been woken before, and gone on meanwhile.
+      // Who rested when it began may have been woken before, and continued meanwhile.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       tell(number);
       if (quiet && begun == begun_ && recorder_.idle()) settle();  // its turn may have come late
@@ -278,7 +278,7 @@ class Run {
   std::size_t threads_;
   std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
-  std::set<std::size_t> untold_;  ///< points that have not been told and were not skipped
+  std::set<std::size_t> untold_;  ///< points that have not been reported and were not skipped
   std::size_t arrived_ = 0;       ///< at joins, over all users
   std::size_t resting_ = 0;       ///< users that wait for another one, or have ended
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;

@@ -5,12 +5,12 @@
 //
 // SUBMIT is the instant at which a write was issued to the driver, ACK the one at which it was complete, and
 // a complete write is durable (the paper's disk has no write cache): writes are recorded with FUA, and what
-// is loose at a cut is what was queued or at the disk. What the driver had been told about their order lies
-// beside it (order_rules.h). Pauses of random length between the operations let the syncer write behind at
-// every place of the workload; the virtual clock gives them away.
+// is unflushed at a cut is what was queued or at the disk. What the driver knew about their order
+// lies beside it (order_rules.h). Pauses of random length between the operations let the syncer write behind
+// at every place of the workload; the virtual clock gives them away.
 //
-// Threads of the list are users on fibers of their own. As with the agent, points are told in the order of
-// the list: who has passed one waits until all before it are told (operation.h).
+// Threads of the list are users on fibers of their own. As with the agent, points are reported in the order
+// of the list: who has passed one waits until all before it are reported (operation.h).
 //
 // The disk serves one request at a time. Which one is the driver's choice: an elevator's, or one drawn from
 // a seed among those that its rules let go (os/disk_schedule.h), so that what nobody waits for stays behind.
@@ -19,7 +19,7 @@
 // the run has settled there, and so it has after the daemons' five minutes. A check may then find nothing but
 // totals, and what is free on the disk is what the file system counts as free in memory.
 //
-// With faults (RunOptions::faults) requests of the mounted system fail, and the run goes on:
+// With faults (RunOptions::faults) requests of the mounted system fail, and the run continues:
 //
 //   mount  mark "begin", from here on faults   operation, pause ...   mark "end"   the daemons   unmount, and
 //   a while for who would write after it

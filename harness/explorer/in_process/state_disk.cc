@@ -125,16 +125,16 @@ void StateDisk::show(const states::CrashState& state) {
   invariant(run_ != nullptr && state.base == states::CrashState::Base::writes && state.device == 0,
             "only states by writes can be shown");
   const auto& writes = run_->writes(0);
-  const auto loose = run_->loose_at(0, state.event, state.lies_from);
-  auto next_loose = loose.begin();
+  const auto unflushed = run_->unflushed_at(0, state.event, state.lies_from);
+  auto next_unflushed = unflushed.begin();
   auto torn = state.torn.begin();
   for (std::size_t i = 0; i < writes.size() && writes[i].submitted_event < state.event; ++i) {
     const states::RecordedWrite& write = writes[i];
-    if (next_loose == loose.end() || *next_loose != i) {
+    if (next_unflushed == unflushed.end() || *next_unflushed != i) {
       want(i, 0, write.sectors);
       continue;
     }
-    ++next_loose;
+    ++next_unflushed;
     while (torn != state.torn.end() && torn->request < write.request) ++torn;
     if (torn != state.torn.end() && torn->request == write.request) {
       want(i, torn->first, torn->count);

@@ -69,7 +69,7 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::size_t> payload_at_;         ///< by write
   std::vector<std::uint32_t> touched_;          ///< sectors that any write of the run has
   std::vector<std::uint32_t> wanted_;           ///< by sector; kBase but while a state is put together
-  std::vector<std::uint8_t> fates_;             ///< of loose writes
+  std::vector<std::uint8_t> fates_;             ///< of unflushed writes
 };
 
 }  // namespace headcrash::in_process

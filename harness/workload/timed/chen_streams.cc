@@ -7,8 +7,8 @@
 // bytes; what is read is not in the cache; the writer of rule 3 stops when the reader has come to its end,
 // and opens its file once.
 //
-// A rewriting pass is told from the one before by its content: the file is found in the middle of a pass and
-// holds the new content up to some unit and the old one from there.
+// A rewriting pass is distinguished from the one before by its content: the file is found in the middle of a
+// pass and holds the new content up to some unit and the old one from there.
 #include <algorithm>
 #include <memory>
 

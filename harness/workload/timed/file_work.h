@@ -44,7 +44,7 @@ class FileWork {
   /// What cp does: reads `from` and writes the same bytes to a new `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
-  /// Opens it, does `body` with it and closes it, whatever comes of it; `verb` tells what could not be done.
+  /// Opens it, does `body` with it and closes it, whatever comes of it; `verb` says what could not be done.
   PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
                         const std::function<PhaseResult(FileHandle)>& body);
   PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);

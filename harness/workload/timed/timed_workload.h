@@ -79,7 +79,7 @@ struct Phase {
   bool measured = true;
   bool cold = false;  ///< synced before, and clean caches dropped
   /// Not before the power has been cut and the file system has recovered: whoever can do that does it before
-  /// the first such phase. All others go on without, and find the same.
+  /// the first such phase. All others continue without, and find the same.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };

@@ -35,10 +35,10 @@ struct MemberTraits {
 /// one torn.
 class TestMember final : public Device, private EventTarget {
  public:
-  TestMember(Simulation& simulation, Witness& witness, SectorStore* store, DeviceId device,
+  TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,
              std::uint64_t sectors, std::uint64_t seed, const MemberTraits& traits)
       : simulation_(simulation),
-        witness_(witness),
+        observer_(observer),
         store_(store),
         device_(device),
         random_(seed * 1000 + device),
@@ -55,7 +55,7 @@ class TestMember final : public Device, private EventTarget {
 
   void submit(const Request& request, Initiator& initiator) override {
     invariant(request.lba + request.sectors <= characteristics_.sectors, "a command lies on the member");
-    witness_.submitted(device_, simulation_.now(), request);
+    observer_.submitted(device_, simulation_.now(), request);
     const std::uint64_t tag = ++tags_;
     inside_[tag] = {request, &initiator, simulation_.now()};
     const TimeNs jitter = traits_.jitter_ns > 0
@@ -137,7 +137,7 @@ class TestMember final : public Device, private EventTarget {
     completion.submitted_at = command.submitted_at;
     completion.completed_at = simulation_.now();
     completion.status = lost ? Status::power_lost : dead ? Status::device_failed : serve(command.request);
-    witness_.acknowledged(device_, completion);
+    observer_.acknowledged(device_, completion);
     command.initiator->completed(completion);
   }
 
@@ -178,7 +178,7 @@ class TestMember final : public Device, private EventTarget {
   }
 
   Simulation& simulation_;
-  Witness& witness_;
+  Observer& observer_;
   SectorStore* store_;
   DeviceId device_;
   std::mt19937_64 random_;
@@ -209,13 +209,13 @@ struct ArrayBench {
   }
 
   ArrayOptions options(bool bytes = true) {
-    ArrayOptions o{profile, *simulation, witness};
+    ArrayOptions o{profile, *simulation, observer};
     o.seed = seed;
     o.bytes = bytes;
     drives.clear();
     for (std::uint32_t m = 0; m < profile.members; ++m) {
       auto drive =
-          std::make_unique<TestMember>(*simulation, witness, bytes ? stores[m].get() : nullptr,
+          std::make_unique<TestMember>(*simulation, observer, bytes ? stores[m].get() : nullptr,
                                        static_cast<DeviceId>(m + 1), stores[m]->sectors(), seed, traits);
       drives.push_back(drive.get());
       o.members.push_back(std::move(drive));
@@ -359,7 +359,7 @@ struct ArrayBench {
   std::uint64_t seed;
   MemberTraits traits;
   std::vector<std::unique_ptr<MemoryStore>> stores;
-  LogWitness witness;
+  LogObserver observer;
   Host host;
   std::unique_ptr<Simulation> simulation = std::make_unique<Simulation>();
   std::unique_ptr<Array> array;

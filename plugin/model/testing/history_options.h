@@ -27,7 +27,7 @@ struct HistoryOptions {
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;            ///< between a cut and the power's return
-  bool power_returns_soon = false;  ///< in half of the cuts before anybody has been told of the loss
+  bool power_returns_soon = false;  ///< in half of the cuts before anybody has noticed the loss
   bool may_tear = true;             ///< else a cut leaves whole versions only
   /// Whether an answered write of the sector is durable; none: when the device has no volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;

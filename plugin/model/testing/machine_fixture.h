@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of this folder share: a small drive, memory, a witness that keeps all, a host that counts
+// What the tests of this folder share: a small drive, memory, an observer that keeps all, a host that counts
 // answers.
 
 #include <fmt/core.h>
@@ -87,7 +87,7 @@ class MemoryStore final : public SectorStore {
 };
 
 /// Every call as one line of text, so that two runs can be compared.
-class LogWitness final : public MachineWitness {
+class LogObserver final : public MachineObserver {
  public:
   void submitted(DeviceId device, TimeNs at, const Request& request) override {
     log.push_back(fmt::format("{} submit {} {} op{} {}+{}", at, device, request.id,
@@ -129,9 +129,9 @@ struct Bench {
                  Tear tear = Tear::silent)
       : profile(std::move(p)),
         store(profile.capacity_sectors),
-        machine(witness),
-        faults(machine.simulation(), witness, 0, seed) {
-    DiskOptions options{profile, machine.simulation(), witness};
+        machine(observer),
+        faults(machine.simulation(), observer, 0, seed) {
+    DiskOptions options{profile, machine.simulation(), observer};
     options.store = &store;
     options.seed = seed;
     options.write_cache = write_cache;
@@ -190,7 +190,7 @@ struct Bench {
 
   DiskProfile profile;
   MemoryStore store;
-  LogWitness witness;
+  LogObserver observer;
   Machine machine;
   DeviceFaults faults;
   Host host;

@@ -1,6 +1,6 @@
 #pragma once
 // For tests: a drive with a write cache in a few lines. Writes are acknowledged at once and destaged later,
-// in any order, in pieces; now and then something goes wrong with one. Stores and witness see exactly what
+// in any order, in pieces; now and then something goes wrong with one. Stores and observer see exactly what
 // the model's drives show them. Everything follows from the seed.
 
 #include <algorithm>
@@ -21,8 +21,9 @@ inline std::vector<std::byte> filled(std::size_t sectors, int value) {
 
 class TestDrive {
  public:
-  TestDrive(model::DeviceId device, model::SectorStore& store, model::MachineWitness& witness, unsigned seed)
-      : device_(device), store_(store), witness_(witness), random_(seed) {}
+  TestDrive(model::DeviceId device, model::SectorStore& store, model::MachineObserver& observer,
+            unsigned seed)
+      : device_(device), store_(store), observer_(observer), random_(seed) {}
 
   model::TimeNs now = 0;
   model::RequestId last_request = 0;
@@ -71,8 +72,8 @@ class TestDrive {
 
   void power_cut() {
     cache_.clear();
-    witness_.power_changed(now, model::PowerState::off);
-    witness_.power_changed(now, model::PowerState::on);
+    observer_.power_changed(now, model::PowerState::off);
+    observer_.power_changed(now, model::PowerState::on);
   }
 
   /// A step of a random history.
@@ -88,7 +89,7 @@ class TestDrive {
     } else if (dice == 4) {
       power_cut();
     } else if (dice == 5) {
-      witness_.marked(now, "persisted " + std::to_string(last_request));
+      observer_.marked(now, "persisted " + std::to_string(last_request));
     } else {
       std::vector<std::byte> data(sectors * kSector);
       for (std::size_t at = 0; at < data.size(); at += 8) {
@@ -115,9 +116,9 @@ class TestDrive {
     request.sectors = static_cast<std::uint32_t>(sectors);
     return request;
   }
-  void submit(const model::Request& request) { witness_.submitted(device_, now, request); }
+  void submit(const model::Request& request) { observer_.submitted(device_, now, request); }
   void acknowledge(const model::Request& request) {
-    witness_.acknowledged(device_, {.id = request.id, .submitted_at = now, .completed_at = now});
+    observer_.acknowledged(device_, {.id = request.id, .submitted_at = now, .completed_at = now});
   }
   void destage_range(std::uint64_t lba, std::uint64_t sectors) {
     const auto first = cache_.find(lba);
@@ -136,7 +137,7 @@ class TestDrive {
     const auto sectors = static_cast<std::uint32_t>(std::distance(first, last));
     if (zeroes) {
       EXPECT_TRUE(store_.write_zeroes(lba, sectors));
-      return witness_.media_written(device_, now, {source, lba, sectors, Outcome::written, {}});
+      return observer_.media_written(device_, now, {source, lba, sectors, Outcome::written, {}});
     }
     Outcome outcome = Outcome::written;
     if (mishap == 0) {
@@ -155,16 +156,16 @@ class TestDrive {
     } else if (mishap == 3) {
       outcome = Outcome::unreadable;
     } else if (mishap == 4) {
-      witness_.incident(device_, now, "lost-write");
+      observer_.incident(device_, now, "lost-write");
       return;
     }
     EXPECT_TRUE(store_.write(lba, bytes));
-    witness_.media_written(device_, now, {source, lba, sectors, outcome, bytes});
+    observer_.media_written(device_, now, {source, lba, sectors, outcome, bytes});
   }
 
   model::DeviceId device_;
   model::SectorStore& store_;
-  model::MachineWitness& witness_;
+  model::MachineObserver& observer_;
   std::mt19937_64 random_;
   std::map<std::uint64_t, Cached> cache_;
 };

@@ -31,7 +31,7 @@ struct RandomRunOptions {
 };
 
 /// What happened, as the reference sees it.
-struct Happening {
+struct RunEvent {
   enum class What : std::uint8_t { submit, ack, media, mark, off, on } what = What::mark;
   model::RequestId request = 0;
   model::Op op = model::Op::write;
@@ -58,48 +58,49 @@ class RandomRun {
     writer_.reset();
   }
 
-  const std::vector<Happening>& happenings() const { return happenings_; }
-  std::uint64_t events() const { return happenings_.size(); }
+  const std::vector<RunEvent>& all_events() const { return all_events_; }
+  std::uint64_t events() const { return all_events_.size(); }
   const RandomRunOptions& options() const { return options_; }
 
-  /// What the medium held after so many events.
+  /// What the medium held after N events.
   Bytes physical(std::uint64_t events) const { return events == 0 ? before_ : snapshots_[events - 1]; }
 
   /// Event after the power went last before a cut.
-  std::uint64_t stretch(std::uint64_t event) const {
+  std::uint64_t power_cycle(std::uint64_t event) const {
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < event; ++i)
-      if (happenings_[i].what == Happening::What::off) begin = i + 1;
+      if (all_events_[i].what == RunEvent::What::off) begin = i + 1;
     return begin;
   }
 
   std::optional<std::uint64_t> acked(model::RequestId request) const {
     for (std::uint64_t i = 0; i < events(); ++i)
-      if (happenings_[i].what == Happening::What::ack && happenings_[i].request == request &&
-          happenings_[i].ok)
+      if (all_events_[i].what == RunEvent::What::ack && all_events_[i].request == request &&
+          all_events_[i].ok)
         return i;
     return std::nullopt;
   }
 
   /// By the words of the standard, flush by flush.
   bool durable(std::uint64_t submitted, std::uint64_t event, std::optional<model::RequestId> lies) const {
-    const Happening& write = happenings_[submitted];
+    const RunEvent& write = all_events_[submitted];
     const auto done = acked(write.request);
     if (!done || *done >= event) return false;
     if (write.fua && (!lies || write.request < *lies)) return true;
     for (std::uint64_t i = 0; i < event; ++i) {
-      const Happening& flush = happenings_[i];
-      if (flush.what != Happening::What::submit || flush.op != model::Op::flush) continue;
+      const RunEvent& flush = all_events_[i];
+      if (flush.what != RunEvent::What::submit || flush.op != model::Op::flush) continue;
       const auto flushed = acked(flush.request);
       if (flushed && *flushed < event && *done < i && (!lies || flush.request < *lies)) return true;
     }
     return false;
   }
 
-  std::vector<model::RequestId> loose(std::uint64_t event, std::optional<model::RequestId> lies = {}) const {
+  std::vector<model::RequestId> unflushed(std::uint64_t event,
+                                          std::optional<model::RequestId> lies = {}) const {
     std::vector<model::RequestId> found;
-    for (std::uint64_t i = stretch(event); i < event; ++i)
-      if (is_write(happenings_[i]) && !durable(i, event, lies)) found.push_back(happenings_[i].request);
+    for (std::uint64_t i = power_cycle(event); i < event; ++i)
+      if (is_write(all_events_[i]) && !durable(i, event, lies)) found.push_back(all_events_[i].request);
     return found;
   }
 
@@ -110,9 +111,9 @@ class RandomRun {
         if (device == 0) return physical(event);
       return physical(state.event);
     }
-    Bytes bytes = physical(stretch(state.event));
-    for (std::uint64_t i = stretch(state.event); i < state.event; ++i) {
-      const Happening& write = happenings_[i];
+    Bytes bytes = physical(power_cycle(state.event));
+    for (std::uint64_t i = power_cycle(state.event); i < state.event; ++i) {
+      const RunEvent& write = all_events_[i];
       if (!is_write(write)) continue;
       std::uint64_t first = 0;
       std::uint64_t count = write.sectors;
@@ -132,13 +133,13 @@ class RandomRun {
     return bytes;
   }
 
-  static bool is_write(const Happening& one) {
-    return one.what == Happening::What::submit && one.op != model::Op::flush;
+  static bool is_write(const RunEvent& one) {
+    return one.what == RunEvent::What::submit && one.op != model::Op::flush;
   }
 
  private:
-  void note(Happening happening) {
-    happenings_.push_back(std::move(happening));
+  void note(RunEvent happening) {
+    all_events_.push_back(std::move(happening));
     snapshots_.push_back(medium_);
   }
 
@@ -155,19 +156,19 @@ class RandomRun {
 
   void mark() {
     writer_->marked(now_, "persisted " + std::to_string(last_request_));
-    note({.what = Happening::What::mark});
+    note({.what = RunEvent::What::mark});
   }
 
   void submit_flush() {
     const model::Request request{.id = ++last_request_, .op = model::Op::flush};
     writer_->submitted(0, now_, request);
-    note({.what = Happening::What::submit, .request = request.id, .op = request.op});
+    note({.what = RunEvent::What::submit, .request = request.id, .op = request.op});
     in_flight_.push_back(request.id);
     if (options_.in_order) acknowledge();
   }
 
   void submit_write() {
-    Happening write{.what = Happening::What::submit, .request = ++last_request_};
+    RunEvent write{.what = RunEvent::What::submit, .request = ++last_request_};
     const std::uint64_t dice = random_.below(12);
     write.op = dice == 0 ? model::Op::trim : dice == 1 ? model::Op::write_zeroes : model::Op::write;
     write.fua = write.op != model::Op::trim && random_.below(8) == 0;
@@ -201,14 +202,14 @@ class RandomRun {
                               .status = ok ? model::Status::ok : model::Status::medium_error,
                               .submitted_at = now_,
                               .completed_at = now_});
-    note({.what = Happening::What::ack, .request = request, .ok = ok});
+    note({.what = RunEvent::What::ack, .request = request, .ok = ok});
   }
 
   void destage() {
     if (!options_.media || cached_.empty()) return;
     auto chosen = cached_.begin();
     std::advance(chosen, static_cast<std::ptrdiff_t>(random_.below(cached_.size())));
-    const Happening write = chosen->second;
+    const RunEvent write = chosen->second;
     cached_.erase(chosen);
     std::copy(write.data.begin(), write.data.end(),
               medium_.begin() + static_cast<std::ptrdiff_t>(write.lba * model::kSectorBytes));
@@ -217,18 +218,18 @@ class RandomRun {
                             model::MediaWrite::Outcome::written,
                             write.op == model::Op::write ? std::span<const std::byte>(write.data)
                                                          : std::span<const std::byte>()});
-    note({.what = Happening::What::media, .request = write.request});
+    note({.what = RunEvent::What::media, .request = write.request});
   }
 
   void power_cut() {
     cached_.clear();
     writer_->power_changed(now_, model::PowerState::off);
-    note({.what = Happening::What::off});
+    note({.what = RunEvent::What::off});
     writer_->power_changed(now_, model::PowerState::on);
-    note({.what = Happening::What::on});
+    note({.what = RunEvent::What::on});
     for (const model::RequestId request : in_flight_) {
       writer_->acknowledged(0, {.id = request, .status = model::Status::power_lost});
-      note({.what = Happening::What::ack, .request = request, .ok = false});
+      note({.what = RunEvent::What::ack, .request = request, .ok = false});
     }
     in_flight_.clear();
   }
@@ -238,9 +239,9 @@ class RandomRun {
   std::unique_ptr<record::RecordingWriter> writer_;
   Bytes medium_, before_;
   std::vector<Bytes> snapshots_;
-  std::vector<Happening> happenings_;
+  std::vector<RunEvent> all_events_;
   std::vector<model::RequestId> in_flight_;
-  std::map<model::RequestId, Happening> cached_;
+  std::map<model::RequestId, RunEvent> cached_;
   model::RequestId last_request_ = 0;
   model::TimeNs now_ = 0;
 };
@@ -252,18 +253,18 @@ inline Bytes all_of(const StateImage& image) {
   return bytes;
 }
 
-/// A random state of a run, as its loose writes at the cut allow.
+/// A random state of a run, as its unflushed writes at the cut allow.
 inline CrashState random_state_of(const RandomRun& run, Random& random) {
   CrashState state;
   state.event = random.below(run.events() + 1);
   if (random.below(4) == 0) state.lies_from = random.below(40);
   state.keep_others = random.below(2) == 0;
-  for (const model::RequestId request : run.loose(state.event, state.lies_from)) {
+  for (const model::RequestId request : run.unflushed(state.event, state.lies_from)) {
     const std::uint64_t dice = random.below(6);
     if (dice < 2) state.listed.push_back(request);
     if (dice != 2) continue;
-    for (const Happening& one : run.happenings()) {
-      if (one.request != request || one.what != Happening::What::submit) continue;
+    for (const RunEvent& one : run.all_events()) {
+      if (one.request != request || one.what != RunEvent::What::submit) continue;
       const auto first = random.below(one.sectors);
       state.torn.push_back({request, static_cast<std::uint32_t>(first),
                             static_cast<std::uint32_t>(1 + random.below(one.sectors - first))});

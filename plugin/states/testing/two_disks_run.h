@@ -67,7 +67,8 @@ class TwoDisks {
     }
     return false;
   }
-  std::vector<model::RequestId> loose(std::uint64_t cut, std::optional<model::RequestId> lies = {}) const {
+  std::vector<model::RequestId> unflushed(std::uint64_t cut,
+                                          std::optional<model::RequestId> lies = {}) const {
     std::vector<model::RequestId> found;
     for (std::uint64_t i = 0; i < cut; ++i)
       if (events_[i].what == Event::What::write && !durable(events_[i], cut, lies))

@@ -1,5 +1,5 @@
-// Sections in the order in which a reader asks (account.h).
-#include "harness/explorer/account.h"
+// Sections in the order in which a reader asks (failure_text.h).
+#include "harness/explorer/failure_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,11 +14,11 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kColumns = 100;
-constexpr std::size_t kWritesTold = 40;
-constexpr std::size_t kOperationsTold = 200;
-constexpr std::size_t kFindingsTold = 20;
-constexpr std::size_t kLogLinesTold = 40;
-constexpr std::size_t kMemberWritesTold = 12;
+constexpr std::size_t kWritesShown = 40;
+constexpr std::size_t kOperationsShown = 200;
+constexpr std::size_t kFindingsShown = 20;
+constexpr std::size_t kLogLinesShown = 40;
+constexpr std::size_t kMemberWritesShown = 12;
 
 std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
@@ -44,10 +44,10 @@ std::string wrapped(const std::string& head, const std::string& text) {
   return out + line + "\n";
 }
 
-class Account {
+class FailureText {
  public:
-  Account(const AccountOf& of, LostWrites lost) : of_(of), lost_(std::move(lost)) {}
-  Account(const AccountOf& of, ArrayCut cut) : of_(of), array_(std::move(cut)) {}
+  FailureText(const DescribedFailure& of, LostWrites lost) : of_(of), lost_(std::move(lost)) {}
+  FailureText(const DescribedFailure& of, ArrayCut cut) : of_(of), array_(std::move(cut)) {}
 
   std::string text() {
     title();
@@ -96,27 +96,27 @@ class Account {
       break;
     }
     // Of a long list the end before the cut matters.
-    const std::size_t first = reached > kOperationsTold ? reached - kOperationsTold : 0;
+    const std::size_t first = reached > kOperationsShown ? reached - kOperationsShown : 0;
     if (first > 0) text_ += fmt::format("        ({} operations before)\n", first);
     for (std::size_t i = first; i < list.size() && i <= reached; ++i) {
       const bool point = workload::is_persistence_point(list[i]);
       text_ += fmt::format("  {:>4} {}{} {}{}\n", i, point ? 'P' : ' ', persisted == i ? '*' : ' ',
                            workload::format(list[i]), mishap(i));
-      if (persisted == i && i < reached) text_ += "          -- from here on the power may have gone first\n";
+      if (persisted == i && i < reached) text_ += "          -- from here on the power may have been cut\n";
     }
     text_ += "          == power cut\n";
     if (reached + 1 < list.size())
       text_ += fmt::format("        ({} operations that cannot have begun)\n", list.size() - reached - 1);
   }
-  void application(const workload::Application& told_of) {
+  void application(const workload::Application& program) {
     section("Application");
-    text_ += wrapped("  ", fmt::format("{}: {}", told_of.name, told_of.title));
-    for (const std::string& line : told_of.run) text_ += wrapped("  run       ", line);
-    const auto& told = of_.outcome->persisted_texts;
-    text_ += wrapped("  ", told.empty() ? "It had told of nothing persistent before the cut."
-                                        : fmt::format("Before the cut it had told {} times that something is "
-                                                      "persistent, the last time \"{}\".",
-                                                      told.size(), told.back()));
+    text_ += wrapped("  ", fmt::format("{}: {}", program.name, program.title));
+    for (const std::string& line : program.run) text_ += wrapped("  run       ", line);
+    const auto& reported = of_.outcome->persisted_texts;
+    text_ += wrapped("  ", reported.empty()
+                               ? "reported persistent before the cut: nothing"
+                               : fmt::format("reported persistent before the cut: {}, the last \"{}\"",
+                                             reported.size(), reported.back()));
   }
   std::string mishap(std::size_t operation) const {
     for (const workload::Mishap& each : of_.workload->mishaps) {
@@ -150,21 +150,15 @@ class Account {
   void lost_writes() {
     section("Power cut and lost writes");
     text_ += wrapped("  ", cut_sentence(lost_.cut_at));
-    if (of_.state.lies_from) {
-      text_ += wrapped("  ", fmt::format("The drive lied: {} flush{} from request {} on did nothing.",
-                                         lost_.flushes_ignored, lost_.flushes_ignored == 1 ? "" : "es",
-                                         *of_.state.lies_from));
-    }
-    text_ += wrapped(
-        "  ",
-        fmt::format("{} write{} had not been covered by a completed flush; {} of them {} lost or torn{}",
-                    lost_.loose, lost_.loose == 1 ? "" : "s", lost_.writes.size(),
-                    lost_.writes.size() == 1 ? "is" : "are", lost_.writes.empty() ? "." : ":"));
+    if (of_.state.lies_from)
+      text_ += fmt::format("  lying drive: flushes ignored {}, from request {} on\n", lost_.flushes_ignored,
+                           *of_.state.lies_from);
+    text_ += fmt::format("  unflushed writes {}; lost or torn {}\n", lost_.unflushed, lost_.writes.size());
     if (lost_.writes.empty()) return;
     text_ += "\n   request         LBA  sectors     submitted  acknowledged\n";
-    for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesTold; ++i) lost_write(lost_.writes[i]);
-    if (lost_.writes.size() > kWritesTold)
-      text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesTold);
+    for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesShown; ++i) lost_write(lost_.writes[i]);
+    if (lost_.writes.size() > kWritesShown)
+      text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesShown);
   }
   std::string cut_sentence(model::TimeNs cut_at) const {
     std::string sentence =
@@ -199,15 +193,15 @@ class Account {
   void findings() {
     section("Expected and found");
     if (of_.outcome->findings.empty()) text_ += wrapped("  ", of_.outcome->judgement.summary);
-    for (std::size_t i = 0; i < of_.outcome->findings.size() && i < kFindingsTold; ++i) {
+    for (std::size_t i = 0; i < of_.outcome->findings.size() && i < kFindingsShown; ++i) {
       const oracle::Finding& finding = of_.outcome->findings[i];
       text_ += fmt::format("  {}    {}, tier {}{}\n", finding.path, oracle::name(finding.kind),
                            oracle::name(finding.tier), named_files(finding));
       text_ += wrapped("    expected  ", finding.expected);
       text_ += wrapped("    found     ", finding.found);
     }
-    if (of_.outcome->findings.size() > kFindingsTold)
-      text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsTold);
+    if (of_.outcome->findings.size() > kFindingsShown)
+      text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsShown);
   }
   /// Stamps know files by number.
   std::string named_files(const oracle::Finding& finding) const {
@@ -227,20 +221,20 @@ class Account {
       lines.push_back(of_.outcome->log.substr(at, end - at));
       at = end + 1;
     }
-    if (lines.size() > kLogLinesTold)
-      text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesTold);
-    for (std::size_t i = lines.size() > kLogLinesTold ? lines.size() - kLogLinesTold : 0; i < lines.size();
+    if (lines.size() > kLogLinesShown)
+      text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesShown);
+    for (std::size_t i = lines.size() > kLogLinesShown ? lines.size() - kLogLinesShown : 0; i < lines.size();
          ++i)
       text_ += lines[i].empty() ? "\n" : "  " + lines[i] + "\n";
   }
 
   void replay() {
     if (of_.replay.empty()) return;
-    section("To see it again");
+    section("To reproduce");
     for (const std::string& command : of_.replay) text_ += "  " + command + "\n";
   }
 
-  const AccountOf& of_;
+  const DescribedFailure& of_;
   LostWrites lost_;
   std::optional<ArrayCut> array_;
   std::string text_;
@@ -248,15 +242,15 @@ class Account {
 
 }  // namespace
 
-Result<std::string> write_account(const AccountOf& of) {
+Result<std::string> failure_text(const DescribedFailure& of) {
   if (of.run->header().of_array()) {
-    auto cut = array_cut(*of.run, of.state, kMemberWritesTold);
+    auto cut = array_cut(*of.run, of.state, kMemberWritesShown);
     if (!cut) return pass_on(cut);
-    return Account(of, std::move(*cut)).text();
+    return FailureText(of, std::move(*cut)).text();
   }
   auto lost = lost_writes(*of.run, of.state, of.filesystem->type);
   if (!lost) return pass_on(lost);
-  return Account(of, std::move(*lost)).text();
+  return FailureText(of, std::move(*lost)).text();
 }
 
 }  // namespace headcrash::explorer

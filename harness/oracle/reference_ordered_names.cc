@@ -1,4 +1,4 @@
-// Names whose changes reach the disk one by one, in an order (loose_file_system.h).
+// Names whose changes reach the disk one by one, in an order (reference_model.h).
 //
 //   create, mkdir, link   the name
 //   unlink, rmdir         the name goes, after those in the directory
@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/oracle/loose_file_system.h"
+#include "harness/oracle/reference_model.h"
 
 namespace headcrash::oracle {
 
-std::vector<LooseFileSystem::NameStep> LooseFileSystem::name_steps(std::size_t reached) const {
+std::vector<ReferenceModel::NameStep> ReferenceModel::name_steps(std::size_t reached) const {
   std::vector<NameStep> steps;
   for (const NameOperation& each : name_operations_) {
     if (each.operation > reached) break;
@@ -36,12 +36,12 @@ std::vector<LooseFileSystem::NameStep> LooseFileSystem::name_steps(std::size_t r
   return steps;
 }
 
-bool LooseFileSystem::covers_name(const Persistence& point, const Slot& slot) const {
+bool ReferenceModel::covers_name(const Persistence& point, const Slot& slot) const {
   return point.everything || point.directory == slot.first ||
          std::find(point.slots.begin(), point.slots.end(), slot) != point.slots.end();
 }
 
-std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::ordered_names(
+std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_names(
     const Cut& cut, std::mt19937_64& random) const {
   const std::vector<NameStep> steps = name_steps(cut.reached);
   const unsigned percent = std::array<unsigned, 4>{0, 30, 70, 100}[random() % 4];
@@ -83,7 +83,7 @@ std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::ordere
 }
 
 /// What fsck does to directories: of two names one goes, that of an exchange first.
-void LooseFileSystem::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
+void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::map<FileId, std::vector<Slot>> of_directory;
   for (const auto& [slot, file] : names) {
     if (files_.at(file).type == FileType::directory) of_directory[file].push_back(slot);
@@ -100,7 +100,7 @@ void LooseFileSystem::keep_one_name(std::mt19937_64& random, std::map<Slot, File
 }
 
 /// Directories to which no name leads, with what is in them. Where names lead in a circle, fsck opens it.
-void LooseFileSystem::find_the_nameless(std::map<Slot, FileId>& names) const {
+void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   std::set<FileId> reached;
   const auto reach = [&](const auto& self, FileId directory) -> void {
     if (!reached.insert(directory).second) return;

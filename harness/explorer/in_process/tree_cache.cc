@@ -1,5 +1,5 @@
-// Walks along what is kept, and reads what is not (kept_tree.h).
-#include "harness/explorer/in_process/kept_tree.h"
+// Walks along what is kept, and reads what is not (tree_cache.h).
+#include "harness/explorer/in_process/tree_cache.h"
 
 #include <fmt/format.h>
 
@@ -13,14 +13,14 @@ constexpr std::size_t kLookAhead = 64;  // for an entry among those that were th
 
 }  // namespace
 
-Result<void> KeptTree::NotedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
+Result<void> TreeCache::NotedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
   if (auto done = disk_->read(lba, into); !done) return done;
   for (std::uint64_t i = 0; i < into.size() / model::kSectorBytes; ++i)
     read_.push_back(static_cast<std::uint32_t>(lba + i));
   return {};
 }
 
-std::uint64_t KeptTree::digest_of(const std::vector<std::uint32_t>& sectors) const {
+std::uint64_t TreeCache::digest_of(const std::vector<std::uint32_t>& sectors) const {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
   const auto digests = disk_->digests();
   std::uint64_t sum = sectors.size();
@@ -31,7 +31,7 @@ std::uint64_t KeptTree::digest_of(const std::vector<std::uint32_t>& sectors) con
   return sum;
 }
 
-KeptTree::Sources KeptTree::made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const {
+TreeCache::Sources TreeCache::made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const {
   std::sort(sectors.begin(), sectors.end());
   sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
   Sources sources{.place = place, .sectors = std::move(sectors)};
@@ -39,8 +39,8 @@ KeptTree::Sources KeptTree::made_of(std::uint64_t place, std::vector<std::uint32
   return sources;
 }
 
-Result<void> KeptTree::read_names(const adapters::ImageReader& reader, std::uint64_t number,
-                                  KeptDirectory& directory) {
+Result<void> TreeCache::read_names(const adapters::ImageReader& reader, std::uint64_t number,
+                                   KeptDirectory& directory) {
   noted_.take();
   directory.known = false;
   auto entries = reader.list(number);
@@ -65,7 +65,7 @@ Result<void> KeptTree::read_names(const adapters::ImageReader& reader, std::uint
   return {};
 }
 
-Result<void> KeptTree::read_object(const adapters::ImageReader& reader, KeptName& name) {
+Result<void> TreeCache::read_object(const adapters::ImageReader& reader, KeptName& name) {
   noted_.take();
   name.known = false;
   const auto inode = reader.inode(name.entry.inode);
@@ -83,8 +83,8 @@ Result<void> KeptTree::read_object(const adapters::ImageReader& reader, KeptName
   return {};
 }
 
-Result<void> KeptTree::visit(const adapters::ImageReader& reader, std::uint64_t number,
-                             KeptDirectory& directory) {
+Result<void> TreeCache::visit(const adapters::ImageReader& reader, std::uint64_t number,
+                              KeptDirectory& directory) {
   if (!directory.known || !unchanged(reader, number, directory.sources))
     if (auto read = read_names(reader, number, directory); !read) return read;
   for (KeptName& name : directory.names) {
@@ -98,7 +98,7 @@ Result<void> KeptTree::visit(const adapters::ImageReader& reader, std::uint64_t 
   return {};
 }
 
-Result<std::span<const oracle::SeenObject>> KeptTree::observe() {
+Result<std::span<const oracle::SeenObject>> TreeCache::observe() {
   const auto opened = observer_->type().open_image(noted_);
   if (!opened) return pass_on(opened);
   const adapters::ImageReader& reader = **opened;

@@ -1,5 +1,5 @@
-// Finding or beginning a run (kept_run.h).
-#include "harness/run/kept_run.h"
+// Finding or beginning a run (stored_run.h).
+#include "harness/run/stored_run.h"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ Result<void> forget_errors(db::Database& database, const std::string& digest, st
 }
 
 /// The run that is there and is meant, locked; false: there is none.
-Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest, KeptRun& kept) {
+Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest, StoredRun& kept) {
   if (!plan.resume && !plan.redo_errors) return false;
   const auto unfinished = database.unfinished_run(digest);
   if (!unfinished) return pass_on(unfinished);
@@ -61,8 +61,8 @@ Result<bool> find(db::Database& database, const RunPlan& plan, const std::string
 
 }  // namespace
 
-Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
-  KeptRun kept;
+Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
+  StoredRun kept;
   const std::string digest = fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
   auto lock = RunLock::open(database.path());
   if (!lock) return pass_on(lock);
@@ -91,13 +91,13 @@ Result<KeptRun> open_run(db::Database& database, const RunPlan& plan) {
   return kept;
 }
 
-fs::path artefact_path(const KeptRun& run, const std::string& key) {
+fs::path artefact_path(const StoredRun& run, const std::string& key) {
   std::string leaf = key;
   std::replace(leaf.begin(), leaf.end(), '/', '.');
   return run.folder / leaf;
 }
 
-Result<fs::path> artefact_folder(const KeptRun& run, const std::string& key) {
+Result<fs::path> artefact_folder(const StoredRun& run, const std::string& key) {
   fs::path folder = artefact_path(run, key);
   std::error_code error;
   fs::remove_all(folder, error);

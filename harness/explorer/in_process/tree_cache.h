@@ -1,5 +1,5 @@
 #pragma once
-// The tree of one state after the other, of which only what has changed is read anew.
+// The tree of one state after the other, of which only what has changed is reread.
 //
 // Whatever was made of sectors (a directory's names, an object with its content) is kept together with these
 // sectors and a digest of what they held; while they hold the same, it is what another reading would give.
@@ -22,10 +22,10 @@
 
 namespace headcrash::in_process {
 
-class KeptTree {
+class TreeCache {
  public:
   /// All must outlive it. The judge numbers the names.
-  KeptTree(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
+  TreeCache(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
       : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
 
   /// As Observer::observe(), with digests. Valid until the next call.

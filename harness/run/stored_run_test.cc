@@ -1,5 +1,5 @@
 // Runs are begun, found again, and executed by one process only.
-#include "harness/run/kept_run.h"
+#include "harness/run/stored_run.h"
 
 #include <gtest/gtest.h>
 
@@ -8,20 +8,20 @@
 namespace headcrash::run {
 namespace {
 
-class KeptRunTest : public testing::Test {
+class StoredRunTest : public testing::Test {
  protected:
-  KeptRunTest()
+  StoredRunTest()
       : folder_(std::move(*base::ScratchFolder::make())),
         database_(std::move(*db::Database::open(folder_.path() / "r.db", db::Database::Access::read_write))) {
   }
 
-  Result<KeptRun> open(RunPlan plan) {
+  Result<StoredRun> open(RunPlan plan) {
     plan.kind = "campaign";
     plan.name = plan.configuration = plan.digest = "c";
     plan.trials = 3;
     return open_run(database_, plan);
   }
-  KeptRun opened(const RunPlan& plan) {
+  StoredRun opened(const RunPlan& plan) {
     auto run = open(plan);
     if (!run) throw std::runtime_error(run.error().message());
     return std::move(*run);
@@ -42,9 +42,9 @@ class KeptRunTest : public testing::Test {
   db::Database database_;
 };
 
-TEST_F(KeptRunTest, TwoDoNotExecuteOneRun) {
+TEST_F(StoredRunTest, TwoDoNotExecuteOneRun) {
   {
-    const KeptRun run = opened({});
+    const StoredRun run = opened({});
     EXPECT_EQ(run.id, 1);
     for (const RunPlan& plan : {RunPlan{.resume = true}, RunPlan{.redo_errors = true}}) {
       const auto second = open(plan);
@@ -56,55 +56,55 @@ TEST_F(KeptRunTest, TwoDoNotExecuteOneRun) {
   EXPECT_EQ(opened({.resume = true}).id, 1) << "its owner has gone";
 }
 
-TEST_F(KeptRunTest, NewRunsAndOtherShardsAreNobodysBusiness) {
-  const KeptRun first = opened({.shard = {0, 2}});
-  const KeptRun second = opened({.shard = {1, 2}, .resume = true});
-  const KeptRun third = opened({.shard = {0, 2}});
+TEST_F(StoredRunTest, NewRunsAndOtherShardsAreNobodysBusiness) {
+  const StoredRun first = opened({.shard = {0, 2}});
+  const StoredRun second = opened({.shard = {1, 2}, .resume = true});
+  const StoredRun third = opened({.shard = {0, 2}});
   EXPECT_EQ(first.id, 1);
   EXPECT_EQ(second.id, 2);
   EXPECT_EQ(third.id, 3);
 }
 
-TEST_F(KeptRunTest, NothingIsForgottenOfARunThatIsBeingExecuted) {
-  const KeptRun run = opened({});
+TEST_F(StoredRunTest, NothingIsForgottenOfARunThatIsBeingExecuted) {
+  const StoredRun run = opened({});
   record(run.id, "a", "harness-error");
   ASSERT_FALSE(open({.redo_errors = true}));
   EXPECT_EQ(database_.finished_trials(run.id)->size(), 1);
 }
 
-TEST_F(KeptRunTest, AFinishedRunIsFoundAgainAndSaidToBe) {
+TEST_F(StoredRunTest, AFinishedRunIsFoundAgainAndSaidToBe) {
   {
-    const KeptRun run = opened({});
+    const StoredRun run = opened({});
     record(run.id, "a", "clean");
     ASSERT_TRUE(database_.finish_run(run.id));
   }
-  const KeptRun again = opened({.resume = true});
+  const StoredRun again = opened({.resume = true});
   EXPECT_EQ(again.id, 1);
   EXPECT_TRUE(again.finished_before);
   EXPECT_EQ(again.finished, std::set<std::string>{"a"});
   EXPECT_FALSE(*database_.unfinished_run("c-0/1"));
-  const KeptRun anew = opened({});
-  EXPECT_EQ(anew.id, 2);
-  EXPECT_FALSE(anew.finished_before);
+  const StoredRun fresh = opened({});
+  EXPECT_EQ(fresh.id, 2);
+  EXPECT_FALSE(fresh.finished_before);
 }
 
-TEST_F(KeptRunTest, AnUnfinishedRunComesBeforeALaterFinishedOne) {
+TEST_F(StoredRunTest, AnUnfinishedRunComesBeforeALaterFinishedOne) {
   opened({});
   ASSERT_TRUE(database_.finish_run(opened({}).id));
-  const KeptRun again = opened({.resume = true});
+  const StoredRun again = opened({.resume = true});
   EXPECT_EQ(again.id, 1);
   EXPECT_FALSE(again.finished_before);
 }
 
-TEST_F(KeptRunTest, ErrorsAreRedoneInTheNewestRun) {
+TEST_F(StoredRunTest, ErrorsAreRedoneInTheNewestRun) {
   {
-    const KeptRun run = opened({});
+    const StoredRun run = opened({});
     record(run.id, "a", "clean");
     record(run.id, "b", "harness-error");
     ASSERT_TRUE(database_.finish_run(run.id));
   }
   {
-    const KeptRun again = opened({.redo_errors = true});
+    const StoredRun again = opened({.redo_errors = true});
     EXPECT_EQ(again.id, 1);
     EXPECT_FALSE(again.finished_before);
     EXPECT_EQ(again.finished, std::set<std::string>{"a"});

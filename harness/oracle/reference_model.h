@@ -6,8 +6,8 @@
 // changes of the same names, the directories and files it speaks of), and for each block, size and attribute
 // of a file a random subset of the changes since it was last made persistent. Content is real bytes. Where
 // nothing orders names, whatever was changing may also be gone or be another file. Where they are ordered
-// (loose_ordered_names.cc), an operation is a series of changes of single names, each of which waits for the
-// one before it; what has no name then is in lost+found, and a directory with two has lost one.
+// (reference_ordered_names.cc), an operation is a series of changes of single names, each of which waits for
+// the one before it; what has no name then is in lost+found, and a directory with two has lost one.
 
 #include <cstdint>
 #include <functional>
@@ -25,14 +25,14 @@
 
 namespace headcrash::oracle {
 
-class LooseFileSystem {
+class ReferenceModel {
  public:
   using FileId = std::size_t;                   ///< 0 is the root; else 1 + the operation that made it
   using Slot = std::pair<FileId, std::string>;  ///< directory and name
   using Change = std::pair<Slot, std::optional<FileId>>;
   static constexpr FileId kLostAndFound = 1U << 30U;
 
-  LooseFileSystem(std::span<const workload::Operation> operations, const adapters::Promises& promises);
+  ReferenceModel(std::span<const workload::Operation> operations, const adapters::Promises& promises);
 
   struct Cut {
     std::optional<std::size_t> persisted;

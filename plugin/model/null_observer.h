@@ -1,11 +1,11 @@
 #pragma once
-// The witness of a machine that nobody records.
+// The observer of a machine that nobody records.
 
 #include "plugin/model/machine.h"
 
 namespace headcrash::model {
 
-class NullWitness : public MachineWitness {
+class NullObserver : public MachineObserver {
  public:
   void submitted(DeviceId, TimeNs, const Request&) override {}
   void acknowledged(DeviceId, const Completion&) override {}

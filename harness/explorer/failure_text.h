@@ -11,7 +11,7 @@
 
 namespace headcrash::explorer {
 
-struct AccountOf {
+struct DescribedFailure {
   const adapters::LinuxAdapter* filesystem = nullptr;
   const RecordedWorkload* workload = nullptr;
   const states::RunHistory* run = nullptr;  ///< of the workload's recording
@@ -24,6 +24,6 @@ struct AccountOf {
 };
 
 /// At most 100 columns, but for words and paths that are longer. Errors: a recording that cannot be read.
-Result<std::string> write_account(const AccountOf& of);
+Result<std::string> failure_text(const DescribedFailure& of);
 
 }  // namespace headcrash::explorer

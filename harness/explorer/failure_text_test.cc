@@ -1,4 +1,4 @@
-#include "harness/explorer/account.h"
+#include "harness/explorer/failure_text.h"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ file system  ext4 with nobarrier (control: must lose)
 mounted with nobarrier
 made by      mkfs.ext4 -q {device}
 crash state  w13!2-1.5.6~4:0x8 of workload.hcrec
-- Of 9 lost or torn writes 4 are left, and none of them can be spared (12 states checked).
+- Lost or torn writes minimised from 9 to 4 (minimal; states checked: 12).
 
 Operations
 ----------
@@ -58,7 +58,7 @@ Operations
      3    create g
      4    write g 1024 2048 2 7
      5 P* fsync g
-          -- from here on the power may have gone first
+          -- from here on the power may have been cut
      6    punch g 0 512    (not supported: skipped)
      7    unlink f
      8 P  sync
@@ -68,8 +68,8 @@ Operations
 Power cut and lost writes
 -------------------------
   After event 13 of the recording, at 13.000 ms of its time, 2.000 ms after the mark "persisted 5".
-  The drive lied: 1 flush from request 2 on did nothing.
-  5 writes had not been covered by a completed flush; 4 of them are lost or torn:
+  lying drive: flushes ignored 1, from request 2 on
+  unflushed writes 5; lost or torn 4
 
    request         LBA  sectors     submitted  acknowledged
          1         800        8      2.000 ms      3.000 ms
@@ -100,8 +100,8 @@ Recovery
   $ e2fsck -fn /dev/vda
   clean
 
-To see it again
----------------
+To reproduce
+------------
   headcrash replay 17 --state w13!2-1.5.6~4:0x8
 )";
 
@@ -132,15 +132,15 @@ TEST(Account, TellsAFailureToAReader) {
        "foreign bytes (5 blocks of 512 bytes)"}};
   outcome.log = "$ e2fsck -fn /dev/vda\nclean\n";
   const CrashState state = named("w13!2-1.5.6~4:0x8");
-  const auto text = write_account(
-      {.filesystem = &filesystem,
-       .workload = &workload,
-       .run = run.get(),
-       .state = state,
-       .outcome = &outcome,
-       .kind = kind_of(outcome.judgement, outcome.findings),
-       .notes = {"Of 9 lost or torn writes 4 are left, and none of them can be spared (12 states checked)."},
-       .replay = {"headcrash replay 17 --state " + states::format(state)}});
+  const auto text =
+      failure_text({.filesystem = &filesystem,
+                    .workload = &workload,
+                    .run = run.get(),
+                    .state = state,
+                    .outcome = &outcome,
+                    .kind = kind_of(outcome.judgement, outcome.findings),
+                    .notes = {"Lost or torn writes minimised from 9 to 4 (minimal; states checked: 12)."},
+                    .replay = {"headcrash replay 17 --state " + states::format(state)}});
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text, kGolden);
   std::istringstream lines(*text);
@@ -163,8 +163,8 @@ TEST(LostWrites, AreThoseThatTheStateLists) {
   EXPECT_EQ(requests("w13-"), (Ids{3, 5, 6}));
   EXPECT_EQ(requests("w13+5"), (Ids{3, 6}));
   EXPECT_EQ(requests("w13-6"), Ids{6});
-  EXPECT_EQ(loose_requests(*run, named("w13-")), (Ids{3, 5, 6}));
-  EXPECT_EQ(loose_requests(*run, named("w8-")), Ids{3});
+  EXPECT_EQ(unflushed_requests(*run, named("w13-")), (Ids{3, 5, 6}));
+  EXPECT_EQ(unflushed_requests(*run, named("w8-")), Ids{3});
 }
 
 /// Whatever the medium holds, told as lost and torn writes it is the same content.
@@ -216,12 +216,12 @@ TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
   const auto run = disks.load();
   const auto lost = lost_writes(*run, named("a12-"), "ext4");
   ASSERT_TRUE(lost) << lost.error().message();
-  EXPECT_EQ(lost->loose, 3U) << "request 2 is flushed on its own disk, request 1 is not";
+  EXPECT_EQ(lost->unflushed, 3U) << "request 2 is flushed on its own disk, request 1 is not";
   std::vector<std::pair<model::RequestId, std::string>> told;
   for (const LostWrite& each : lost->writes) told.emplace_back(each.write.request, each.disk);
   EXPECT_EQ(told,
             (std::vector<std::pair<model::RequestId, std::string>>{{1, "hd0"}, {4, "log"}, {5, "hd0"}}));
-  EXPECT_EQ(loose_requests(*run, named("a12-")), (std::vector<model::RequestId>{1, 4, 5}));
+  EXPECT_EQ(unflushed_requests(*run, named("a12-")), (std::vector<model::RequestId>{1, 4, 5}));
   EXPECT_EQ(lost_writes(*run, named("a12!3-"), "ext4")->flushes_ignored, 1U);
   const auto one = lost_writes(*run, named("w12-"), "ext4");
   ASSERT_TRUE(one);
@@ -233,7 +233,7 @@ TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
   EXPECT_EQ(states::format(**physical), "a12-1.4~5:0x1");
 
   const MinimisedState small =
-      minimise_state(named("a12-"), loose_requests(*run, named("a12-")),
+      minimise_state(named("a12-"), unflushed_requests(*run, named("a12-")),
                      [](const CrashState& state) { return missing_write(state, 4).has_value(); }, {});
   EXPECT_EQ(states::format(small.state), "a12-4");
 }
@@ -322,12 +322,12 @@ TEST(Account, TellsWhereTheMembersOfAnArrayStood) {
   const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
   const RecordedWorkload workload{.recording = run->path()};
   const StateOutcome outcome;
-  const auto account = write_account({.filesystem = &filesystem,
-                                      .workload = &workload,
-                                      .run = run.get(),
-                                      .state = named("m6:1@1"),
-                                      .outcome = &outcome,
-                                      .faults = {"dead:hd0.1"}});
+  const auto account = failure_text({.filesystem = &filesystem,
+                                     .workload = &workload,
+                                     .run = run.get(),
+                                     .state = named("m6:1@1"),
+                                     .outcome = &outcome,
+                                     .faults = {"dead:hd0.1"}});
   ASSERT_TRUE(account) << account.error().message();
   EXPECT_NE(account->find("Power cut and members\n---------------------\n"
                           "  After event 6 of the recording, at 5.000 ms of its time.\n"

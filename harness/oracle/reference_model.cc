@@ -1,5 +1,5 @@
-// See loose_file_system.h.
-#include "harness/oracle/loose_file_system.h"
+// See reference_model.h.
+#include "harness/oracle/reference_model.h"
 
 #include <algorithm>
 #include <array>
@@ -93,7 +93,7 @@ ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
 
 }  // namespace
 
-LooseFileSystem::LooseFileSystem(std::span<const Operation> operations, const adapters::Promises& promises)
+ReferenceModel::ReferenceModel(std::span<const Operation> operations, const adapters::Promises& promises)
     : operations_(operations.begin(), operations.end()), promises_(promises) {
   files_[0] = {.type = FileType::directory};
   for (std::size_t i = 0; i < operations_.size(); ++i) {
@@ -103,12 +103,12 @@ LooseFileSystem::LooseFileSystem(std::span<const Operation> operations, const ad
 }
 
 /// Whether what it covers is durable when it has returned.
-bool LooseFileSystem::is_kept_by(const Operation& operation) const {
+bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   return promises_.fsync_persists || operation.kind == Kind::sync || operation.kind == Kind::syncfs;
 }
 
-std::optional<LooseFileSystem::FileId> LooseFileSystem::resolve(const std::string& path) const {
+std::optional<ReferenceModel::FileId> ReferenceModel::resolve(const std::string& path) const {
   FileId at = 0;
   std::size_t start = 0;
   while (start < path.size()) {
@@ -121,20 +121,20 @@ std::optional<LooseFileSystem::FileId> LooseFileSystem::resolve(const std::strin
   return at;
 }
 
-LooseFileSystem::Slot LooseFileSystem::slot_of(const std::string& path) const {
+ReferenceModel::Slot ReferenceModel::slot_of(const std::string& path) const {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {0, path};
   return {resolve(path.substr(0, slash)).value(), path.substr(slash + 1)};
 }
 
-void LooseFileSystem::bind(NameOperation& about, const std::string& path, std::optional<FileId> file) {
+void ReferenceModel::bind(NameOperation& about, const std::string& path, std::optional<FileId> file) {
   const Slot slot = slot_of(path);
   about.changes.emplace_back(slot, file);
   about.needs.push_back(slot.first);
   if (file) about.needs.push_back(*file);
 }
 
-void LooseFileSystem::learn(std::size_t index, const Operation& operation) {
+void ReferenceModel::learn(std::size_t index, const Operation& operation) {
   NameOperation about{
       .operation = index, .changes = {}, .needs = {}, .about = {}, .emptied = {}, .exchange = false};
   switch (operation.kind) {
@@ -207,7 +207,7 @@ void LooseFileSystem::learn(std::size_t index, const Operation& operation) {
   name_operations_.push_back(std::move(about));
 }
 
-void LooseFileSystem::learn_persistence(std::size_t index, const Operation& operation) {
+void ReferenceModel::learn_persistence(std::size_t index, const Operation& operation) {
   Persistence point{.operation = index, .file = {}, .directory = {}, .slots = {}, .links_of = {}};
   if (operation.kind == Kind::sync || operation.kind == Kind::syncfs) {
     point.everything = true;
@@ -231,7 +231,7 @@ void LooseFileSystem::learn_persistence(std::size_t index, const Operation& oper
 }
 
 /// The path, if nothing on it ever had another name.
-std::vector<LooseFileSystem::Slot> LooseFileSystem::new_path(const std::string& path) const {
+std::vector<ReferenceModel::Slot> ReferenceModel::new_path(const std::string& path) const {
   std::vector<Slot> slots;
   for (std::string rest = path; !rest.empty();
        rest = rest.find('/') == std::string::npos ? "" : rest.substr(0, rest.rfind('/'))) {
@@ -247,8 +247,8 @@ std::vector<LooseFileSystem::Slot> LooseFileSystem::new_path(const std::string& 
 }
 
 /// Where nothing orders the writes of names: those that were changing are gone or show some other file.
-void LooseFileSystem::disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
-                               std::map<Slot, FileId>& names) const {
+void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
+                              std::map<Slot, FileId>& names) const {
   std::vector<FileId> regular;
   for (const auto& [slot, file] : names) {
     if (files_.at(file).type == FileType::regular) regular.push_back(file);
@@ -272,7 +272,7 @@ void LooseFileSystem::disorder(const std::set<std::size_t>& required, const Cut&
   }
 }
 
-std::set<std::size_t> LooseFileSystem::required(const Cut& cut) const {
+std::set<std::size_t> ReferenceModel::required(const Cut& cut) const {
   std::set<std::size_t> kept;
   for (const Persistence& point : persistence_) {
     if (!cut.persisted || point.operation > *cut.persisted) break;
@@ -291,7 +291,7 @@ std::set<std::size_t> LooseFileSystem::required(const Cut& cut) const {
   return kept;
 }
 
-void LooseFileSystem::close(std::set<std::size_t>& kept) const {
+void ReferenceModel::close(std::set<std::size_t>& kept) const {
   if (kept.empty()) return;
   for (std::size_t i = *kept.rbegin() + 1; i-- > 0;) {
     if (!kept.contains(i)) continue;
@@ -309,7 +309,7 @@ void LooseFileSystem::close(std::set<std::size_t>& kept) const {
   }
 }
 
-std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::names_after(
+std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::names_after(
     const std::set<std::size_t>& kept) const {
   std::map<Slot, FileId> names;
   for (const std::size_t i : kept) {
@@ -321,8 +321,7 @@ std::map<LooseFileSystem::Slot, LooseFileSystem::FileId> LooseFileSystem::names_
   return names;
 }
 
-bool LooseFileSystem::covers(const Persistence& point, FileId file,
-                             std::optional<std::uint64_t> block) const {
+bool ReferenceModel::covers(const Persistence& point, FileId file, std::optional<std::uint64_t> block) const {
   if (point.everything) return true;
   if (point.file != file) return false;
   const Operation& operation = operations_[point.operation];
@@ -331,8 +330,8 @@ bool LooseFileSystem::covers(const Persistence& point, FileId file,
          *block * kStampBytes < operation.offset + operation.length;
 }
 
-std::optional<std::size_t> LooseFileSystem::covered_until(FileId file, std::optional<std::uint64_t> block,
-                                                          const Cut& cut, bool attributes) const {
+std::optional<std::size_t> ReferenceModel::covered_until(FileId file, std::optional<std::uint64_t> block,
+                                                         const Cut& cut, bool attributes) const {
   std::optional<std::size_t> until;
   for (const Persistence& point : persistence_) {
     if (!cut.persisted || point.operation > *cut.persisted) break;
@@ -342,7 +341,7 @@ std::optional<std::size_t> LooseFileSystem::covered_until(FileId file, std::opti
   return until;
 }
 
-std::uint64_t LooseFileSystem::size_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   std::uint64_t size = 0, truth = 0, at_least = 0;
   for (const std::size_t index : files_.at(file).operations) {
@@ -364,8 +363,8 @@ std::uint64_t LooseFileSystem::size_after(FileId file, const Cut& cut, std::mt19
   return std::max(size, at_least);
 }
 
-std::vector<std::byte> LooseFileSystem::block_after(FileId file, std::uint64_t block, const Cut& cut,
-                                                    std::mt19937_64& random) const {
+std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
+                                                   std::mt19937_64& random) const {
   const auto until = covered_until(file, block, cut, false);
   std::vector<std::byte> bytes(kStampBytes);
   bool written = false;
@@ -389,8 +388,8 @@ std::vector<std::byte> LooseFileSystem::block_after(FileId file, std::uint64_t b
   return bytes;
 }
 
-std::uint64_t LooseFileSystem::allocated_by(FileId file, const Cut& cut,
-                                            const std::function<bool(std::size_t)>& counts) const {
+std::uint64_t ReferenceModel::allocated_by(FileId file, const Cut& cut,
+                                           const std::function<bool(std::size_t)>& counts) const {
   std::set<std::uint64_t> room;
   std::uint64_t size = 0;
   for (const std::size_t index : files_.at(file).operations) {
@@ -402,14 +401,14 @@ std::uint64_t LooseFileSystem::allocated_by(FileId file, const Cut& cut,
   return room.size() * kStampBytes;
 }
 
-std::uint64_t LooseFileSystem::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+std::uint64_t ReferenceModel::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   return allocated_by(file, cut,
                       [&](std::size_t index) { return (until && index <= *until) || by_chance(random, 60); });
 }
 
-void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& random,
-                              ObservedObject& object) const {
+void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& random,
+                             ObservedObject& object) const {
   const Content& content = files_.at(file);
   object.type = content.type;
   object.inode = 100 + file;
@@ -440,7 +439,7 @@ void LooseFileSystem::fill_in(FileId file, const Cut& cut, std::mt19937_64& rand
   }
 }
 
-std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt19937_64& random) const {
+std::vector<ObservedObject> ReferenceModel::tree_after(const Cut& cut, std::mt19937_64& random) const {
   std::set<std::size_t> kept = required(cut);
   constexpr std::array<unsigned, 4> kPercent{0, 30, 70, 100};
   const unsigned percent = kPercent[random() % kPercent.size()];
@@ -472,7 +471,7 @@ std::vector<ObservedObject> LooseFileSystem::tree_after(const Cut& cut, std::mt1
   return tree;
 }
 
-std::vector<LooseFileSystem::Pinned> LooseFileSystem::pinned_names(const Cut& cut) const {
+std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut) const {
   const std::set<std::size_t> kept = required(cut);
   std::map<Slot, std::optional<FileId>> before;
   std::set<Slot> touched_later;
@@ -515,7 +514,7 @@ std::vector<LooseFileSystem::Pinned> LooseFileSystem::pinned_names(const Cut& cu
   return pinned;
 }
 
-bool LooseFileSystem::data_is_pinned(FileId file, const Cut& cut) const {
+bool ReferenceModel::data_is_pinned(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return false;
   const auto& all = files_.at(file).operations;
@@ -525,7 +524,7 @@ bool LooseFileSystem::data_is_pinned(FileId file, const Cut& cut) const {
   });
 }
 
-bool LooseFileSystem::attributes_are_pinned(FileId file, const Cut& cut) const {
+bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, true);
   if (!until) return false;
   const auto& all = files_.at(file).operations;
@@ -537,7 +536,7 @@ bool LooseFileSystem::attributes_are_pinned(FileId file, const Cut& cut) const {
   });
 }
 
-std::uint64_t LooseFileSystem::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
+std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
   // What takes away counts even where it need not have arrived, what gives only where it has.

@@ -29,7 +29,7 @@ struct RunPlan {
   bool redo_errors = false;  ///< with a finished run, too: what ended as harness-error is to be done again
 };
 
-struct KeptRun {
+struct StoredRun {
   std::int64_t id = 0;
   std::set<std::string> finished;  ///< keys of the trials that are there
   bool finished_before = false;    ///< all of it was: there is nothing to do
@@ -41,12 +41,12 @@ struct KeptRun {
 /// With `resume` the newest unfinished run of the same digest, or the newest finished one if all are; with
 /// `redo_errors` the newest one that has something to do (again). If there is none a new one, but with
 /// `redo_errors` an error. It is an error, too, if another process executes the run.
-Result<KeptRun> open_run(db::Database& database, const RunPlan& plan);
+Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 
 /// Where a trial's artefacts belong; nothing is made.
-std::filesystem::path artefact_path(const KeptRun& run, const std::string& key);
+std::filesystem::path artefact_path(const StoredRun& run, const std::string& key);
 
 /// A folder of its own for what a trial leaves, empty also after one of the same key that was cut off.
-Result<std::filesystem::path> artefact_folder(const KeptRun& run, const std::string& key);
+Result<std::filesystem::path> artefact_folder(const StoredRun& run, const std::string& key);
 
 }  // namespace headcrash::run
