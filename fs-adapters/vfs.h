@@ -117,6 +117,18 @@ enum class FallocateMode : std::uint8_t {
   zero_range_keep_size,  ///< does not
 };
 
+/// A mounted file system.
+///
+///  * Ownership: buffers and texts are the caller's and are not kept. A handle is valid until close(), also
+///    after its file has lost its last name; whoever opens closes.
+///  * Failure: an Errno as of the system call of the same name; ENOTSUP for what a file system lacks. An
+///    operation that is refused, or finds no space for a name, has changed nothing. After a failed write,
+///    truncation or allocation the range it named may hold old or new data. A failed fsync promises nothing
+///    of what was to become persistent.
+///  * Durability: what fsync, sync and the others keep after a power cut is in each file system's Promises
+///    (promises.h).
+///  * Threads: in a guest any thread may call; in virtual time every call comes from a fiber of the file
+///    system's executor.
 class Vfs {
  public:
   virtual ~Vfs() = default;

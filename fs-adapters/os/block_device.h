@@ -17,6 +17,7 @@ struct BlockRequest {
   std::span<const std::byte> data;  ///< write; valid until the completion
 };
 
+/// Who waits for a request; outlives it.
 class BlockDone {
  public:
   virtual ~BlockDone() = default;
@@ -24,12 +25,15 @@ class BlockDone {
   virtual void done(model::Status status) = 0;
 };
 
+/// Durability, overlapping requests and TRIM are as at model::Device. Failure is the status given to done().
+/// Calls come from the executor's thread; a real device may do its work on others, but answers on this one.
 class BlockDevice {
  public:
   virtual ~BlockDevice() = default;
   virtual std::uint64_t sectors() const = 0;
   virtual bool volatile_cache() const = 0;  ///< a flush is needed for durability
-  /// Never completes before it returns.
+  /// Calls `done` once, after it has returned. Buffers stay valid until then. Any number of requests may be
+  /// outstanding; their order is the caller's business (disk_queue.h).
   virtual void start(const BlockRequest& request, BlockDone& done) = 0;
 };
 

@@ -17,8 +17,8 @@
 
 namespace headcrash::oracle {
 
-/// Directories cannot be told apart by content. Where a name may stand for one of several, each is tried; the
-/// choices of one walk are numbered in the order they are met.
+/// Directories cannot be distinguished by content. Where a name may stand for one of several, each is tried;
+/// the choices of one walk are numbered in the order they are met.
 class Choices {
  public:
   std::size_t choose(std::size_t options);
@@ -45,6 +45,7 @@ class LeftOut {
   std::vector<std::uint8_t> flags_;
 };
 
+/// Judges one tree once. Owns only its own working memory; not thread-safe.
 class Judge {
  public:
   struct Terms {

@@ -39,6 +39,9 @@ struct OracleOptions {
   std::vector<workload::Mishap> mishaps;  ///< operations that the agent skipped or did in part
 };
 
+/// Owns its history; promises, operations and trees are the caller's and are not kept beyond the calls.
+/// Immutable after follow(): any number of threads may judge with one oracle. judge() does not fail: what
+/// cannot be explained is a finding.
 class Oracle {
  public:
   /// Errors: a list that a correct file system could not execute (a name that does not exist).

@@ -9,6 +9,8 @@
 
 namespace headcrash::media {
 
+/// Contents end with the store. read() and write() fail for a range outside of the medium only. Reads may
+/// overlap each other, but no write.
 class MemoryStore : public model::SectorStore {
  public:
   /// Fails when the host refuses so much address space.

@@ -25,7 +25,8 @@ struct StoredDevice {
   std::uint64_t sectors = 0;
 };
 
-/// One raw image file. write_zeroes punches holes where the file system can.
+/// One raw image file. write_zeroes punches holes where the file system can. Errors carry the host's reason
+/// (no space, I/O error). Calls may overlap: they are pread(2) and pwrite(2).
 class SparseFileStore : public model::SectorStore {
  public:
   /// Makes the file with `sectors` when it does not exist, else refuses any other length.

@@ -79,6 +79,8 @@ struct Completion {
   Breakdown breakdown;
 };
 
+/// Whoever issues requests. It must outlive every request that it has submitted. completed() is called once
+/// per request, from an event; it may submit further requests and may cut the power, and must not wait.
 class Initiator {
  public:
   virtual ~Initiator() = default;
@@ -87,7 +89,7 @@ class Initiator {
 
 /// One run of sectors that has reached (or half reached) the medium. `written` holds the bytes of its source
 /// at the same LBAs (zeroes where the source is a trim or write_zeroes); after any other outcome only `bytes`
-/// tells what is there.
+/// says what is there.
 struct MediaWrite {
   enum class Outcome : std::uint8_t {
     written,
@@ -105,7 +107,11 @@ struct MediaWrite {
       bytes;  ///< what the medium now holds; empty for zeroes and when only times matter
 };
 
-/// Sees everything that happens, in order. Calls come from within submit(), events and power changes.
+/// Sees everything that happens, in the order of model time. Calls come from within submit(), events and
+/// power changes, on the thread that drives the simulation. It must outlive the devices that report to it,
+/// must not submit requests or change the power, and copies what it keeps: spans and texts are valid during
+/// the call only. It has no way to refuse: an observer that cannot record keeps the error for whoever asks
+/// it.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -161,13 +167,26 @@ struct DeviceCounters {
   }
 };
 
+/// A device. The rules at the top of this file are part of the interface.
+///
+///  * Ownership: a device owns what it is stacked on, unless its constructor says otherwise. Simulation,
+///    observer and store belong to its maker and outlive it; it outlives its events in the simulation.
+///  * Failure: requests fail by their Status only. store_error means that the host's own storage failed.
+///  * Threads: none. All calls for one machine come from one thread at a time; the NBD shim holds the
+///    machine's lock.
 class Device {
  public:
   virtual ~Device() = default;
+  /// Valid as long as the device; does not change.
   virtual const Characteristics& characteristics() const = 0;
   virtual DeviceCounters counters() const = 0;
+  /// REQUIRES: a new id (Simulation::new_request_id), buffers as long as the request or empty ones. The
+  /// request itself is copied. A range beyond the last sector is the caller's to refuse (Machine::submit
+  /// does).
   virtual void submit(const Request& request, Initiator& initiator) = 0;
+  /// Takes effect at simulation.now(). No effect while the power is off.
   virtual void power_cut() = 0;
+  /// Accepts requests from now on; they wait for the device's own recovery. REQUIRES: the power is off.
   virtual void power_on() = 0;
 
   /// Since when the device has had nothing left to do, in model time; none while it has: a request inside, a

@@ -43,13 +43,15 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text);
 
 enum class PowerState : std::uint8_t { on, off };
 
-/// What the machine tells beyond what its devices tell.
+/// What the machine reports in addition to its devices. The rules of Observer hold.
 class MachineObserver : public Observer {
  public:
   virtual void marked(TimeNs at, std::string_view text) = 0;
   virtual void power_changed(TimeNs at, PowerState state) = 0;
 };
 
+/// Owns its simulation and devices; the observer is the caller's and outlives it. Not thread-safe: calls come
+/// from one thread at a time, which also runs the simulation's events.
 class Machine : public EventTarget {
  public:
   explicit Machine(MachineObserver& observer);
@@ -76,7 +78,7 @@ class Machine : public EventTarget {
   std::uint64_t power_cuts() const;  ///< how often the power has gone so far
   std::optional<TimeNs> last_cut_at() const;
   /// Replaces an armed trigger. Errors, which leave nothing armed: at_lba names a device that does not exist,
-  /// has no such sector, or cannot tell what is under its head.
+  /// has no such sector, or cannot say what is under its head.
   Result<void> arm(CutTrigger trigger);
   void disarm();
   const std::optional<CutTrigger>& armed() const;

@@ -33,6 +33,8 @@ class EventTarget {
   virtual void on_event(std::uint64_t tag) = 0;
 };
 
+/// The event queue of one machine. It owns no targets, runs their events on the caller's thread, and is not
+/// thread-safe.
 class Simulation {
  public:
   TimeNs now() const { return now_; }
