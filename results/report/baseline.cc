@@ -93,13 +93,13 @@ void add_differences(const std::string& then_text, const std::string& now_text,
   for (const auto& [name, value] : now.items()) {
     const auto before = then.find(name);
     if (before == then.end()) {
-      out.push_back(fmt::format("{}: {} now, not told then", name, plain(value)));
+      out.push_back(fmt::format("{}: {} now, not recorded then", name, plain(value)));
     } else if (*before != value) {
       out.push_back(fmt::format("{}: {} then, {} now", name, plain(*before), plain(value)));
     }
   }
   for (const auto& [name, value] : then.items())
-    if (!now.contains(name)) out.push_back(fmt::format("{}: {} then, not told now", name, plain(value)));
+    if (!now.contains(name)) out.push_back(fmt::format("{}: {} then, not recorded now", name, plain(value)));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ struct Standing {
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
   static bool is_unranked_number(Kind kind) { return kind == Kind::cpu_bound || kind == Kind::idle; }
   Kind kind = Kind::unmeasured;
-  int rank = 0;                   ///< from 1; entrants that cannot be told apart share one
+  int rank = 0;                   ///< from 1; entrants that cannot be distinguished share one
   statistics::Summary ranking;    ///< milliseconds: to quiescence, or elapsed where the contest is by that
   statistics::Summary elapsed;    ///< milliseconds
   double busy_share = 0;          ///< median, over the time that is ranked by

@@ -1,5 +1,5 @@
 // Scripts for gnuplot (drawing.h). Several plots go through one process: each ends with `reset session`,
-// which also closes its document, and the documents are told apart by their ends.
+// which also closes its document, and the documents are distinguished by their ends.
 #include "results/report/drawing.h"
 
 #include <fmt/format.h>

@@ -137,7 +137,7 @@ TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
   trial.states[1].failure->disagreement = "clean on the second look";
   must(database_->record_trial(run_, trial));
   const std::string html = page();
-  EXPECT_NE(html.find("Not seen again on a fresh guest: clean on the second look"), std::string::npos);
+  EXPECT_NE(html.find("Not reproduced on a fresh guest: clean on the second look"), std::string::npos);
   EXPECT_NE(html.find("failing states not reproduced on a fresh guest: 1"), std::string::npos);
 }
 

@@ -44,7 +44,7 @@ std::string confirmed(const ExploredCell& cell) {
   if (cell.confirmed + cell.unconfirmed == 0) return number(0);
   std::string text = fmt::format("{}", cell.confirmed);
   if (cell.unconfirmed > 0)
-    text += fmt::format("<small class=\"warn\">{} not seen again</small>", cell.unconfirmed);
+    text += fmt::format("<small class=\"warn\">{} not reproduced</small>", cell.unconfirmed);
   return text;
 }
 
@@ -110,7 +110,7 @@ bool is_wanted(const Failure& f) {
 std::string kind_of(const Failure& f) {
   return fmt::format("{}{}{}: {} ({}){}", is_wanted(f) ? "control " : "", f.filesystem,
                      f.variant.empty() ? "" : " (" + f.variant + ")", f.verdict, f.tier,
-                     f.confirmed ? "" : ", not seen again on a fresh guest");
+                     f.confirmed ? "" : ", not reproduced on a fresh guest");
 }
 
 /// "create foo; sync; rename foo bar", the last of them.
@@ -134,12 +134,12 @@ std::string shown_again(const Facts& facts, const Failure& f) {
 std::string account_of(const Facts& facts, const Failure& f, bool open) {
   std::string out;
   if (!f.confirmed) {
-    out += fmt::format("<p class=\"warn\">Not seen again on a fresh guest{}{}</p>\n",
+    out += fmt::format("<p class=\"warn\">Not reproduced on a fresh guest{}{}</p>\n",
                        f.disagreement.empty() ? "." : ": ", escape(f.disagreement));
   }
   out += fmt::format("<pre><code>{}</code></pre>\n", escape(f.account.empty() ? f.summary : f.account));
   if (const std::string command = shown_again(facts, f); !command.empty())
-    out += fmt::format("<p>Show it again: {}</p>\n", command);
+    out += fmt::format("<p>Reproduce: {}</p>\n", command);
   return details(fmt::format("{}, state {}", f.key, f.state), out, "cell", open);
 }
 
@@ -181,7 +181,7 @@ std::string failures_part(const Facts& facts) {
 
 std::string steps_table(const Facts& facts) {
   const std::vector<Column> columns = {{"file system"},         {"step"},
-                                       {"times", Kind::number}, {"in all", Kind::number},
+                                       {"times", Kind::number}, {"total", Kind::number},
                                        {"each", Kind::number},  {"share", Kind::number}};
   std::vector<std::vector<std::string>> rows;
   for (const StepTime& s : facts.steps) {
@@ -205,7 +205,7 @@ std::string exploration_section(const Facts& facts) {
   out += query_note("explored", run);
   out += "<h3>Failures</h3>\n" + failures_part(facts) + query_note("failures", run);
   if (!facts.coverage.empty())
-    out += "<h3>How much was looked at</h3>\n" + coverage_table(facts) + query_note("coverage", run);
+    out += "<h3>Coverage</h3>\n" + coverage_table(facts) + query_note("coverage", run);
   if (!facts.steps.empty())
     out += "<h3>Where the time went</h3>\n" + steps_table(facts) + query_note("steps", run);
   return out + "</section>\n";
