@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "harness/oracle/oracle.h"
-#include "harness/oracle/reference_model.h"
 #include "harness/oracle/repeated_judge.h"
+#include "harness/oracle/testing/reference_model.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
 

@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "harness/oracle/oracle.h"
-#include "harness/oracle/reference_model.h"
+#include "harness/oracle/testing/reference_model.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
 

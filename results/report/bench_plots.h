@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "results/report/bench_facts.h"
-#include "results/report/plots.h"
+#include "results/report/run_plots.h"
 
 namespace headcrash::report {
 

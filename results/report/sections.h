@@ -6,7 +6,7 @@
 
 #include "results/report/answer.h"
 #include "results/report/facts.h"
-#include "results/report/plots.h"
+#include "results/report/run_plots.h"
 
 namespace headcrash::report {
 

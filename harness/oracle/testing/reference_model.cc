@@ -1,5 +1,5 @@
 // See reference_model.h.
-#include "harness/oracle/reference_model.h"
+#include "harness/oracle/testing/reference_model.h"
 
 #include <algorithm>
 #include <array>

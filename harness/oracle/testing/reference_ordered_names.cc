@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/oracle/reference_model.h"
+#include "harness/oracle/testing/reference_model.h"
 
 namespace headcrash::oracle {
 

@@ -1,4 +1,4 @@
-#include "results/report/plots.h"
+#include "results/report/run_plots.h"
 
 #include <fmt/format.h>
 

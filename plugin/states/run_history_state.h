@@ -1,0 +1,70 @@
+#pragma once
+// What a RunHistory knows of its recording, for the two files that fill it and make images of it.
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/record/used_disk.h"
+#include "plugin/states/device_writes.h"
+#include "plugin/states/recent_map.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::states {
+
+inline constexpr std::size_t kPowerCyclesKept = 8;  ///< WritePrefixes in memory
+
+/// What a state makes of an unflushed write that is not there as a whole.
+struct DeviceChange {
+  model::DeviceId device = 0;
+  Change change;
+};
+
+struct RunHistory::State {
+  std::filesystem::path path;
+  record::RecordingHeader header;
+  std::uint64_t events = 0;
+  std::optional<Error> complaint;
+  std::vector<std::uint64_t> fingerprints;  ///< by event: of those before it
+  std::vector<RecordedMark> marks;
+  std::vector<DeviceWrites> devices;
+  std::vector<std::vector<std::uint64_t>> answers;  ///< by device
+  std::vector<model::DeviceId> disks, caches;
+  std::vector<std::uint64_t> power_cycles = {0};  ///< first event of each
+  std::shared_ptr<const record::RecordingBytes> bytes;
+  std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null: zeroes
+
+  std::mutex mutex;  ///< guards what is made when it is first needed
+  std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
+  std::map<std::pair<std::string, model::DeviceId>, std::shared_ptr<const StateImage>> shared_images;
+  RecentMap<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes{
+      kPowerCyclesKept};
+
+  Result<void> read_events(record::RecordingReader& reader);
+  Result<void> open_base(std::shared_ptr<const RunHistory> known_base,
+                         std::vector<std::filesystem::path>& chain);
+  std::optional<std::string> no_base_of(const RunHistory& below, const CrashState& state, std::size_t device,
+                                        bool shared);
+
+  std::string device_name(model::DeviceId device) const { return header.devices[device].name; }
+  tl::unexpected<Error> no_media(const char* what) const;
+  Result<void> check_device(std::uint64_t device) const;
+  Result<std::shared_ptr<const record::Timeline>> timeline(model::DeviceId device);
+  Result<StateImage> physical(model::DeviceId device, std::uint64_t event);
+  Result<std::shared_ptr<const WritePrefixes>> prefixes_at(model::DeviceId device, std::uint64_t event);
+  Result<StateImage> by_writes(model::DeviceId device, std::uint64_t event, std::span<const Change> changes);
+  std::size_t first_write(model::DeviceId device, std::uint64_t event) const;
+  std::uint64_t power_cycle_begin(std::uint64_t event) const {
+    return *(std::upper_bound(power_cycles.begin(), power_cycles.end(), event) - 1);
+  }
+  void find_disks();
+  std::vector<model::DeviceId> devices_of(const CrashState& state) const;
+  std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
+  Result<std::vector<DeviceChange>> changes_of(const CrashState& state) const;
+  std::string why_not_unflushed(const CrashState& state, model::RequestId request) const;
+};
+
+}  // namespace headcrash::states
