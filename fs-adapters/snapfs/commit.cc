@@ -31,13 +31,20 @@ VfsResult<void> Store::say_in_use() {
   return commit_open(Clean::no);
 }
 
+/// What belongs to no generation; perhaps there is none to be committed, whose flush would cover it.
+VfsResult<void> Store::write_unordered() {
+  if (options_.data != DataMode::unordered) return {};
+  if (cache_.flush_all() != model::Status::ok) return refuse(EIO);
+  return flush_device();
+}
+
 VfsResult<void> Store::sync() {
-  if (options_.data == DataMode::unordered && cache_.flush_all() != model::Status::ok) return refuse(EIO);
+  if (auto written = write_unordered(); !written) return written;
   return commit_all();
 }
 
 VfsResult<void> Store::unmount() {
-  if (options_.data == DataMode::unordered && cache_.flush_all() != model::Status::ok) return refuse(EIO);
+  if (auto written = write_unordered(); !written) return written;
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
   if (open_->empty() && s_.clean) return {};
@@ -224,8 +231,14 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
   }
 }
 
+VfsResult<void> Store::flush_device() {
+  if (!options_.flushes || disk_.flush() == model::Status::ok) return {};
+  return refuse(EIO);
+}
+
 VfsResult<void> Store::write_superblock(const Superblock& next) {
-  if (!options_.commits_early && disk_.flush() != model::Status::ok) return refuse(EIO);
+  if (!options_.commits_early)
+    if (auto flushed = flush_device(); !flushed) return flushed;
   const std::vector<std::byte> bytes = encode(next);
   const std::uint64_t slot = slot_lba(options_.one_superblock ? 1 : next.generation);
   os::BlockRequest request{model::Op::write, slot, kSuperblockBytes / kSectorBytes};
@@ -233,8 +246,8 @@ VfsResult<void> Store::write_superblock(const Superblock& next) {
   auto status = disk_.transfer(request);
   for (int tries = 1; status != model::Status::ok && tries < kWriteTries && !executor.halted(); ++tries)
     status = disk_.transfer(request);
-  if (status != model::Status::ok || disk_.flush() != model::Status::ok) return refuse(EIO);
-  return {};
+  if (status != model::Status::ok) return refuse(EIO);
+  return flush_device();
 }
 
 void Store::let_go_of_freed(Generation& generation) {

@@ -174,16 +174,22 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::in
   return read_at(*address, kind_of(inode));
 }
 
-VfsResult<os::HeldBuffer> Store::block_to_change(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
+VfsResult<os::HeldBuffer> Store::block_to_change(tree::Operation& operation, tree::CoreInode& inode,
                                                  std::int64_t block) {
-  CoreInode& inode = core(tree_inode);
-  Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
+  return change_block(static_cast<Operation&>(operation), core(inode), static_cast<std::uint64_t>(block),
+                      Room::checked);
+}
+
+VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& inode, std::uint64_t block,
+                                              Room room) {
+  Generation& generation = generation_of(operation);
   const Kind kind = kind_of(inode);
-  const Way way = way_to(inode, static_cast<std::uint64_t>(block));
+  const Way way = way_to(inode, block);
   const auto address = follow(way);
   if (!address) return pass_on_errno(address);
   if (*address == 0) return os::HeldBuffer{};
-  if (kind == Kind::data && copies(kind) && !generation.born.contains(*address) && !has_room(1 + kAboveMax))
+  if (room == Room::checked && kind == Kind::data && copies(kind) && !generation.born.contains(*address) &&
+      !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
   const auto owned = own(generation, *address, kind);
   if (!owned) return pass_on_errno(owned);
@@ -321,9 +327,9 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // First: it may need room.
-      const auto buffer =
-          block_to_change(operation, inode, static_cast<std::int64_t>(size_bytes / s_.block_bytes));
+      // A copy, perhaps; a write that finds no room gives back what it got, and that must not need any.
+      const auto buffer = change_block(static_cast<Operation&>(operation), inode, size_bytes / s_.block_bytes,
+                                       Room::kept_for_operation);
       if (!buffer) return pass_on_errno(buffer);
       if (*buffer) std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
     }

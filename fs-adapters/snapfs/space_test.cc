@@ -67,6 +67,40 @@ TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
+/// What a write that begins behind the end has got is given back when there is no room for the rest. The last
+/// block before, which the new end cuts, is one of the committed generation.
+TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
+  for (std::size_t left = 1; left < 40; ++left) {
+    SCOPED_TRACE(left);
+    Disk disk({.device_bytes = 700 << 10, .mkfs = {.block_bytes = 512, .id = 2}});
+    Machine m(*disk.store, 256 << 10);
+    m.mount({.data = GetParam()});
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      const auto file = fs.open("short", {.create = true});
+      ASSERT_TRUE(file);
+      EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(100, 's'))));
+      const auto filler = fs.open("filler", {.create = true});
+      ASSERT_TRUE(filler);
+      while (fs.space()->free_bytes > left * 512 &&
+             fs.append(*filler, bench::bytes_of(std::string(512, 'f')))) {
+      }
+      EXPECT_TRUE(fs.close(*filler));
+      EXPECT_TRUE(fs.sync());
+      const auto written = fs.pwrite(*file, 5'000, bench::bytes_of(std::string(60'000, 'l')));
+      ASSERT_FALSE(written);
+      EXPECT_EQ(written.error().value, ENOSPC);
+      EXPECT_EQ(fs.stat("short")->size_bytes, 100U);
+      EXPECT_TRUE(fs.sync());
+      bench::expect_clean(*disk.store);
+      EXPECT_TRUE(fs.close(*file));
+      EXPECT_EQ(bench::get_file(fs, "short").size(), 100U);
+    });
+    m.unmount();
+    bench::expect_clean(*disk.store);
+  }
+}
+
 /// All kinds of operations of several users, none of which may end in anything but success or ENOSPC.
 TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
   for (std::uint32_t seed = 1; seed < 4; ++seed) {

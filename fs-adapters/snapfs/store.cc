@@ -79,6 +79,15 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
+  // A generation that is committed meanwhile gives back the blocks on the way, and others may have them.
+  for (;;) {
+    const std::uint64_t newest = committed_;
+    auto loaded = load_record(inode);
+    if (committed_ == newest || stopped_) return loaded;
+  }
+}
+
+VfsResult<void> Store::load_record(CoreInode& inode) {
   const std::uint32_t leaf = inode.number / s_.records_per_block();
   BlockAddress root = record_map_;
   const auto address = follow(way_to(root, record_tree_, leaf));
@@ -89,7 +98,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
   const std::size_t at = std::size_t{inode.number % s_.records_per_block()} * kInodeBytes;
   const auto found = decode_inode(buffer->bytes().subspan(at, kInodeBytes), inode.number, s_);
   if (!found) return refuse(EIO);
-  if (*found) inode.disk = **found;
+  inode.disk = found->value_or(Inode{});
+  inode.disk.number = inode.number;
   return {};
 }
 

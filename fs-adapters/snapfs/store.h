@@ -61,6 +61,7 @@ struct MountOptions {
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the first change since the last
   std::uint32_t dirty_blocks_max = 0;                     ///< of the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
+  bool flushes = true;  ///< a volatile cache, before a superblock and after it
 
   // Controls: each breaks one rule.
   bool one_superblock = false;       ///< always the same slot
@@ -164,6 +165,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // store.cc
   VfsResult<Handle> get_core(InodeNumber number, tree::Operation* operation);
   VfsResult<void> load(CoreInode& inode);
+  VfsResult<void> load_record(CoreInode& inode);
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
   void remove(CoreInode& inode, Operation& operation);
   void settle(CoreInode& inode);
@@ -190,6 +192,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   };
   Way way_to(CoreInode& inode, std::uint64_t block) const;
   static Way way_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf);
+  enum class Room : std::uint8_t { checked, kept_for_operation };
+  VfsResult<os::HeldBuffer> change_block(Operation& operation, CoreInode& inode, std::uint64_t block,
+                                         Room room);
   /// 0: there is none.
   VfsResult<BlockAddress> follow(const Way& way);
   VfsResult<os::HeldBuffer> read_at(BlockAddress address, Kind kind);
@@ -213,6 +218,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   enum class Clean : std::uint8_t { no, yes };
   VfsResult<void> commit_all();
   VfsResult<void> say_in_use();
+  VfsResult<void> write_unordered();
   VfsResult<void> commit_open(Clean clean);
   VfsResult<void> move_to_blocks(Generation& generation, Superblock& next);
   VfsResult<os::HeldBuffer> own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
@@ -222,6 +228,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> move_block_bits(Generation& generation, Superblock& next);
   VfsResult<void> write_outstanding(Generation& generation);
   VfsResult<void> write_superblock(const Superblock& next);
+  VfsResult<void> flush_device();
   void let_go_of_freed(Generation& generation);
 
   // mount.cc

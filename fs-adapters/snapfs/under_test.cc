@@ -173,23 +173,28 @@ std::vector<Variant> variants() {
       {.name = "kfs",
        .title = "KFS without snapshots: all in place, nothing ordered",
        .mount = {.copy_on_write = false},
-       .control = true},
+       .control = true,
+       .shown_by = "ace-seq1/0"},
       {.name = "kfs-reuse",
        .title = "freed blocks are used again at once, newer generations' writes wait (section III-A)",
        .mount = {.reuse = Reuse::newer_writes_wait},
-       .control = true},
+       .control = true,
+       .shown_by = "ace-seq2/3302"},
       {.name = "reuse-at-once",
        .title = "freed blocks are used again at once",
        .mount = {.reuse = Reuse::at_once},
-       .control = true},
+       .control = true,
+       .shown_by = "ace-seq2/3302"},
       {.name = "one-superblock",
        .title = "one superblock",
        .mount = {.one_superblock = true},
-       .control = true},
+       .control = true,
+       .shown_by = "ace-seq1/0"},
       {.name = "one-version",
        .title = "a generation's number in the superblock's first sector only",
        .control = true,
-       .version_check = VersionCheck::first_sector},
+       .version_check = VersionCheck::first_sector,
+       .shown_by = "ace-seq1/1"},
       {.name = "straddle",
        .title = "operations go on in the generation that is spawned meanwhile",
        .mount = {.dirty_blocks_max = kFewBlocks, .operations_straddle = true},
@@ -229,12 +234,15 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
                                .control = variant.control,
                                .shown_by = variant.shown_by,
                                .promises = promises_of(variant),
-                               .block_copy = true}),
+                               .block_copy = true,
+                               .flushes = true}),
         variant_(std::move(variant)) {}
 
-  Result<std::unique_ptr<adapters::MountedSystem>> mount(os::System& system,
-                                                         const adapters::MountSettings&) const override {
-    auto mounted = FileSystem::mount(system, variant_.mount);
+  Result<std::unique_ptr<adapters::MountedSystem>> mount(
+      os::System& system, const adapters::MountSettings& settings) const override {
+    MountOptions how = variant_.mount;
+    how.flushes = settings.flushes;
+    auto mounted = FileSystem::mount(system, how);
     if (!mounted) return pass_on(mounted);
     return std::make_unique<MountedSnapfs>(*std::move(mounted));
   }
