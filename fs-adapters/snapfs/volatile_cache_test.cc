@@ -1,0 +1,101 @@
+// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
+// where something relies on it, and nowhere else.
+#include "fs-adapters/snapfs/mounted_test.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+class Requests final : public os::DiskTracer {
+ public:
+  void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {
+    if (request.op != model::Op::read) list.push_back({request.op, request.lba});
+  }
+  void completed(const os::DiskTrace&) override {}
+  struct One {
+    model::Op op = model::Op::read;
+    std::uint64_t lba = 0;
+    bool is_superblock() const { return op == model::Op::write && lba < kReservedBytes / kSectorBytes; }
+  };
+  std::vector<One> list;
+};
+
+/// What is there when the power went after `body`, on a disk that had all in its cache.
+std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body) {
+  Disk disk;
+  {
+    Machine m(*disk.store);
+    m.machine.disk.write_cache(true);
+    m.mount(options);
+    m.as_user([&] { body(*m.file_system); });
+  }
+  Machine m(*disk.store);
+  m.mount();
+  std::string text;
+  m.as_user([&] {
+    if (m.file_system->stat(path)) text = bench::get_file(*m.file_system, path);
+  });
+  m.unmount();
+  return text;
+}
+
+TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
+  const auto by_fsync = [](Vfs& fs) { bench::put_file(fs, "f", "kept", bench::Fsync::yes); };
+  const auto by_sync = [](Vfs& fs) {
+    bench::put_file(fs, "f", "kept");
+    EXPECT_TRUE(fs.sync());
+  };
+  for (const DataMode data : {DataMode::ordered, DataMode::unordered, DataMode::copy_on_write}) {
+    EXPECT_EQ(left_of("f", {.data = data}, by_fsync), "kept");
+    EXPECT_EQ(left_of("f", {.data = data}, by_sync), "kept");
+    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync), "kept") << "the cache is lost indeed";
+    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_sync), "kept");
+  }
+}
+
+/// The generation is committed by its age and the data, which it does not wait for, written later by theirs: there
+/// is no generation to be committed when fsync comes.
+TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
+  const auto written_before = [](Vfs& fs) {
+    const auto file = fs.open("f", {.create = true});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("kept")));
+    fs.cpu(95 * model::kSecondNs);
+    EXPECT_TRUE(fs.fsync(*file));
+  };
+  EXPECT_EQ(left_of("f", {.data = DataMode::unordered}, written_before), "kept");
+  EXPECT_EQ(left_of("f", {.data = DataMode::ordered}, written_before), "kept");
+}
+
+TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
+  Disk disk;
+  Machine m(*disk.store);
+  m.machine.disk.write_cache(true);
+  Requests requests;
+  m.machine.system.queue.trace(&requests);
+  m.mount({.dirty_blocks_max = 100});
+  m.as_user([&] {
+    for (int i = 0; i < 20; ++i) {
+      bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(30'000, 'x'));
+      m.executor().sleep_until(m.executor().now() + model::kSecondNs);
+    }
+    EXPECT_TRUE(m.file_system->sync());
+  });
+  m.machine.system.queue.trace(nullptr);
+  std::size_t superblocks = 0;
+  std::size_t flushes = 0;
+  for (std::size_t i = 0; i < requests.list.size(); ++i) {
+    if (requests.list[i].op == model::Op::flush) ++flushes;
+    if (!requests.list[i].is_superblock()) continue;
+    ++superblocks;
+    EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
+    EXPECT_EQ(requests.list.at(i + 1).op, model::Op::flush);
+  }
+  EXPECT_GE(superblocks, 2U);
+  EXPECT_EQ(flushes, 2 * superblocks);
+}
+
+}  // namespace
+}  // namespace headcrash::snapfs
