@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "fs-adapters/image_tree.h"
@@ -90,10 +91,12 @@ BlockAddress ImageReader::record_block(InodeNumber number) const {
 Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
-  const auto block = block_at(at);
-  if (!block) return pass_on(block);
+  if (!s_.holds(at)) return fail("snapfs", fmt::format("there is no block {}", at));
+  // Its sector only: who keeps what was read of an inode need not look again when another one changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
-  return decode_inode(std::span(*block).subspan(offset, kInodeBytes), number, s_);
+  std::array<std::byte, kSectorBytes> sector;
+  if (auto got = store_->read(s_.lba_of(at) + offset / kSectorBytes, sector); !got) return pass_on(got);
+  return decode_inode(std::span(sector).subspan(offset % kSectorBytes, kInodeBytes), number, s_);
 }
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
@@ -167,6 +170,7 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
                                       std::span<std::byte> into) const {
   if (offset >= inode.size_bytes) return std::size_t{0};
   const std::size_t length = std::min<std::uint64_t>(into.size(), inode.size_bytes - offset);
+  std::vector<std::byte> sectors;
   for (std::size_t done = 0; done < length;) {
     const std::uint64_t at = offset + done;
     const std::size_t start = at % s_.block_bytes;
@@ -176,9 +180,11 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
     if (*address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
-      const auto block = block_at(*address);
-      if (!block) return pass_on(block);
-      std::memcpy(into.data() + done, block->data() + start, count);
+      if (!s_.holds(*address)) return fail("snapfs", fmt::format("there is no block {}", *address));
+      const std::size_t first = start / kSectorBytes, end = (start + count + kSectorBytes - 1) / kSectorBytes;
+      sectors.resize((end - first) * kSectorBytes);
+      if (auto got = store_->read(s_.lba_of(*address) + first, sectors); !got) return pass_on(got);
+      std::memcpy(into.data() + done, sectors.data() + start % kSectorBytes, count);
     }
     done += count;
   }

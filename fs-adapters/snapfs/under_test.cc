@@ -9,6 +9,7 @@
 #include "fs-adapters/snapfs/check.h"
 #include "fs-adapters/snapfs/file_system.h"
 #include "fs-adapters/snapfs/image_reader.h"
+#include "fs-adapters/snapfs/kept_checks.h"
 #include "fs-adapters/snapfs/mkfs_settings.h"
 
 namespace headcrash::snapfs {
@@ -22,7 +23,7 @@ class SnapfsChecker final : public adapters::ImageChecker {
  public:
   Result<adapters::CheckReport> check(const model::SectorStore& store,
                                       const adapters::CheckOptions& options) override {
-    auto found = snapfs::check(store, options.findings_max);
+    auto found = kept_.check(store, options.findings_max, options.digests);
     if (!found) return pass_on(found);
     adapters::CheckReport report{.more_findings = found->more_findings,
                                  .was_clean = found->superblock.clean,
@@ -44,6 +45,9 @@ class SnapfsChecker final : public adapters::ImageChecker {
     if (report) report->unrepaired = !report->nothing_found();
     return report;
   }
+
+ private:
+  KeptChecks kept_;
 };
 
 FileType type_of(const Inode& inode) {

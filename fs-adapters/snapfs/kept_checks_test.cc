@@ -1,0 +1,64 @@
+// What is kept of checks gives the same reports as checks that read everything, whatever has changed since.
+#include "fs-adapters/snapfs/kept_checks.h"
+
+#include <random>
+
+#include "fs-adapters/snapfs/mounted_test.h"
+
+namespace headcrash::snapfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+std::vector<std::uint64_t> digests_of(const model::SectorStore& store) {
+  std::vector<std::uint64_t> digests(store.sectors());
+  std::vector<std::byte> bytes(kSectorBytes);
+  for (std::uint64_t lba = 0; lba < digests.size(); ++lba) {
+    EXPECT_TRUE(store.read(lba, bytes));
+    digests[lba] = std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  return digests;
+}
+
+std::string text_of(const Result<CheckReport>& report) {
+  if (!report) return report.error().message();
+  return report->text() + std::to_string(report->more_findings) + " " + std::to_string(report->files) + " " +
+         std::to_string(report->free_blocks) + (report->superblock.clean ? " clean" : "");
+}
+
+TEST(SnapfsKeptChecks, SayWhatChecksSay) {
+  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .id = 3}});
+  {
+    Machine m(*disk.store);
+    m.mount();
+    m.as_user([&] {
+      for (int i = 0; i < 10; ++i)
+        bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(9'000, 'x'));
+    });
+    m.unmount();
+  }
+  KeptChecks kept;
+  std::mt19937 random(5);
+  std::vector<std::byte> sector(kSectorBytes);
+  std::uint64_t found = 0;
+  for (std::uint64_t lba = 0; lba < disk.store->sectors(); ++lba) {
+    SCOPED_TRACE(lba);
+    EXPECT_TRUE(disk.store->read(lba, sector));
+    auto changed = sector;
+    changed[random() % sector.size()] ^= std::byte{0x10};
+    EXPECT_TRUE(disk.store->write(lba, changed));
+    const auto says = text_of(check(*disk.store));
+    EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests_of(*disk.store))), says);
+    EXPECT_TRUE(disk.store->write(lba, sector));
+    const auto before = text_of(check(*disk.store));
+    EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests_of(*disk.store))), before);
+    if (says != before) ++found;
+  }
+  EXPECT_GT(found, 10U);
+  EXPECT_GT(kept.known(), 2'000U) << "most sectors are read by no check";
+  EXPECT_EQ(text_of(kept.check(*disk.store, 100, {})), text_of(check(*disk.store))) << "nothing is known";
+}
+
+}  // namespace
+}  // namespace headcrash::snapfs
