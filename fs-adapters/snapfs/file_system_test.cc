@@ -1,4 +1,6 @@
 // Each operation of the mounted file system, what is there after an unmount, and when generations are committed.
+#include <set>
+
 #include "fs-adapters/snapfs/mounted_test.h"
 
 namespace headcrash::snapfs {
@@ -212,6 +214,30 @@ TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
       EXPECT_GT(store().counters().commits, 0U);
     }
   });
+}
+
+/// Who remembers an inode by its number and generation, as NFS does, never meets a later one.
+TEST(SnapfsFileSystem, AnotherFileWithTheSameNumberHasAnotherGeneration) {
+  Disk disk;
+  std::set<std::uint32_t> generations;
+  std::set<InodeNumber> numbers;
+  for (int i = 0; i < 4; ++i) {
+    Machine m(*disk.store);
+    m.mount();
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      bench::put_file(fs, "f", "text");
+      EXPECT_TRUE(fs.sync());
+      const Inode inode = *ImageReader::open(*disk.store)->lookup("f");
+      generations.insert(inode.generation);
+      numbers.insert(inode.number);
+      EXPECT_TRUE(fs.unlink("f"));
+      EXPECT_TRUE(fs.sync());
+    });
+    if (i % 2 == 0) m.unmount();
+  }
+  EXPECT_EQ(numbers.size(), 1U);
+  EXPECT_EQ(generations.size(), 4U);
 }
 
 /// It is a record without a name until then, and the mount after a crash removes it.

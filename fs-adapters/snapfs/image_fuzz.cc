@@ -12,11 +12,14 @@ namespace {
 
 constexpr std::size_t kEditsMax = 200;
 
+/// What is edited.
+enum class Part : std::uint8_t { all, superblocks, record_map, bitmaps, inodes };
+
 struct Target {
   std::vector<std::byte> image;
   std::vector<std::uint64_t> areas;  ///< bytes where something lies that is followed
 
-  Target() {
+  explicit Target(Part part) {
     // A control's format, so that an edited superblock is believed.
     bench::Disk disk({.device_bytes = 512 << 10,
                       .mkfs = {.block_bytes = 512, .version_check = VersionCheck::first_sector, .id = 4}});
@@ -42,18 +45,26 @@ struct Target {
     const auto reader = ImageReader::open(*disk.store);
     if (!reader) return;
     const Superblock& s = reader->superblock();
-    for (const std::uint64_t slot : kSlotAt)
-      for (std::size_t sector = 0; sector < 4; ++sector) areas.push_back(slot + sector * kSectorBytes);
-    const auto add = [&](BlockAddress address, const std::uint32_t*, std::span<const std::byte>) {
-      areas.push_back(std::uint64_t{address} * s.block_bytes);
+    const auto has = [&](Part one) { return part == Part::all || part == one; };
+    if (has(Part::superblocks))
+      for (const std::uint64_t slot : kSlotAt)
+        for (std::size_t sector = 0; sector < 4; ++sector) areas.push_back(slot + sector * kSectorBytes);
+    const auto add = [&](BlockAddress address) { areas.push_back(std::uint64_t{address} * s.block_bytes); };
+    const auto add_record_map = [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
+      if (has(leaf == nullptr ? Part::record_map : Part::inodes)) add(at);
       return true;
     };
-    EXPECT_TRUE(reader->each_tree_block(s.record_map, s.record_tree(), add));
-    EXPECT_TRUE(reader->each_tree_block(s.inode_map, s.inode_tree(), add));
-    EXPECT_TRUE(reader->each_tree_block(s.block_map, s.block_tree(), add));
+    EXPECT_TRUE(reader->each_tree_block(s.record_map, s.record_tree(), add_record_map));
+    const auto add_bitmap = [&](BlockAddress at, const std::uint32_t*, std::span<const std::byte>) {
+      if (has(Part::bitmaps)) add(at);
+      return true;
+    };
+    EXPECT_TRUE(reader->each_tree_block(s.inode_map, s.inode_tree(), add_bitmap));
+    EXPECT_TRUE(reader->each_tree_block(s.block_map, s.block_tree(), add_bitmap));
+    if (!has(Part::inodes)) return;
     for (const char* path : {"", "d", "d/large"})
       EXPECT_TRUE(reader->each_block(*reader->lookup(path), [&](const ImageReader::Block& block) {
-        if (block.level != 0 || std::string_view(path) != "d/large") add(block.address, nullptr, {});
+        if (block.level != 0 || std::string_view(path) != "d/large") add(block.address);
         return true;
       }));
   }
@@ -122,16 +133,32 @@ struct Target {
   }
 };
 
-TEST(Fuzz, SnapfsImage) {
-  const Target target;
+void fuzz_part(Part part, const char* name) {
+  const Target target(part);
   fuzz::Options options;
-  options.name = "snapfs-image";
+  options.name = name;
   options.size_max = fuzz::kImageEditBytes * kEditsMax;
   options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0')};
   for (std::size_t area = 0; area < target.areas.size(); ++area)
     for (char offset = 0; offset < 120; offset = static_cast<char>(offset + 12))
       options.corpus.push_back({static_cast<char>(area), offset, 0, static_cast<char>(area % 4), '\x05', 0});
   fuzz::run(options, [&](std::string_view input) { return target.run(input); });
+}
+
+TEST(Fuzz, SnapfsImage) {
+  fuzz_part(Part::all, "snapfs-image");
+}
+TEST(Fuzz, SnapfsSuperblocks) {
+  fuzz_part(Part::superblocks, "snapfs-superblocks");
+}
+TEST(Fuzz, SnapfsRecordMap) {
+  fuzz_part(Part::record_map, "snapfs-record-map");
+}
+TEST(Fuzz, SnapfsBitmaps) {
+  fuzz_part(Part::bitmaps, "snapfs-bitmaps");
+}
+TEST(Fuzz, SnapfsInodes) {
+  fuzz_part(Part::inodes, "snapfs-inodes");
 }
 
 }  // namespace

@@ -101,6 +101,36 @@ TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
   }
 }
 
+/// A leaf of the map of blocks is copied to where another leaf has the bit, and that one was not to be changed. A
+/// file grows across the end of the first leaf, a generation a block.
+TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
+  Disk disk({.device_bytes = 3 << 20, .mkfs = {.block_bytes = 512, .id = 2}});
+  Machine m(*disk.store);
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const auto file = fs.open("f", {.create = true});
+    ASSERT_TRUE(file);
+    const Store& store = m.file_system->snapshots();
+    const std::uint32_t behind_leaf = store.free_blocks_now() - 512 * 8;
+    ASSERT_LT(behind_leaf, 5'000U);
+    while (store.free_blocks_now() > behind_leaf + 60)
+      EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(512, 'f'))));
+    for (int i = 0; i < 120 && !testing::Test::HasFailure(); ++i) {
+      SCOPED_TRACE(i);
+      if (i % 2 == 0) {
+        EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(512, 'f'))));
+      } else {
+        EXPECT_TRUE(fs.chmod("f", i % 4 == 1 ? 0600 : 0644));
+      }
+      EXPECT_TRUE(fs.sync());
+      bench::expect_clean(*disk.store);
+    }
+    EXPECT_TRUE(fs.close(*file));
+  });
+  m.unmount();
+}
+
 /// All kinds of operations of several users, none of which may end in anything but success or ENOSPC.
 TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
   for (std::uint32_t seed = 1; seed < 4; ++seed) {
