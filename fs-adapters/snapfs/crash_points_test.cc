@@ -142,6 +142,7 @@ struct Crashes {
   /// Several users at once, on cold caches: operations wait for the disk in their middle.
   void run_crowd(std::uint32_t seed) {
     judges_names = false;
+    bytes = Bytes::not_of_old_disk;
     run_machine(256 << 10, [&](Machine& m) {
       std::vector<std::unique_ptr<tree::bench::User>> users;
       std::vector<std::unique_ptr<os::Account>> accounts;
@@ -159,6 +160,28 @@ struct Crashes {
           m.executor().sleep_until(m.executor().now() + model::kMillisecondNs / 2);
         }
       });
+      m.executor().run();
+    });
+  }
+  /// A fiber for each, which begin one after the other.
+  void run_beside(std::uint64_t cache_bytes, const Workload& before,
+                  const std::vector<std::function<void(Vfs&)>>& users) {
+    judges_names = false;
+    bytes = Bytes::letter_of_name;
+    run_machine(cache_bytes, [&](Machine& m) {
+      m.as_user([&] {
+        recorder = std::make_unique<Recorder>(m, disk.log);
+        before(*recorder);
+      });
+      std::vector<std::unique_ptr<os::Account>> accounts;
+      for (std::size_t i = 0; i < users.size(); ++i) {
+        accounts.push_back(std::make_unique<os::Account>());
+        m.executor().spawn(os::Executor::Kind::user, *accounts.back(), [&, i] {
+          m.executor().sleep_until(m.executor().now() +
+                                   static_cast<os::TimeNs>(i) * 5 * model::kMillisecondNs);
+          users[i](*m.file_system);
+        });
+      }
       m.executor().run();
     });
   }
@@ -222,8 +245,7 @@ struct Crashes {
     if (!report) return problems.push_back(where + report.error().message());
     if (!report->nothing_found()) return problems.push_back(where + report->text());
     std::string wrong;
-    const auto names = listing(*ImageReader::open(store),
-                               judges_names ? Bytes::letter_of_name : Bytes::not_of_old_disk, wrong);
+    const auto names = listing(*ImageReader::open(store), bytes, wrong);
     if (!wrong.empty()) return problems.push_back(where + wrong);
     if (!judges_names) return;
     const auto& known = recorder->states;
@@ -265,6 +287,7 @@ struct Crashes {
   std::unique_ptr<Recorder> recorder;
   Counters counters;
   bool judges_names = true;  ///< off: several users' operations have no order
+  Bytes bytes = Bytes::letter_of_name;
   bool write_cache = false;  ///< of the disk: a flush writes the sectors in their order on it
   int states = 0;
   std::vector<std::string> problems;
@@ -361,6 +384,31 @@ TEST_P(CrashPoints, NorWhileGenerationsOverlap) {
   crashes.run_crowd(40);
   EXPECT_GT(crashes.counters.most_concurrent, 0U);
   EXPECT_GT(crashes.counters.commits, 10U);
+  crashes.look();
+  crashes.expect_none();
+}
+
+/// What a generation has freed while it is on its way is still the committed one's: another user, who has little
+/// memory, writes to new blocks meanwhile.
+TEST_P(CrashPoints, NorWhenSomebodyWritesDuringACommit) {
+  Crashes crashes({.device_bytes = 512 << 10, .mkfs = {.block_bytes = 512, .id = 3}},
+                  {.data = GetParam(), .dirty_blocks_max = 1000});
+  const auto before = [](Recorder& r) {
+    r.write("a", 0, 30'000);
+    const auto name = [](int i) { return std::to_string(i) + (i % 2 == 0 ? "k" : "g"); };
+    for (int i = 0; i < 52; ++i) r.write(name(i), 0, 500);
+    r.sync();
+    for (int i = 1; i < 52; i += 2) r.ok(r.fs().unlink(name(i)));
+    r.sync();
+  };
+  const auto commits = [](Vfs& fs) {
+    EXPECT_TRUE(fs.unlink("a"));
+    bench::put_file(fs, "b", std::string(20'000, 'b'));  // into what was g's, a request a block
+    EXPECT_TRUE(fs.sync());
+  };
+  const auto writes = [](Vfs& fs) { bench::put_file(fs, "c", std::string(100'000, 'c')); };
+  crashes.run_beside(64 << 10, before, {commits, writes});
+  EXPECT_GE(crashes.counters.commits, 2U);
   crashes.look();
   crashes.expect_none();
 }

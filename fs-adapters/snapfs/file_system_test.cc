@@ -1,4 +1,5 @@
 // Each operation of the mounted file system, what is there after an unmount, and when generations are committed.
+#include <algorithm>
 #include <set>
 
 #include "fs-adapters/snapfs/mounted_test.h"
@@ -192,17 +193,22 @@ TEST_P(SnapfsOperations, WhatIsMadeAndRemovedBetweenCommitsIsNotWritten) {
     EXPECT_TRUE(fs.sync());
     const auto writes = disk_.log.writes;
     const auto free = store().free_blocks_now();
-    for (int i = 0; i < 20; ++i) {
-      const std::string name = "d/f" + std::to_string(i);
-      bench::put_file(fs, name, std::string(20'000, 'x'));
-      EXPECT_TRUE(fs.unlink(name));
-    }
+    const auto name = [](int i) { return "d/f" + std::to_string(i); };
+    for (int i = 0; i < 20; ++i) bench::put_file(fs, name(i), std::string(20'000, 'x'));
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(fs.unlink(name(i)));
     EXPECT_TRUE(fs.sync());
     EXPECT_LT(disk_.log.writes - writes, 20U);
     EXPECT_EQ(store().free_blocks_now(), free);
     if (GetParam().copy_on_write) {
       EXPECT_GT(store().counters().never_written, 300U);
     }
+    std::vector<std::byte> sector(kSectorBytes);
+    std::size_t written = 0;
+    for (std::uint64_t lba = 0; lba < disk_.store->sectors(); ++lba) {
+      EXPECT_TRUE(disk_.store->read(lba, sector));
+      if (std::ranges::count(sector, std::byte{'x'}) > 100) ++written;
+    }
+    EXPECT_EQ(written, 0U);
   });
 }
 
