@@ -254,11 +254,15 @@ std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
     if (load8(block, entry->offset + kEntryFixedBytes + entry->name.size()) != 0)
       return DirectoryDamage{.offset = entry->offset, .text = "a name without a zero behind it"};
   }
-  if (const auto damage = cursor.damage())
+  const auto damage = cursor.damage();
+  if (!damage) return std::nullopt;
+  const std::uint32_t at = *damage % kChunkBytes;
+  if (kChunkBytes - at < kEntryFixedBytes || block.size() - *damage < kEntryFixedBytes)
     return DirectoryDamage{.offset = *damage,
-                           .text = fmt::format("an entry of {} bytes at {} of its chunk",
-                                               load16(block, *damage + kLength), *damage % kChunkBytes)};
-  return std::nullopt;
+                           .text = fmt::format("no room for an entry at {} of its chunk", at)};
+  return DirectoryDamage{
+      .offset = *damage,
+      .text = fmt::format("an entry of {} bytes at {} of its chunk", load16(block, *damage + kLength), at)};
 }
 
 }  // namespace headcrash::tree

@@ -168,6 +168,14 @@ TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {
     EXPECT_EQ(add_entry(damaged, "new", 8, 8)->chunk(), 1U) << length;
     EXPECT_FALSE(is_empty_directory_block(damaged));
   }
+  // What is left behind the second entry is no entry: nothing behind the block is read.
+  auto short_of_four = chunks(1);
+  add_entry(short_of_four, 0, "one", 5, 8), add_entry(short_of_four, 0, "two", 6, 8);
+  store16(short_of_four, 12 + 4, 496);
+  const auto damage = damage_of_chunk(short_of_four, 0);
+  ASSERT_TRUE(damage);
+  EXPECT_EQ(damage->offset, 508U);
+  EXPECT_EQ(damage->text, "no room for an entry at 508 of its chunk");
   auto slash = block;
   slash[8] = std::byte{'/'};
   EXPECT_EQ(damage_of_chunk(slash, 0)->text, "a name with a slash");
