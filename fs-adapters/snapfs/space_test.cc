@@ -2,6 +2,7 @@
 #include <random>
 
 #include "fs-adapters/snapfs/mounted_test.h"
+#include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::snapfs {
 namespace {
@@ -101,6 +102,30 @@ TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
   }
 }
 
+/// Each change of an inode copies a block of records when its generation ends, and operations go on until then.
+TEST_P(FullDisk, InodesInManyBlocksCanBeChanged) {
+  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});
+  Machine m(*disk.store, 512 << 10);
+  m.mount({.data = GetParam(), .dirty_blocks_max = 100'000});
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    constexpr int kFiles = 600;
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(fs.mkdir("d" + std::to_string(i), 0755));
+    for (int i = 0; i < kFiles; ++i) bench::put_file(fs, name_of_file(i), "");
+    (void)fill(fs, 3'000, kFiles);
+    (void)fill(fs, 500, 2 * kFiles);
+    EXPECT_TRUE(fs.sync());
+    for (int i = 0; i < kFiles; ++i) {
+      const auto changed = fs.chmod(name_of_file(i), 0600);
+      ASSERT_TRUE(changed) << i << ": " << changed.error().value;
+    }
+    EXPECT_TRUE(fs.sync());
+    EXPECT_FALSE(m.file_system->snapshots().stopped());
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
 /// A leaf of the map of blocks is copied to where another leaf has the bit, and that one was not to be changed. A
 /// file grows across the end of the first leaf, a generation a block.
 TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
@@ -133,7 +158,10 @@ TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
 
 /// All kinds of operations of several users, none of which may end in anything but success or ENOSPC.
 TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
-  for (std::uint32_t seed = 1; seed < 4; ++seed) {
+  // HEADCRASH_SEEDS=n: so many more, for who has changed something.
+  const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));
+  for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     Disk disk({.device_bytes = 700 << 10, .mkfs = {.block_bytes = seed == 2 ? 1024U : 512U, .id = 2}});
     Machine m(*disk.store, 256 << 10);
     m.mount({.data = GetParam(), .dirty_blocks_max = 40});

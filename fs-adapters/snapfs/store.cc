@@ -309,8 +309,9 @@ void Store::end_operation(Operation& operation) {
   if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
 }
 
+/// A commit gives blocks back: those that have been freed, and those whose records are copied when it comes.
 bool Store::something_deferred() const {
-  return closing_ != nullptr || !open_->freed.empty();
+  return closing_ != nullptr || !open_->freed.empty() || !open_->record_leaves.empty();
 }
 
 /// Blocks without which the generations under way could not be committed.
