@@ -203,7 +203,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
 // To the disk.
 
 VfsResult<void> Store::write_outstanding(Generation& generation) {
-  counters_.metadata_written += generation.outstanding.size();
+  counters_.blocks_written += generation.outstanding.size();
   const std::size_t enough = options_.commits_early ? 1 : 0;
   for (int tries = 0;;) {
     std::vector<BlockAddress> written;

@@ -11,14 +11,8 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-std::vector<std::uint64_t> digests_of(const model::SectorStore& store) {
-  std::vector<std::uint64_t> digests(store.sectors());
-  std::vector<std::byte> bytes(kSectorBytes);
-  for (std::uint64_t lba = 0; lba < digests.size(); ++lba) {
-    EXPECT_TRUE(store.read(lba, bytes));
-    digests[lba] = std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-  return digests;
+std::uint64_t digest_of(std::span<const std::byte> bytes) {
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string text_of(const Result<CheckReport>& report) {
@@ -28,7 +22,7 @@ std::string text_of(const Result<CheckReport>& report) {
 }
 
 TEST(SnapfsKeptChecks, SayWhatChecksSay) {
-  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .id = 3}});
+  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 2048, .id = 3}});
   {
     Machine m(*disk.store);
     m.mount();
@@ -41,19 +35,27 @@ TEST(SnapfsKeptChecks, SayWhatChecksSay) {
   KeptChecks kept;
   std::mt19937 random(5);
   std::vector<std::byte> sector(kSectorBytes);
+  std::vector<std::uint64_t> digests;
+  for (std::uint64_t lba = 0; lba < disk.store->sectors(); ++lba) {
+    EXPECT_TRUE(disk.store->read(lba, sector));
+    digests.push_back(digest_of(sector));
+  }
+  const std::string sound = text_of(check(*disk.store));
+  EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests)), sound);
   std::uint64_t found = 0;
   for (std::uint64_t lba = 0; lba < disk.store->sectors(); ++lba) {
     SCOPED_TRACE(lba);
     EXPECT_TRUE(disk.store->read(lba, sector));
     auto changed = sector;
     changed[random() % sector.size()] ^= std::byte{0x10};
+    const std::uint64_t before = std::exchange(digests[lba], digest_of(changed));
     EXPECT_TRUE(disk.store->write(lba, changed));
-    const auto says = text_of(check(*disk.store));
-    EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests_of(*disk.store))), says);
+    const std::string says = text_of(check(*disk.store));
+    EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests)), says);
+    if (says != sound) ++found;
     EXPECT_TRUE(disk.store->write(lba, sector));
-    const auto before = text_of(check(*disk.store));
-    EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests_of(*disk.store))), before);
-    if (says != before) ++found;
+    digests[lba] = before;
+    EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests)), sound);
   }
   EXPECT_GT(found, 10U);
   EXPECT_GT(kept.known(), 2'000U) << "most sectors are read by no check";

@@ -82,11 +82,11 @@ struct CoreInode : tree::CoreInode {
 };
 
 struct Counters {
-  std::uint64_t commits = 0;           ///< of generations that changed something
-  std::uint64_t blocks_copied = 0;     ///< copy-on-write
-  std::uint64_t metadata_written = 0;  ///< blocks outstanding at commits, but for data
-  std::uint64_t never_written = 0;     ///< dirty blocks of what was made and removed in one generation
-  std::uint64_t most_concurrent = 0;   ///< operations of the old generation when one was spawned
+  std::uint64_t commits = 0;          ///< of generations that changed something
+  std::uint64_t blocks_copied = 0;    ///< copy-on-write
+  std::uint64_t blocks_written = 0;   ///< outstanding at commits, data that is ordered, too
+  std::uint64_t never_written = 0;    ///< dirty blocks of what was made and removed in one generation
+  std::uint64_t most_concurrent = 0;  ///< operations of the old generation when one was spawned
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
