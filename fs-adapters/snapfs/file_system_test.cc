@@ -166,6 +166,34 @@ TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterItsFirstChange) {
   });
 }
 
+/// The time comes while an operation belongs to the generation and has not changed anything yet: it waits for
+/// the disk.
+TEST(SnapfsFileSystem, AGenerationIsCommittedAlthoughItsTimeCameBeforeItsChange) {
+  Disk disk;
+  for (os::TimeNs before = 0; before < 5 * model::kMillisecondNs; before += 250'000) {
+    SCOPED_TRACE(before);
+    Machine m(*disk.store);
+    m.mount({.commit_interval_ns = 1});  // at the syncer's next tick, which is once a second
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      Store& store = m.file_system->snapshots();
+      const auto file = fs.open("f", {.create = true});
+      ASSERT_TRUE(file);
+      EXPECT_TRUE(fs.truncate(*file, 2'000'000));
+      EXPECT_TRUE(fs.pwrite(*file, 1'500'000, bench::bytes_of(std::string(3'000, 'f'))));
+      EXPECT_TRUE(fs.sync());
+      const os::TimeNs tick = (m.executor().now() / model::kSecondNs + 3) * model::kSecondNs;
+      m.executor().sleep_until(tick - before);
+      store.drop_clean();
+      EXPECT_TRUE(fs.pwrite(*file, 1'500'100, bench::bytes_of("changed")));
+      m.executor().sleep_until(tick + 5 * model::kSecondNs);
+      EXPECT_TRUE(store.open_generation().empty());
+      EXPECT_TRUE(fs.close(*file));
+    });
+    m.unmount();
+  }
+}
+
 TEST_P(SnapfsOperations, FsyncCommitsAllThatWasDone) {
   run([&](Vfs& fs) {
     EXPECT_TRUE(fs.mkdir("d", 0755));
