@@ -216,7 +216,9 @@ struct Crashes {
     for (int round = 0; round < 4 && problems.size() < 5; ++round) {
       copy(*image_at_superblock, *scratch);
       for (std::size_t i = from; i < to; ++i)
-        if (random() % 2 == 0) EXPECT_TRUE(scratch->write(disk.log.log[i].lba, disk.log.log[i].bytes));
+        if (random() % 2 == 0) {
+          EXPECT_TRUE(scratch->write(disk.log.log[i].lba, disk.log.log[i].bytes));
+        }
       look_at(*scratch, from,
               "some of the writes " + std::to_string(from) + " to " + std::to_string(to) + ": ");
     }
@@ -229,9 +231,10 @@ struct Crashes {
     for (unsigned mask = 0; mask + 1 < 1U << sectors && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
       for (std::size_t i = 0; i < sectors; ++i)
-        if ((mask >> i & 1U) != 0)
+        if ((mask >> i & 1U) != 0) {
           EXPECT_TRUE(
               scratch->write(write.lba + i, std::span(write.bytes).subspan(i * kSectorBytes, kSectorBytes)));
+        }
       look_at(*scratch, number,
               "sectors " + std::to_string(mask) + " of write " + std::to_string(number) + ": ");
     }
@@ -439,7 +442,7 @@ INSTANTIATE_TEST_SUITE_P(
                             .mount = {.dirty_blocks_max = 12, .drops_in_flight = true},
                             .crowd = true},
                     Control{.name = "unordered_data", .mount = {.data = DataMode::unordered}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST_P(CrashControls, AreSeen) {
   const Control& control = GetParam();

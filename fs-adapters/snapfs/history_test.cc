@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 .mount = {.data = DataMode::copy_on_write, .dirty_blocks_max = 30}},
                     Arrangement{.name = "unordered", .mount = {.data = DataMode::unordered}},
                     Arrangement{.name = "in_place", .mount = {.copy_on_write = false}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST_P(History, OfSeveralUsersAtOnce) {
   // HEADCRASH_SEEDS=n: so many more, for who has changed something.
