@@ -92,6 +92,9 @@ struct CheckOptions {
   /// store, which brings the numbers up to date. Empty: nothing is known, everything is read. What is found
   /// must not depend on it: the lab compares both ways.
   std::span<const std::uint64_t> digests = {};
+  /// What makes them: of the sector that begins with that LBA. For who looks at what would be written. Null: not
+  /// known.
+  std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
 /// May be used for any number of images of its type and may keep its memory between them.

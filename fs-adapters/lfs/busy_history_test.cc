@@ -4,85 +4,20 @@
 // ENOSPC. HEADCRASH_SEEDS=n in the environment: so many seeds more; HEADCRASH_SEEDS_FROM: the first one.
 #include <fmt/format.h>
 
-#include <map>
-#include <random>
-
 #include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/tree/test_ballast.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::lfs {
 namespace {
 
+using tree::bench::Ballast;
 using tree::bench::User;
 
 constexpr std::uint64_t kDeviceBytes = 24 << 20;
 constexpr std::uint64_t kCacheBytes = 1 << 20;
-constexpr std::uint64_t kFullPercent = 90;
 constexpr int kSteps = 600;
 constexpr int kUsers = 3;
-
-/// Keeps the disk full.
-class Ballast {
- public:
-  Ballast(Vfs& fs, std::uint32_t seed) : fs_(&fs), random_(seed) {}
-
-  std::uint64_t full_percent() const {
-    const SpaceStatus space = *fs_->space();
-    return 100 - space.free_bytes * 100 / space.total_bytes;
-  }
-  void fill() {
-    while (full_percent() < kFullPercent && !testing::Test::HasFailure()) make();
-  }
-  void step() {
-    if (full_percent() > kFullPercent) {
-      remove();
-    } else if (full_percent() < kFullPercent) {
-      make();
-    } else {
-      overwrite();
-    }
-  }
-  void moves_to(Vfs& fs) { fs_ = &fs; }
-  void compare() {
-    for (const auto& [number, text] : files_)
-      EXPECT_TRUE(bench::get_file(*fs_, name(number)) == text) << name(number);
-  }
-
- private:
-  static std::string name(int number) { return fmt::format("ballast{}", number); }
-  std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(random_() % n); }
-  auto some() { return std::next(files_.begin(), below(files_.size())); }
-
-  void make() {
-    std::string& text = files_[next_];
-    text.assign(1 + below(40'000), static_cast<char>('a' + below(26)));
-    bench::put_file(*fs_, name(next_++), text);
-  }
-  void remove() {
-    const auto one = some();
-    EXPECT_TRUE(fs_->unlink(name(one->first)));
-    files_.erase(one);
-  }
-  void overwrite() {
-    auto& [number, text] = *some();
-    const std::size_t at = below(text.size());
-    const std::string part(std::min<std::size_t>(1 + below(5'000), text.size() - at),
-                           static_cast<char>('A' + below(26)));
-    text.replace(at, part.size(), part);
-    const auto file = fs_->open(name(number), {});
-    ASSERT_TRUE(file);
-    EXPECT_TRUE(fs_->pwrite(*file, at, bench::bytes_of(part)));
-    if (below(8) == 0) {
-      EXPECT_TRUE(fs_->fsync(*file));
-    }
-    EXPECT_TRUE(fs_->close(*file));
-  }
-
-  Vfs* fs_;
-  std::mt19937 random_;
-  std::map<int, std::string> files_;
-  int next_ = 0;
-};
 
 void live_on_a_full_disk(std::uint32_t seed) {
   bench::Disk disk(
@@ -120,7 +55,7 @@ void live_on_a_full_disk(std::uint32_t seed) {
   });
   m.executor().run();
   if (testing::Test::HasFailure()) return;
-  EXPECT_GE(least_full, kFullPercent - 4);
+  EXPECT_GE(least_full, Ballast::kFullPercent - 4);
   EXPECT_GT(m.file_system->log().counters().segments_cleaned, 100U);
   EXPECT_GT(m.file_system->log().counters().blocks_moved, 1000U);
   m.unmount();

@@ -3,31 +3,186 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <optional>
+#include <utility>
 
 #include "fs-adapters/lfs/image_reader.h"
 
 namespace headcrash::lfs {
-namespace {
+class Checker::State {
+  /// Who a run of sectors belongs to.
+  struct Owner {
+    Content content = Content::data;
+    InodeNumber inode = 0;
+    std::uint32_t version = 0;
+    std::uint32_t index = 0;
+    std::uint32_t sectors = 0;
+  };
 
-/// Who a run of sectors belongs to.
-struct Owner {
-  Content content = Content::data;
-  InodeNumber inode = 0;
-  std::uint32_t version = 0;
-  std::uint32_t index = 0;
-  std::uint32_t sectors = 0;
-};
+  /// An inode as it was read, or why it could not be.
+  struct KeptInode {
+    MapEntry entry;
+    Sources sources;
+    std::optional<Inode> inode;
+    std::string problem;
+    struct Owned {
+      SectorAddress address = 0;
+      Owner owner;
+    };
+    std::vector<Owned> blocks;
+    std::string pointer_problem;
+    struct Names {
+      Sources sources;
+      std::vector<NamedInode> names;
+      std::string problem;
+    };
+    std::optional<Names> names;  ///< of a directory, when somebody has asked
 
-class Checker {
+    // Of one comparison.
+    std::uint32_t links = 0;
+    bool has_parent = false;
+  };
+
+  struct KeptSegment {
+    Sources sources;
+    std::vector<ImageReader::Described> described;
+    std::string problem;
+  };
+
  public:
-  explicit Checker(const ImageReader& reader) : r_(reader), s_(reader.superblock()) {
-    live_.resize(s_.segments);
-    used_.resize(std::size_t{s_.segments} * s_.segment_sectors);
+  Result<CheckReport> check(const model::SectorStore& store, const Contents& contents) {
+    store_.show(store);
+    contents_ = &contents;
+    if (!contents.known()) forget();
+    const auto anew = open();
+    if (!anew) {
+      forget();
+      return pass_on(anew);
+    }
+    bool changed = *anew || !has_report_;
+    if (changed) list_inodes();
+    changed = refresh_inodes() || changed;
+    changed = refresh_segments() || changed;
+    if (changed) compare();
+    has_report_ = true;
+    return report_;
   }
 
-  CheckReport run() {
+ private:
+  // What is kept of the image.
+
+  void forget() {
+    if (reader_) clear();
+    reader_.reset();
+    inodes_.clear();
+    segments_.clear();
+    allocated_.clear();
+    has_report_ = false;
+  }
+
+  Result<bool> open() {
+    if (reader_) {
+      auto changed = reader_->refresh(*contents_);
+      if (changed) return changed;
+      forget();
+    }
+    auto reader = ImageReader::open(store_, *contents_);
+    if (!reader) return pass_on(reader);
+    reader_.emplace(*std::move(reader));
+    const Superblock& s = superblock();
+    inodes_.resize(s.inodes);
+    segments_.resize(s.segments);
+    live_.assign(s.segments, 0);
+    used_.resize(std::size_t{s.segments} * s.segment_sectors);
+    owner_at_.resize(used_.size());
+    return true;
+  }
+
+  void list_inodes() {
+    std::swap(allocated_, before_);
+    allocated_.clear();
+    for (InodeNumber number = 0; number < superblock().inodes; ++number)
+      if (r().map()[number].allocated()) allocated_.push_back(number);
+    for (const InodeNumber number : before_)
+      if (!r().map()[number].allocated()) inodes_[number].reset();
+  }
+
+  /// Whether any came out otherwise.
+  bool refresh_inodes() {
+    bool changed = false;
+    for (const InodeNumber number : allocated_) {
+      auto& kept = inodes_[number];
+      if (kept && kept->entry == r().map()[number] && kept->sources.unchanged(*contents_)) {
+        if (!kept->names || kept->names->sources.unchanged(*contents_)) continue;
+        kept->names.reset();
+      } else {
+        kept = std::make_unique<KeptInode>(read_inode(number));
+      }
+      changed = true;
+    }
+    return changed;
+  }
+
+  KeptInode read_inode(InodeNumber number) {
+    store_.begin();
+    KeptInode kept{.entry = r().map()[number]};
+    auto inode = r().inode(number);
+    if (!inode) {
+      kept.problem = inode.error().message();
+    } else {
+      const auto done = r().each_block(*inode, [&](const ImageReader::Block& block) {
+        kept.blocks.push_back({block.address,
+                               {static_cast<Content>(block.id.level), number, inode->version, block.id.index,
+                                block.bytes / kSectorBytes}});
+      });
+      if (!done) kept.pointer_problem = done.error().message();
+      kept.inode = *inode;
+    }
+    kept.sources = store_.sources(*contents_);
+    return kept;
+  }
+
+  const KeptInode::Names& names_of(KeptInode& directory) {
+    if (directory.names) return *directory.names;
+    store_.begin();
+    KeptInode::Names kept;
+    auto names = r().entries(*directory.inode);
+    if (names)
+      kept.names = *std::move(names);
+    else
+      kept.problem = names.error().message();
+    kept.sources = store_.sources(*contents_);
+    return directory.names.emplace(std::move(kept));
+  }
+
+  bool refresh_segments() {
+    bool changed = false;
+    for (auto& segment : segments_) {
+      if (!segment || segment->sources.unchanged(*contents_)) continue;
+      segment.reset();
+      changed = true;
+    }
+    return changed;
+  }
+
+  const KeptSegment& segment(SegmentNumber number) {
+    auto& kept = segments_[number];
+    if (kept) return *kept;
+    kept = std::make_unique<KeptSegment>();
+    store_.begin();
+    auto described = r().summaries(number);
+    if (described)
+      kept->described = *std::move(described);
+    else
+      kept->problem = described.error().message();
+    kept->sources = store_.sources(*contents_);
+    return *kept;
+  }
+
+  // What the parts say of each other.
+
+  void compare() {
+    clear();
     look_at_inodes();
     look_at_tables();
     look_at_names();
@@ -35,76 +190,96 @@ class Checker {
     look_at_segments();
     look_at_summaries();
     look_at_totals();
-    return std::move(report_);
   }
 
- private:
+  void clear() {
+    report_ = {};
+    addresses_ = inodes_found_ = 0;
+    summary_findings_ = false;
+    for (const auto& [address, owner] : owners_) {
+      const std::size_t first = address - superblock().first_segment;
+      owner_at_[first] = 0;
+      std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), owner.sectors, std::uint8_t{0});
+    }
+    owners_.clear();
+    std::fill(live_.begin(), live_.end(), 0);
+    for (const InodeNumber number : allocated_)
+      if (inodes_[number]) inodes_[number]->links = 0, inodes_[number]->has_parent = false;
+  }
+
   void find(FindingKind kind, std::string text) {
     if (report_.findings.size() < CheckReport::kFindingsMax)
       report_.findings.push_back({kind, std::move(text)});
   }
 
   void own(SectorAddress address, const Owner& owner, std::uint32_t bytes) {
-    live_[s_.segment_of(address)] += bytes;
+    live_[superblock().segment_of(address)] += bytes;
     bool twice = false;
-    const std::size_t first = address - s_.first_segment;
+    const std::size_t first = address - superblock().first_segment;
     for (std::size_t i = first; i < first + owner.sectors; ++i) {
-      twice = twice || used_[i];
-      used_[i] = true;
+      twice = twice || used_[i] != 0;
+      used_[i] = 1;
     }
     if (twice && owner.content != Content::inodes)
       find(FindingKind::doubly_used, fmt::format("sectors {} to {}, here by inode {}, block {} of kind {}",
                                                  address, address + owner.sectors - 1, owner.inode,
                                                  owner.index, static_cast<int>(owner.content)));
-    if (!owners_.emplace(address, owner).second && owner.content != Content::inodes)
+    owners_.emplace_back(address, owner);
+    if (owner_at_[first] == 0) {
+      owner_at_[first] = static_cast<std::uint32_t>(owners_.size());
+      ++addresses_;
+    } else if (owner.content != Content::inodes) {
       find(FindingKind::doubly_used, fmt::format("address {}", address));
+    }
+  }
+  /// Of the blocks that begin there the first one; null: none does.
+  const Owner* owner_of(SectorAddress address) const {
+    const std::size_t at = address - superblock().first_segment;
+    return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second : nullptr;
   }
 
   void look_at_inodes() {
-    for (InodeNumber number = 0; number < s_.inodes; ++number) {
-      const MapEntry& entry = r_.map()[number];
-      if (!entry.allocated()) continue;
-      auto inode = r_.inode(number);
-      if (!inode) {
-        find(FindingKind::inode, inode.error().message());
+    for (const InodeNumber number : allocated_) {
+      const KeptInode& kept = *inodes_[number];
+      if (!kept.inode) {
+        find(FindingKind::inode, kept.problem);
         continue;
       }
-      if (inode->version != entry.version)
+      const Inode& inode = *kept.inode;
+      ++inodes_found_;
+      if (inode.version != kept.entry.version)
         find(FindingKind::inode,
-             fmt::format("inode {}: version {}, in the map {}", number, inode->version, entry.version));
-      if (!inode->is_directory() && !inode->is_regular() && !inode->is_symlink())
-        find(FindingKind::inode, fmt::format("inode {}: mode {:o}", number, inode->mode));
-      if (inode->size_bytes > s_.file_bytes_max())
-        find(FindingKind::inode, fmt::format("inode {}: {} bytes", number, inode->size_bytes));
-      own_inode_sector(entry.address);
-      own_blocks(*inode);
-      (inode->is_directory() ? report_.directories : report_.files)++;
-      inodes_.emplace(number, *inode);
+             fmt::format("inode {}: version {}, in the map {}", number, inode.version, kept.entry.version));
+      if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
+        find(FindingKind::inode, fmt::format("inode {}: mode {:o}", number, inode.mode));
+      if (inode.size_bytes > superblock().file_bytes_max())
+        find(FindingKind::inode, fmt::format("inode {}: {} bytes", number, inode.size_bytes));
+      own_inode_sector(kept.entry.address);
+      own_blocks(kept);
+      (inode.is_directory() ? report_.directories : report_.files)++;
     }
   }
 
   /// Inodes share sectors with each other, and with nothing else.
   void own_inode_sector(SectorAddress address) {
-    const auto known = owners_.find(address);
-    if (known != owners_.end() && known->second.content == Content::inodes) {
-      live_[s_.segment_of(address)] += kInodeBytes;
+    const Owner* const known = owner_of(address);
+    if (known != nullptr && known->content == Content::inodes) {
+      live_[superblock().segment_of(address)] += kInodeBytes;
       return;
     }
-    if (used_[address - s_.first_segment])
+    if (used_[address - superblock().first_segment] != 0)
       find(FindingKind::doubly_used, fmt::format("sector {} of inodes", address));
     own(address, {.content = Content::inodes, .sectors = 1}, kInodeBytes);
   }
 
-  void own_blocks(const Inode& inode) {
+  void own_blocks(const KeptInode& kept) {
+    const Inode& inode = *kept.inode;
     std::uint32_t sectors = 0;
-    const auto done = r_.each_block(inode, [&](const ImageReader::Block& block) {
-      const std::uint32_t own_sectors = block.bytes / kSectorBytes;
-      sectors += own_sectors;
-      own(block.address,
-          {static_cast<Content>(block.id.level), inode.number, inode.version, block.id.index, own_sectors},
-          block.bytes);
-    });
-    if (!done) return find(FindingKind::pointer, done.error().message());
+    for (const auto& [address, owner] : kept.blocks) {
+      sectors += owner.sectors;
+      own(address, owner, owner.sectors * kSectorBytes);
+    }
+    if (!kept.pointer_problem.empty()) return find(FindingKind::pointer, kept.pointer_problem);
     if (sectors != inode.sectors)
       find(FindingKind::pointer,
            fmt::format("inode {}: {} sectors, it says {}", inode.number, sectors, inode.sectors));
@@ -113,31 +288,39 @@ class Checker {
   void look_at_tables() {
     const auto table = [&](const std::vector<SectorAddress>& blocks, Content content) {
       for (std::uint32_t i = 0; i < blocks.size(); ++i)
-        if (blocks[i] != 0) own(blocks[i], {content, 0, 0, i, s_.block_sectors()}, s_.block_bytes);
+        if (blocks[i] != 0)
+          own(blocks[i], {content, 0, 0, i, superblock().block_sectors()}, superblock().block_bytes);
     };
-    table(r_.checkpoint().map_blocks, Content::inode_map);
-    table(r_.checkpoint().usage_blocks, Content::usage);
+    table(r().checkpoint().map_blocks, Content::inode_map);
+    table(r().checkpoint().usage_blocks, Content::usage);
+  }
+
+  /// Null: there is none of that number.
+  KeptInode* found(InodeNumber number) {
+    KeptInode* const kept = number < inodes_.size() ? inodes_[number].get() : nullptr;
+    return kept != nullptr && kept->inode ? kept : nullptr;
   }
 
   void look_at_names() {
-    if (!inodes_.contains(kRootInode) || !inodes_.at(kRootInode).is_directory())
+    KeptInode* const root = found(kRootInode);
+    if (root == nullptr || !root->inode->is_directory())
       return find(FindingKind::inode, "there is no root directory");
     std::vector<std::pair<InodeNumber, InodeNumber>> to_see{{kRootInode, kRootInode}};
-    parents_.emplace(kRootInode, kRootInode);
+    root->has_parent = true;
     while (!to_see.empty()) {
       const auto [number, parent] = to_see.back();
       to_see.pop_back();
-      const auto names = r_.entries(inodes_.at(number));
-      if (!names) {
-        find(FindingKind::name, names.error().message());
+      const KeptInode::Names& kept = names_of(*found(number));
+      if (!kept.problem.empty()) {
+        find(FindingKind::name, kept.problem);
         continue;
       }
-      look_at_dots(number, parent, *names);
-      for (const NamedInode& one : *names) {
+      look_at_dots(number, parent, kept.names);
+      for (const NamedInode& one : kept.names) {
         if (one.name == "." || one.name == "..") continue;
-        if (look_at_name(number, one) && inodes_.at(one.inode).is_directory() &&
-            parents_.emplace(one.inode, number).second)
-          to_see.emplace_back(one.inode, number);
+        KeptInode* const target = look_at_name(number, one);
+        if (target == nullptr || !target->inode->is_directory()) continue;
+        if (!std::exchange(target->has_parent, true)) to_see.emplace_back(one.inode, number);
       }
     }
   }
@@ -146,31 +329,33 @@ class Checker {
     const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
                        names[1].name == ".." && names[1].inode == parent;
     if (!right) find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\"", number));
-    ++links_[number];
-    if (number != kRootInode) ++links_[parent];
-    if (number == kRootInode) ++links_[number];
+    ++found(number)->links;
+    ++found(parent)->links;
   }
 
-  bool look_at_name(InodeNumber directory, const NamedInode& one) {
-    const auto target = inodes_.find(one.inode);
-    if (target == inodes_.end()) {
+  /// Null: the name leads nowhere.
+  KeptInode* look_at_name(InodeNumber directory, const NamedInode& one) {
+    KeptInode* const target = found(one.inode);
+    if (target == nullptr) {
       find(FindingKind::name, fmt::format("directory {}: '{}' leads to inode {}, which is none", directory,
                                           one.name, one.inode));
-      return false;
+      return nullptr;
     }
-    if (tree::entry_type(target->second.mode) != one.type)
+    if (tree::entry_type(target->inode->mode) != one.type)
       find(FindingKind::name, fmt::format("directory {}: '{}' is of another type", directory, one.name));
-    if (target->second.is_directory() && parents_.contains(one.inode))
+    if (target->inode->is_directory() && target->has_parent)
       find(FindingKind::name, fmt::format("directory {}: '{}' has another name", directory, one.name));
-    ++links_[one.inode];
-    return true;
+    ++target->links;
+    return target;
   }
 
   void look_at_links() {
-    for (const auto& [number, inode] : inodes_) {
-      const auto counted = links_.find(number);
-      const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
-      if (links == 0 && inode.links == 0 && r_.map()[number].unlinked) continue;  // open when it was unlinked
+    for (const InodeNumber number : allocated_) {
+      const KeptInode* const kept = found(number);
+      if (kept == nullptr) continue;
+      const Inode& inode = *kept->inode;
+      const std::uint32_t links = kept->links;
+      if (links == 0 && inode.links == 0 && kept->entry.unlinked) continue;  // open when it was unlinked
       if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
       else if (links != inode.links)
@@ -179,9 +364,9 @@ class Checker {
   }
 
   void look_at_segments() {
-    const Checkpoint& c = r_.checkpoint();
-    for (SegmentNumber i = 0; i < s_.segments; ++i) {
-      const SegmentUsage& usage = r_.usage()[i];
+    const Checkpoint& c = r().checkpoint();
+    for (SegmentNumber i = 0; i < superblock().segments; ++i) {
+      const SegmentUsage& usage = r().usage()[i];
       if (usage.live_bytes != live_[i])
         find(FindingKind::usage,
              fmt::format("segment {}: {} live bytes, the table says {}", i, live_[i], usage.live_bytes));
@@ -195,50 +380,29 @@ class Checker {
 
   void look_at_summaries() {
     std::uint32_t described = 0;
-    for (SegmentNumber i = 0; i < s_.segments; ++i) {
+    for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       if (live_[i] == 0) continue;
-      const auto bytes = r_.segment(i);
-      if (!bytes) {
-        find(FindingKind::summary, bytes.error().message());
-        continue;
-      }
-      described += described_in(i, *bytes);
+      const KeptSegment& kept = segment(i);
+      if (!kept.problem.empty()) find(FindingKind::summary, kept.problem);
+      for (const auto& [address, entry] : kept.described) described += described_by(entry, address);
     }
-    if (described < owners_.size() && !summary_findings_)
+    if (described < addresses_ && !summary_findings_)
       find(FindingKind::summary,
-           fmt::format("{} of {} live blocks are in no summary", owners_.size() - described, owners_.size()));
-  }
-
-  std::uint32_t described_in(SegmentNumber number, std::span<const std::byte> bytes) {
-    std::uint32_t described = 0;
-    std::uint64_t last = 0;
-    for (std::uint32_t at = 0; at < s_.segment_sectors;) {
-      const auto summary =
-          decode_summary(bytes.subspan(std::size_t{at} * kSectorBytes), s_, s_.segment_sectors - at);
-      if (!summary || summary->sequence <= last) break;  // the segment's life before
-      last = summary->sequence;
-      SectorAddress address = s_.segment_start(number) + at + summary->summary_sectors();
-      for (const SummaryEntry& entry : summary->entries) {
-        described += described_by(entry, address);
-        address += entry.sectors;
-      }
-      at += summary->sectors;
-    }
-    return described;
+           fmt::format("{} of {} live blocks are in no summary", addresses_ - described, addresses_));
   }
 
   std::uint32_t described_by(const SummaryEntry& entry, SectorAddress address) {
     if (entry.content == Content::inodes) {
       std::uint32_t count = 0;
       for (std::uint32_t i = 0; i < entry.sectors; ++i) {
-        const auto owner = owners_.find(address + i);
-        if (owner != owners_.end() && owner->second.content == Content::inodes) ++count;
+        const Owner* const owner = owner_of(address + i);
+        if (owner != nullptr && owner->content == Content::inodes) ++count;
       }
       return count;
     }
-    const auto owner = owners_.find(address);
-    if (owner == owners_.end()) return 0;
-    const Owner& o = owner->second;
+    const Owner* const owner = owner_of(address);
+    if (owner == nullptr) return 0;
+    const Owner& o = *owner;
     const bool right = o.content == entry.content && o.index == entry.index && o.sectors == entry.sectors &&
                        (!entry.of_file() || (o.inode == entry.inode && o.version == entry.version));
     if (!right) {
@@ -252,33 +416,47 @@ class Checker {
   }
 
   void look_at_totals() {
-    const Checkpoint& c = r_.checkpoint();
+    const Checkpoint& c = r().checkpoint();
     for (const std::uint32_t bytes : live_) report_.live_bytes += bytes;
     report_.clean = c.clean;
     if (c.live_bytes != report_.live_bytes)
       find(FindingKind::totals, fmt::format("{} live bytes, it says {}", report_.live_bytes, c.live_bytes));
-    if (c.files != inodes_.size())
-      find(FindingKind::totals, fmt::format("{} files, it says {}", inodes_.size(), c.files));
-    const auto clean = std::count_if(r_.usage().begin(), r_.usage().end(), [](const SegmentUsage& usage) {
+    if (c.files != inodes_found_)
+      find(FindingKind::totals, fmt::format("{} files, it says {}", inodes_found_, c.files));
+    const auto clean = std::count_if(r().usage().begin(), r().usage().end(), [](const SegmentUsage& usage) {
       return usage.state == SegmentState::clean;
     });
     if (clean != c.clean_segments)
       find(FindingKind::totals, fmt::format("{} clean segments, it says {}", clean, c.clean_segments));
   }
 
-  const ImageReader& r_;
-  const Superblock& s_;
+  const ImageReader& r() const { return *reader_; }
+  const Superblock& superblock() const { return reader_->superblock(); }
+
+  NotedStore store_;
+  const Contents* contents_ = nullptr;  ///< of what is checked now
+  std::optional<ImageReader> reader_;
+  std::vector<InodeNumber> allocated_, before_;
+  std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< by number
+  std::vector<std::unique_ptr<KeptSegment>> segments_;  ///< by number
+  bool has_report_ = false;
   CheckReport report_;
-  std::map<InodeNumber, Inode> inodes_;
-  std::map<InodeNumber, InodeNumber> parents_;
-  std::unordered_map<InodeNumber, std::uint32_t> links_;
-  std::unordered_map<SectorAddress, Owner> owners_;
-  std::vector<std::uint32_t> live_;
-  std::vector<bool> used_;
+
+  // Of one comparison.
+  std::vector<std::pair<SectorAddress, Owner>> owners_;
+  std::vector<std::uint32_t> owner_at_;  ///< by sector of the log: 1 + index of the first that begins there
+  std::vector<std::uint8_t> used_;       ///< by sector of the log
+  std::uint32_t addresses_ = 0;          ///< different ones in `owners_`
+  std::size_t inodes_found_ = 0;
+  std::vector<std::uint32_t> live_;  ///< by segment
   bool summary_findings_ = false;
 };
 
-}  // namespace
+Checker::Checker() : state_(std::make_unique<State>()) {}
+Checker::~Checker() = default;
+Result<CheckReport> Checker::check(const model::SectorStore& store, const Contents& contents) {
+  return state_->check(store, contents);
+}
 
 std::string_view name_of(FindingKind kind) {
   static constexpr std::array<std::string_view, 11> kNames = {
@@ -295,9 +473,7 @@ std::string CheckReport::text() const {
 }
 
 Result<CheckReport> check(const model::SectorStore& store) {
-  const auto reader = ImageReader::open(store);
-  if (!reader) return pass_on(reader);
-  return Checker(*reader).run();
+  return Checker().check(store);
 }
 
 }  // namespace headcrash::lfs

@@ -4,11 +4,17 @@
 // and the summaries' words about each live block. A file system that was unmounted or recovered has no
 // finding at all, and neither has a disk at any moment of its life: what a checkpoint names is not written
 // over before the next one is durable.
+//
+// Who checks one state after the other has a Checker and tells it what the sectors hold: an inode with its
+// blocks, a directory's names, a segment's summaries are read again only where their sectors hold something
+// else. All of them are compared with each other again whenever any of it is another.
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/lfs/contents.h"
 #include "fs-adapters/lfs/format.h"
 #include "plugin/model/store.h"
 
@@ -44,7 +50,24 @@ struct CheckReport {
   std::string text() const;  ///< a line each
 };
 
-/// An Error: there is no file system, or no checkpoint, to be checked.
+class Checker {
+ public:
+  Checker();
+  ~Checker();
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
+
+  /// `contents` of `store`; equal digests mean equal bytes as long as the checker lives. When nothing is known
+  /// everything is read. What is found does not depend on it. An Error: there is no file system, or no
+  /// checkpoint, to be checked.
+  Result<CheckReport> check(const model::SectorStore& store, const Contents& contents = {});
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+/// Of one image. Errors as above.
 Result<CheckReport> check(const model::SectorStore& store);
 
 }  // namespace headcrash::lfs

@@ -108,6 +108,7 @@ struct Superblock {
   /// Bytes that a block of a file of that size takes in the log: less than a block only where it is the last
   /// one of a file without index blocks.
   std::uint32_t stored_bytes(std::uint64_t size_bytes, BlockId block) const;
+  bool operator==(const Superblock&) const = default;
 };
 
 std::vector<std::byte> encode(const Superblock& superblock);  ///< a sector
@@ -231,6 +232,7 @@ struct Checkpoint {
   std::vector<SectorAddress> usage_blocks;
 
   static std::uint32_t sectors_for(std::uint32_t map_blocks, std::uint32_t usage_blocks);
+  bool operator==(const Checkpoint&) const = default;
 };
 std::vector<std::byte> encode(const Checkpoint& checkpoint, const Superblock& superblock);
 std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> bytes, const Superblock& superblock);

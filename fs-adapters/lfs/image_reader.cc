@@ -14,6 +14,25 @@ namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
+Result<Superblock> superblock_of(const model::SectorStore& store) {
+  if (store.sectors() <= kSuperblockAddress) return fail("lfs", "the device is too small");
+  std::array<std::byte, kSectorBytes> sector;
+  if (auto got = store.read(kSuperblockAddress, sector); !got) return pass_on(got);
+  return decode_superblock(sector, store.sectors());
+}
+
+Result<Checkpoint> checkpoint_of(const model::SectorStore& store, const Superblock& superblock) {
+  std::array<std::optional<Checkpoint>, 2> found;
+  std::vector<std::byte> bytes(std::size_t{superblock.checkpoint_sectors} * kSectorBytes);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (auto got = store.read(superblock.checkpoints[i], bytes); !got) return pass_on(got);
+    found[i] = decode_checkpoint(bytes, superblock);
+  }
+  auto checkpoint = newest(std::move(found[0]), std::move(found[1]));
+  if (!checkpoint) return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
+  return *std::move(checkpoint);
+}
+
 std::string subject(InodeNumber number) {
   return fmt::format("lfs inode {}", number);
 }
@@ -25,47 +44,75 @@ std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Ch
   return one;
 }
 
-Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
-  if (store.sectors() <= kSuperblockAddress) return fail("lfs", "the device is too small");
-  std::vector<std::byte> sector(kSectorBytes);
-  if (auto got = store.read(kSuperblockAddress, sector); !got) return pass_on(got);
-  const auto superblock = decode_superblock(sector, store.sectors());
+Result<Checkpoint> newest_checkpoint(const model::SectorStore& store) {
+  const auto superblock = superblock_of(store);
+  if (!superblock) return pass_on(superblock);
+  return checkpoint_of(store, *superblock);
+}
+
+Result<ImageReader> ImageReader::open(const model::SectorStore& store, const Contents& contents) {
+  const auto superblock = superblock_of(store);
   if (!superblock) return pass_on(superblock);
   ImageReader reader(store, *superblock);
-  if (auto loaded = reader.load(); !loaded) return pass_on(loaded);
+  if (auto loaded = reader.load(contents); !loaded) return pass_on(loaded);
   return reader;
 }
 
-Result<void> ImageReader::load() {
-  std::array<std::optional<Checkpoint>, 2> found;
-  std::vector<std::byte> bytes(std::size_t{superblock_.checkpoint_sectors} * kSectorBytes);
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (auto got = store_->read(superblock_.checkpoints[i], bytes); !got) return got;
-    found[i] = decode_checkpoint(bytes, superblock_);
-  }
-  auto checkpoint = newest(std::move(found[0]), std::move(found[1]));
-  if (!checkpoint) return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
+Result<bool> ImageReader::refresh(const Contents& contents) {
+  const auto superblock = superblock_of(*store_);
+  if (!superblock) return pass_on(superblock);
+  if (!(*superblock == superblock_)) return fail("lfs", "this is another file system");
+  return load(contents);
+}
+
+Result<bool> ImageReader::fetch(Known& known, SectorAddress address, const Contents& contents,
+                                std::string_view table, std::uint32_t number) {
+  const std::uint32_t sectors = superblock_.block_sectors();
+  if (!superblock_.holds(address, sectors))
+    return fail("lfs", fmt::format("address {} is in no segment", address));
+  if (known.address == address && known.sources.unchanged(contents)) return false;
+  known = {address, Sources({{address, sectors}}, true, contents)};
+  block_.resize(superblock_.block_bytes);
+  if (auto got = store_->read(address, block_); !got) return pass_on(got);
+  if (!table_block_intact(block_, superblock_))
+    return fail(std::string(table), fmt::format("block {} is damaged", number));
+  return true;
+}
+
+Result<bool> ImageReader::load(const Contents& contents) {
+  auto checkpoint = checkpoint_of(*store_, superblock_);
+  if (!checkpoint) return pass_on(checkpoint);
+  bool changed = !(*checkpoint == checkpoint_) || map_known_.empty();
   checkpoint_ = std::move(*checkpoint);
+  const auto entries = [](std::uint32_t block, std::uint32_t in_a_block, std::uint32_t all) {
+    return std::pair(block * in_a_block, std::min(all, (block + 1) * in_a_block));
+  };
   map_.resize(superblock_.inodes);
-  const std::uint32_t per_block = superblock_.map_entries_per_block();
+  map_known_.resize(superblock_.map_blocks());
   for (std::uint32_t i = 0; i < superblock_.map_blocks(); ++i) {
-    if (checkpoint_.map_blocks[i] == 0) continue;
-    const auto block = block_at(checkpoint_.map_blocks[i], superblock_.block_bytes);
-    if (!block) return pass_on(block);
-    if (!table_block_intact(*block, superblock_)) return fail("lfs inode map", fmt::format("block {}", i));
-    for (std::uint32_t k = 0; k < per_block && i * per_block + k < superblock_.inodes; ++k)
-      map_[i * per_block + k] = decode_map_entry(std::span(*block).subspan(std::size_t{k} * kMapEntryBytes));
+    const auto [first, end] = entries(i, superblock_.map_entries_per_block(), superblock_.inodes);
+    if (checkpoint_.map_blocks[i] == 0) {
+      if (map_known_[i].address != 0) std::fill(map_.begin() + first, map_.begin() + end, MapEntry{});
+      map_known_[i] = {};
+      continue;
+    }
+    const auto anew = fetch(map_known_[i], checkpoint_.map_blocks[i], contents, "lfs inode map", i);
+    if (!anew) return pass_on(anew);
+    changed = changed || *anew;
+    for (std::uint32_t n = first; *anew && n < end; ++n)
+      map_[n] = decode_map_entry(std::span(block_).subspan(std::size_t{n - first} * kMapEntryBytes));
   }
   usage_.resize(superblock_.segments);
-  const std::uint32_t usages = superblock_.usage_entries_per_block();
+  usage_known_.resize(superblock_.usage_blocks());
   for (std::uint32_t i = 0; i < superblock_.usage_blocks(); ++i) {
-    const auto block = block_at(checkpoint_.usage_blocks[i], superblock_.block_bytes);
-    if (!block) return pass_on(block);
-    if (!table_block_intact(*block, superblock_)) return fail("lfs usage table", fmt::format("block {}", i));
-    for (std::uint32_t k = 0; k < usages && i * usages + k < superblock_.segments; ++k)
-      usage_[i * usages + k] = decode_usage(std::span(*block).subspan(std::size_t{k} * kUsageEntryBytes));
+    const auto [first, end] = entries(i, superblock_.usage_entries_per_block(), superblock_.segments);
+    const auto anew = fetch(usage_known_[i], checkpoint_.usage_blocks[i], contents, "lfs usage table", i);
+    if (!anew) return pass_on(anew);
+    changed = changed || *anew;
+    for (std::uint32_t n = first; *anew && n < end; ++n)
+      usage_[n] = decode_usage(std::span(block_).subspan(std::size_t{n - first} * kUsageEntryBytes));
   }
-  return {};
+  return changed;
 }
 
 Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address, std::uint32_t bytes) const {
@@ -76,10 +123,31 @@ Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address, std:
   return block;
 }
 
-Result<std::vector<std::byte>> ImageReader::segment(SegmentNumber number) const {
-  std::vector<std::byte> bytes(superblock_.segment_bytes());
-  if (auto got = store_->read(superblock_.segment_start(number), bytes); !got) return pass_on(got);
-  return bytes;
+Result<std::vector<ImageReader::Described>> ImageReader::summaries(SegmentNumber number) const {
+  std::vector<Described> all;
+  std::vector<std::byte> bytes;
+  std::uint64_t last = 0;
+  for (std::uint32_t at = 0; at < superblock_.segment_sectors;) {
+    const SectorAddress start = superblock_.segment_start(number) + at;
+    const std::uint32_t room = superblock_.segment_sectors - at;
+    bytes.resize(kSectorBytes);
+    if (auto got = store_->read(start, bytes); !got) return pass_on(got);
+    const auto own = lfs::summary_sectors(bytes, superblock_);
+    if (!own || *own > room) break;
+    bytes.resize(std::size_t{*own} * kSectorBytes);
+    if (*own > 1)
+      if (auto got = store_->read(start, bytes); !got) return pass_on(got);
+    const auto summary = decode_summary(bytes, superblock_, room);
+    if (!summary || summary->sequence <= last) break;
+    last = summary->sequence;
+    SectorAddress address = start + summary->summary_sectors();
+    for (const SummaryEntry& entry : summary->entries) {
+      all.push_back({address, entry});
+      address += entry.sectors;
+    }
+    at += summary->sectors;
+  }
+  return all;
 }
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/lfs/contents.h"
 #include "fs-adapters/lfs/format.h"
 #include "plugin/model/store.h"
 
@@ -21,8 +22,12 @@ struct NamedInode {
 
 class ImageReader {
  public:
-  /// The store must live as long. Map and usage table are read here.
-  static Result<ImageReader> open(const model::SectorStore& store);
+  /// The store must live as long. Map and usage table are read here. `contents`: of the store, for refresh().
+  static Result<ImageReader> open(const model::SectorStore& store, const Contents& contents = {});
+  /// Reads again what the store holds now, but for those blocks of map and usage table of which `contents`
+  /// says that they are as they were read. Whether anything came out otherwise than it was. An Error, after
+  /// which the reader is of no use: as from open(), and there is another superblock.
+  Result<bool> refresh(const Contents& contents);
 
   const Superblock& superblock() const { return superblock_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
@@ -48,8 +53,13 @@ class ImageReader {
   /// Fewer bytes only at the end of the file; holes are zeroes.
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
-  /// A segment's bytes.
-  Result<std::vector<std::byte>> segment(SegmentNumber number) const;
+  /// The summaries that lie one behind the other from the segment's start on, as long as their sequence
+  /// numbers rise: behind them is what the segment held in its life before.
+  struct Described {
+    SectorAddress address = 0;
+    SummaryEntry entry;
+  };
+  Result<std::vector<Described>> summaries(SegmentNumber number) const;
 
   /// Everything below the root, a directory before what is in it; an inode with several names comes as often.
   struct Found {
@@ -61,7 +71,15 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
-  Result<void> load();
+  /// A block of a table.
+  struct Known {
+    SectorAddress address = 0;
+    Sources sources;
+  };
+  Result<bool> load(const Contents& contents);
+  /// Reads the block, and says whether its entries have to be taken from it.
+  Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents, std::string_view table,
+                     std::uint32_t number);
   /// Without "." and "..".
   Result<std::vector<NamedInode>> names(std::uint64_t directory) const;
   Result<std::vector<std::byte>> block_at(SectorAddress address, std::uint32_t bytes) const;
@@ -73,7 +91,12 @@ class ImageReader {
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
+  std::vector<Known> map_known_, usage_known_;  ///< by block
+  std::vector<std::byte> block_;
 };
+
+/// Of the file system that is there. Errors: as ImageReader::open().
+Result<Checkpoint> newest_checkpoint(const model::SectorStore& store);
 
 /// The newer of the regions that are whole.
 std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Checkpoint> other);

@@ -1,6 +1,7 @@
 // A mount in virtual time on a disk that takes none (recover_image.h).
 #include "fs-adapters/lfs/recover_image.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fs-adapters/lfs/file_system.h"
@@ -53,6 +54,39 @@ Result<Recovered> recover_image(model::SectorStore& store) {
   machine.disk.power_cut();
   machine.system.executor.halt();
   return recovered;
+}
+
+WrittenSectors WritesApart::written(std::uint64_t (*digest)(std::uint64_t,
+                                                            std::span<const std::byte>)) const {
+  WrittenSectors all;
+  all.sectors.reserve(written_.size());
+  all.bytes.reserve(written_.size() * model::kSectorBytes);
+  for (const auto& [sector, bytes] : written_) {
+    all.sectors.push_back(static_cast<std::uint32_t>(sector));
+    all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
+    if (digest != nullptr) all.digests.push_back(digest(sector, bytes));
+  }
+  return all;
+}
+
+Result<const KeptRecoveries::Made*> KeptRecoveries::recover(
+    const model::SectorStore& store, const Contents& contents,
+    std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>)) {
+  const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
+    return one.device_sectors == store.sectors() && one.sources.unchanged(contents);
+  });
+  if (same != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, same);
+    return &kept_.front().made;
+  }
+  NotedStore noted;
+  noted.show(store);
+  WritesApart apart(noted);
+  const auto taken_in = recover_image(apart);
+  if (!taken_in) return pass_on(taken_in);
+  kept_.push_front({store.sectors(), noted.sources(contents), {*taken_in, apart.written(digest)}});
+  if (kept_.size() > kKept) kept_.pop_back();
+  return &kept_.front().made;
 }
 
 }  // namespace headcrash::lfs

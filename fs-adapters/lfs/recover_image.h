@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <list>
 #include <map>
 
+#include "fs-adapters/lfs/contents.h"
 #include "plugin/base/result.h"
 #include "plugin/model/store.h"
 
@@ -32,10 +34,36 @@ class WritesApart final : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
+  /// With digests from `digest` if it is not null.
+  WrittenSectors written(std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>)) const;
+
  private:
   using Sector = std::array<std::byte, model::kSectorBytes>;
   const model::SectorStore& below_;
   std::map<std::uint64_t, Sector> written_;
+};
+
+/// What recoveries make of images that are shown one after the other. A recovery depends on the sectors that it
+/// reads, and on nothing else: one that would read what an earlier one has read writes what that one wrote.
+class KeptRecoveries {
+ public:
+  struct Made {
+    Recovered taken_in;
+    WrittenSectors written;
+  };
+  /// `contents` of the store, whose digests `digest` makes. Valid until the next call; nothing is changed.
+  /// Errors: recover_image()'s.
+  Result<const Made*> recover(const model::SectorStore& store, const Contents& contents,
+                              std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>));
+
+ private:
+  static constexpr std::size_t kKept = 48;
+  struct Kept {
+    std::uint64_t device_sectors = 0;
+    Sources sources;
+    Made made;
+  };
+  std::list<Kept> kept_;  ///< the last one that was wanted is the first
 };
 
 }  // namespace headcrash::lfs

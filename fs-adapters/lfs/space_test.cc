@@ -88,6 +88,25 @@ TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
   bench::expect_clean(*disk.store);
 }
 
+/// Nothing is dirty but where the log's end is, and nothing is owed.
+TEST(LfsSpace, APassThatGivesNothingBackWritesNothing) {
+  Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 64 << 10, .id = 2}});
+  disk.log.keep = true;
+  Machine m(disk.log, 512 << 10);
+  m.mount({.background_cleaner = false});
+  m.as_user([&] {
+    bench::put_file(*m.file_system, "f", "a file");
+    EXPECT_TRUE(m.file_system->sync());
+    Store& log = m.file_system->log();
+    const std::size_t writes = disk.log.log.size();
+    const std::uint64_t regions = log.counters().regions;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(log.clean().value_or(1), 0);
+    EXPECT_EQ(log.counters().regions, regions) << "of the log";
+    EXPECT_EQ(disk.log.log.size(), writes) << "of the disk";
+  });
+  m.unmount();
+}
+
 /// Nine tenths of what users may have is live, and is written over at random for many times its size.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,

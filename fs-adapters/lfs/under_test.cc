@@ -28,39 +28,40 @@ class LfsChecker final : public adapters::ImageChecker {
  public:
   Result<adapters::CheckReport> check(const model::SectorStore& store,
                                       const adapters::CheckOptions& options) override {
-    auto at_checkpoint = lfs::check(store);
+    const Contents contents = contents_of(options);
+    auto at_checkpoint = check_shown(store, contents);
     if (!at_checkpoint) return pass_on(at_checkpoint);
     adapters::CheckReport report{.was_clean = at_checkpoint->clean, .log_in_use = !at_checkpoint->clean};
     add(*at_checkpoint, options, report);
     if (report.was_clean) return report;
-    WritesApart apart(store);
-    const auto taken_in = recover_image(apart);
-    auto recovered = taken_in ? lfs::check(apart) : pass_on(taken_in);
+    Recovered taken_in;
+    auto recovered = check_recovered(store, options, taken_in);
     if (!recovered) {
       CheckReport none;
       none.findings.push_back({FindingKind::recovery, recovered.error().message()});
       add(none, options, report);
       return report;
     }
-    say(*taken_in, report);
+    say(taken_in, report);
     add(*recovered, options, report);
     return report;
   }
 
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
-    const auto reader = lfs::ImageReader::open(store);
-    if (!reader) return pass_on(reader);
+    const Contents contents = contents_of(options);
+    const auto checkpoint = newest_checkpoint(store);
+    if (!checkpoint) return pass_on(checkpoint);
     Recovered taken_in;
-    if (!reader->checkpoint().clean) {
-      const auto recovered = recover_image(store);
+    if (!checkpoint->clean) {
+      const auto recovered = contents.known() ? recover_as_before(store, options) : recover_image(store);
       if (!recovered) return pass_on(recovered);
       taken_in = *recovered;
     }
-    auto after = lfs::check(store);
+    auto after = check_shown(store, contents);
     if (!after) return pass_on(after);
-    adapters::CheckReport report{.was_clean = reader->checkpoint().clean,
-                                 .log_in_use = !reader->checkpoint().clean,
+    adapters::CheckReport report{.was_clean = checkpoint->clean,
+                                 .log_in_use = !checkpoint->clean,
                                  .unrepaired = !after->nothing_found()};
     say(taken_in, report);
     add(*after, options, report);
@@ -68,6 +69,49 @@ class LfsChecker final : public adapters::ImageChecker {
   }
 
  private:
+  static Contents contents_of(const adapters::CheckOptions& options) {
+    return options.digest_of == nullptr ? Contents() : Contents(options.digests);
+  }
+
+  /// What was unmounted or recovered is compared with the last one that was, and so is what was not.
+  Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
+    if (!contents.known()) return anew_.check(store);
+    const auto checkpoint = newest_checkpoint(store);
+    if (!checkpoint) return pass_on(checkpoint);
+    return (checkpoint->clean ? clean_ : cut_).check(store, contents);
+  }
+
+  /// What a recovery would make of it.
+  Result<CheckReport> check_recovered(const model::SectorStore& store, const adapters::CheckOptions& options,
+                                      Recovered& taken_in) {
+    const Contents contents = contents_of(options);
+    if (!contents.known()) {
+      WritesApart apart(store);
+      const auto recovered = recover_image(apart);
+      if (!recovered) return pass_on(recovered);
+      taken_in = *recovered;
+      return anew_.check(apart);
+    }
+    const auto made = recoveries_.recover(store, contents, options.digest_of);
+    if (!made) return pass_on(made);
+    taken_in = (*made)->taken_in;
+    overlay_.show(store, (*made)->written);
+    return clean_.check(overlay_, Contents(options.digests, &overlay_));
+  }
+
+  Result<Recovered> recover_as_before(model::SectorStore& store, const adapters::CheckOptions& options) {
+    const auto made = recoveries_.recover(store, contents_of(options), options.digest_of);
+    if (!made) return pass_on(made);
+    const WrittenSectors& written = (*made)->written;
+    for (std::size_t first = 0, end = 0; first < written.sectors.size(); first = end) {
+      while (end < written.sectors.size() && written.sectors[end] == written.sectors[first] + (end - first))
+        ++end;
+      const auto bytes = std::span(written.bytes).subspan(first * kSectorBytes, (end - first) * kSectorBytes);
+      if (const auto done = store.write(written.sectors[first], bytes); !done) return pass_on(done);
+    }
+    return (*made)->taken_in;
+  }
+
   static void say(const Recovered& taken_in, adapters::CheckReport& report) {
     report.replayed = taken_in.regions;
     report.log = fmt::format("{} regions with {} inodes, {} of them moved by the cleaner", taken_in.regions,
@@ -84,6 +128,11 @@ class LfsChecker final : public adapters::ImageChecker {
     report.directories = made.directories;
     report.space = counters_of(std::uint64_t{made.files} + made.directories, made.live_bytes);
   }
+
+  Checker anew_;  ///< keeps nothing
+  Checker cut_, clean_;
+  KeptRecoveries recoveries_;
+  Overlay overlay_;
 };
 
 FileType type_of(const Inode& inode) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "plugin/base/stopwatch.h"
+#include "plugin/states/digest.h"
 
 namespace headcrash::in_process {
 namespace {
@@ -139,7 +140,9 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     return outcome;
   };
   const auto contents = way == Way::quick ? disk_->digests() : std::span<const std::uint64_t>();
-  const auto first = fsck_->check(*disk_, {.findings_max = kFindingsMax, .digests = contents});
+  const adapters::CheckOptions looking{
+      .findings_max = kFindingsMax, .digests = contents, .digest_of = states::digest_sum};
+  const auto first = fsck_->check(*disk_, looking);
   step(StepKind::check);
   if (!first)
     return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
@@ -152,11 +155,13 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
                            first->findings.front().text));
   }
   if (!first->nothing_found() || !first->was_clean) {
-    const auto repaired = fsck_->repair(*disk_, {.findings_max = 0, .digests = contents});
+    auto repairing = looking;
+    repairing.findings_max = 0;
+    const auto repaired = fsck_->repair(*disk_, repairing);
     step(StepKind::repair);
     if (!repaired)
       return end(oracle::Verdict::not_repairable, "the repair ended: " + repaired.error().message());
-    const auto second = fsck_->check(*disk_, {.findings_max = kFindingsMax, .digests = contents});
+    const auto second = fsck_->check(*disk_, looking);
     step(StepKind::second_check);
     if (!second || !second->nothing_found())
       return end(

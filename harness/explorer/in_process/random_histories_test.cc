@@ -2,12 +2,15 @@
 // operation fails, all crash states are what they may be, and what is there after the last sync is what a
 // file system without a flaw would show (the oracle then permits nothing else). By default each scheme has a
 // seed; disk, order, size of the cache, and one or three users are drawn from it. HEADCRASH_HISTORIES=600 in
-// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed.
+// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed. HEADCRASH_HISTORIES_TYPE=lfs: systems of
+// that type only, which a seed is then one of.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <random>
+#include <string_view>
 
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/benches.h"
@@ -20,9 +23,18 @@ namespace {
 
 constexpr std::uint64_t kStates = 150;
 
+/// Empty: all.
+std::string_view only_type() {
+  const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
+  return type == nullptr ? std::string_view() : type;
+}
+
 std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   std::vector<const adapters::SystemUnderTest*> systems = adapters::all_systems();
-  std::erase_if(systems, [](const adapters::SystemUnderTest* system) { return system->control(); });
+  const std::string_view type = only_type();
+  std::erase_if(systems, [&](const adapters::SystemUnderTest* system) {
+    return system->control() || (!type.empty() && system->type().name() != type);
+  });
   return systems;
 }
 
@@ -34,8 +46,9 @@ void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& sy
   if (!system.lab_disk(disk)) disk = kPlainDisk;
   const std::uint64_t order = draw() % 8;
   const bool small_cache = draw() % 2 == 0, users = draw() % 4 == 0;
-  SCOPED_TRACE(fmt::format("HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})", seed,
-                           system.full_name(), disk));
+  SCOPED_TRACE(
+      fmt::format("HEADCRASH_HISTORIES_TYPE={} HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})",
+                  only_type(), seed, system.full_name(), disk));
   const auto bench = benches.get(disk, system);
   ASSERT_TRUE(bench) << bench.error().message();
   const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
@@ -63,6 +76,7 @@ TEST(RandomHistories, ComeOutAsTheyMust) {
   const TemporaryFolder folder;
   Benches benches(folder.path());
   const auto systems = systems_that_keep_rules();
+  ASSERT_FALSE(systems.empty()) << "there is no type " << only_type();
   const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
   const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", systems.size());
   for (std::uint64_t seed = first; seed < end; ++seed) {
