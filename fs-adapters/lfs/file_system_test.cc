@@ -146,6 +146,21 @@ TEST_F(LfsOperations, AnotherFileWithTheSameNumberIsNotFoundByAnOldInodeName) {
   });
 }
 
+TEST_F(LfsOperations, AnOldInodeNameOfWhatIsGoneChangesNothing) {
+  run([&](Vfs& fs) {
+    bench::put_file(fs, "a", "a");
+    const auto before = fs.stat("a");
+    ASSERT_TRUE(before);
+    const InodeName name{before->inode, before->generation};
+    EXPECT_TRUE(fs.unlink("a"));
+    const auto free_inodes = fs.space()->free_inodes;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(fs.stat(name.path()).error().value, ESTALE);
+    EXPECT_EQ(fs.space()->free_inodes, free_inodes);
+    bench::put_file(fs, "b", "b");
+    EXPECT_EQ(fs.stat("b")->generation, before->generation + 1) << "the number was given back once";
+  });
+}
+
 TEST_F(LfsOperations, WhatIsOldIsWrittenByItself) {
   run([&](Vfs& fs) {
     Store& log = machine_.file_system->log();

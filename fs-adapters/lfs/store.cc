@@ -215,6 +215,11 @@ void Store::forget_idle(std::size_t keep) {
 void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
+  if (!taken_[inode.number] && !inode.removed) {
+    // It was gone already, or never was: an old name of the number has led here.
+    inodes_.erase(inode.number);
+    return;
+  }
   if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
   if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
     // It keeps its inode until then: with the mark in the map a crash does not lose it.

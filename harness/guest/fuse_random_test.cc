@@ -1,0 +1,198 @@
+// Random operations on a disk that the cleaner never leaves alone, through FUSE: three users beside their
+// references (tree/test_history.h), and one who keeps the disk nine tenths full. Each round has a new file
+// system; it is unmounted, checked, mounted, compared once more, unmounted and checked. Nobody may meet ENOSPC.
+//
+// It mounts, which takes root and /dev/fuse, and takes its time: HEADCRASH_FUSE_SECONDS=600 in the environment
+// asks for it. HEADCRASH_FUSE_BIN: the folder with {mkfs,mount,fsck}.headcrash-lfs. HEADCRASH_SEEDS_FROM: the
+// first round's seed. scripts/tests/fuse_random.sh sets them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "fs-adapters/lfs/image_reader.h"
+#include "fs-adapters/tree/test_ballast.h"
+#include "harness/guest/posix_vfs.h"
+#include "plugin/base/testing/number_from_environment.h"
+#include "plugin/base/testing/temporary_folder.h"
+
+namespace headcrash::guest {
+namespace {
+
+using tree::bench::Ballast;
+using tree::bench::User;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kImageBytes = 24 << 20;
+constexpr int kSteps = 600;
+constexpr std::uint32_t kUsers = 3;
+
+/// sync(2) would wait for all disks of the machine.
+class MountedVfs final : public PosixVfs {
+ public:
+  using PosixVfs::PosixVfs;
+  VfsResult<void> sync() override { return syncfs(); }
+};
+
+/// An image, read whole.
+class ImageBytes final : public model::SectorStore {
+ public:
+  explicit ImageBytes(const std::filesystem::path& image) : bytes_(std::filesystem::file_size(image)) {
+    std::ifstream(image, std::ios::binary)
+        .read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));
+  }
+  std::uint64_t sectors() const override { return bytes_.size() / model::kSectorBytes; }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    if (lba + into.size() / model::kSectorBytes > sectors()) return fail("image", "is shorter");
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes), into.size(),
+                into.begin());
+    return {};
+  }
+  Result<void> write(std::uint64_t, std::span<const std::byte>) override { return fail("image", "is read"); }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("image", "is read"); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class Mounts {
+ public:
+  Mounts(std::string tools, const std::filesystem::path& folder)
+      : tools_(std::move(tools)),
+        image_(folder / "image"),
+        target_(folder / "mounted"),
+        said_(folder / "said") {
+    std::filesystem::create_directory(target_);
+  }
+  ~Mounts() {
+    if (mounted_) (void)std::system(fmt::format("umount -l {}", target_.string()).c_str());
+  }
+  Mounts(const Mounts&) = delete;
+  Mounts& operator=(const Mounts&) = delete;
+
+  /// 4096 and 1024 take turns; segments are so long that an eager cleaner never has as many clean ones as it wants.
+  void make(std::uint32_t seed) {
+    std::ofstream(image_, std::ios::trunc).close();
+    std::filesystem::resize_file(image_, kImageBytes);
+    run(fmt::format("{}/mkfs.headcrash-lfs -q -s 256K -b {} {}", tools_, seed % 2 == 0 ? 1024 : 4096,
+                    image_.string()));
+  }
+  void mount() {
+    // In the foreground, so that what it has to say is kept.
+    const auto serve = fmt::format(
+        "{}/mount.headcrash-lfs -o foreground,scheme=eager-cleaner,buffered,cache=1M{} {} {} >{} 2>&1 &",
+        tools_, write_back ? ",writeback" : "", image_.string(), target_.string(), said_.string());
+    run(serve);
+    const std::string is_there = fmt::format("mountpoint -q {}", target_.string());
+    for (int i = 0; i < kTries && std::system(is_there.c_str()) != 0; ++i) pause();
+    run(is_there);
+    mounted_ = !testing::Test::HasFailure();
+  }
+  /// Unmounts, and looks at what is left.
+  void unmount() {
+    run("umount " + target_.string());
+    mounted_ = false;
+    // The process that served it ends a little later, and nobody else can use the image before.
+    const auto fsck =
+        fmt::format("{}/fsck.headcrash-lfs -n {} >>{} 2>&1", tools_, image_.string(), said_.string());
+    int left = -1;
+    for (int i = 0; i < kTries && (left = std::system(fsck.c_str())) != 0; ++i) pause();
+    if (left == 0) return;
+    const auto kept = std::filesystem::temp_directory_path() / "headcrash-fuse-random.image";
+    std::filesystem::copy_file(image_, kept, std::filesystem::copy_options::overwrite_existing);
+    ADD_FAILURE() << "fsck says " << left << ", the image is kept: " << kept << "\n"
+                  << std::ifstream(said_).rdbuf();
+  }
+  std::string target() const { return target_.string(); }
+  std::uint64_t segments_cleaned() const {
+    const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
+    return checkpoint ? checkpoint->segments_cleaned : 0;
+  }
+
+  bool write_back = false;
+
+ private:
+  static constexpr int kTries = 200;
+  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+  static void run(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0) << command; }
+
+  std::string tools_;
+  std::filesystem::path image_, target_, said_;
+  bool mounted_ = false;
+};
+
+struct Done {
+  std::uint64_t operations = 0, cleaned = 0;
+};
+
+void live_on_a_full_disk(Mounts& mounts, std::uint32_t seed, Done& done) {
+  mounts.write_back = seed % 4 >= 2;
+  mounts.make(seed);
+  mounts.mount();
+  if (testing::Test::HasFailure()) return;
+  MountedVfs fs(mounts.target());
+  Ballast ballast(fs, seed);
+  ballast.fill();
+  std::vector<User> users;
+  for (std::uint32_t i = 0; i < kUsers; ++i) users.emplace_back(fs, fmt::format("u{}", i), seed * 100 + i);
+  std::atomic<std::uint32_t> living = kUsers;
+  std::vector<std::thread> threads;
+  threads.reserve(kUsers);
+  for (User& user : users)
+    threads.emplace_back([&] {
+      user.live(kSteps);
+      --living;
+    });
+  std::uint64_t least_full = 100;
+  while (living > 0 && !testing::Test::HasFailure()) {
+    ballast.step();
+    least_full = std::min(least_full, ballast.full_percent());
+    ++done.operations;
+  }
+  for (std::thread& thread : threads) thread.join();
+  done.operations += std::uint64_t{kUsers} * kSteps;
+  if (testing::Test::HasFailure()) return;
+  EXPECT_GE(least_full, Ballast::kFullPercent - 4);
+  mounts.unmount();
+  if (testing::Test::HasFailure()) return;
+  const std::uint64_t cleaned = mounts.segments_cleaned();
+  done.cleaned += cleaned;
+  EXPECT_GT(cleaned, 50U);
+  mounts.mount();
+  if (testing::Test::HasFailure()) return;
+  ballast.compare();
+  for (User& user : users) user.compare();
+  mounts.unmount();
+}
+
+TEST(FuseRandom, ShowsWhatTheReferencesHold) {
+  const std::uint64_t seconds = number_from_environment("HEADCRASH_FUSE_SECONDS", 0);
+  const char* const tools = std::getenv("HEADCRASH_FUSE_BIN");
+  if (seconds == 0 || tools == nullptr)
+    GTEST_SKIP() << "HEADCRASH_FUSE_SECONDS and HEADCRASH_FUSE_BIN ask for it";
+  const TemporaryFolder folder;
+  Mounts mounts(tools, folder.path());
+  const auto first = static_cast<std::uint32_t>(number_from_environment("HEADCRASH_SEEDS_FROM", 1));
+  const auto end = Clock::now() + std::chrono::seconds(seconds);
+  Done done;
+  std::uint32_t seed = first;
+  for (; Clock::now() < end && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("HEADCRASH_SEEDS_FROM={}", seed));
+    live_on_a_full_disk(mounts, seed, done);
+    if (seed % 10 == 0)
+      std::cout << fmt::format("through seed {}: {} operations, {} segments cleaned", seed, done.operations,
+                               done.cleaned)
+                << std::endl;
+  }
+  std::cout << fmt::format("seeds {} to {}: {} operations, {} segments cleaned", first, seed - 1,
+                           done.operations, done.cleaned)
+            << std::endl;
+}
+
+}  // namespace
+}  // namespace headcrash::guest
