@@ -215,7 +215,7 @@ void Store::forget_idle(std::size_t keep) {
 void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
-  if (!taken_[inode.number] && !inode.removed) {
+  if (!taken_[inode.number] && !inode.removed && !inode.needs_writing()) {
     // It was gone already, or never was: an old name of the number has led here.
     inodes_.erase(inode.number);
     return;
@@ -252,7 +252,8 @@ void Store::remove(CoreInode& inode) {
   inode.disk.mode = 0;
   to_write_.erase(inode.number);
   cache_.discard_object(inode.number);
-  --files_;
+  // A damaged directory may lead to one that is none.
+  if (taken_[inode.number]) --files_;
   ++changes_;
   want_tick();
   inode.lock.unlock();
