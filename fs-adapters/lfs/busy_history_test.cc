@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "fs-adapters/lfs/mounted_test.h"
-#include "fs-adapters/tree/test_ballast.h"
+#include "fs-adapters/tree/testing/ballast.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::lfs {

@@ -1,5 +1,5 @@
 // Random operations on a disk that the cleaner never leaves alone, through FUSE: three users beside their
-// references (tree/test_history.h), and one who keeps the disk nine tenths full. Each round has a new file
+// references (tree/testing/history.h), and one who keeps the disk nine tenths full. Each round has a new file
 // system; it is unmounted, checked, mounted, compared once more, unmounted and checked. Nobody may meet ENOSPC.
 //
 // It mounts, which takes root and /dev/fuse, and takes its time: HEADCRASH_FUSE_SECONDS=600 in the environment
@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "fs-adapters/lfs/image_reader.h"
-#include "fs-adapters/tree/test_ballast.h"
+#include "fs-adapters/tree/testing/ballast.h"
 #include "harness/guest/posix_vfs.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"

@@ -1,5 +1,5 @@
 #pragma once
-// A user that keeps a disk full while others work (test_history.h), and knows what his files hold.
+// A user that keeps a disk full while others work (history.h), and knows what his files hold.
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "fs-adapters/tree/test_history.h"
+#include "fs-adapters/tree/testing/history.h"
 
 namespace headcrash::tree::bench {
 
