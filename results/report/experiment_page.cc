@@ -155,33 +155,42 @@ Drawing curves_of(const OwnPlot& plot) {
           "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
 }
 
+/// Without the paper's columns where it has no number.
 std::string numbers_table(const Claim& claim) {
+  const bool compared =
+      std::ranges::any_of(claim.numbers, [](const Number& n) { return n.paper.has_value(); });
+  std::vector<Column> columns{{"cell"}, {"quantity"}};
+  if (compared) columns.push_back({"paper", Column::Kind::number});
+  columns.push_back({"here", Column::Kind::number});
+  if (compared) columns.push_back({"ratio", Column::Kind::number});
   std::vector<std::vector<std::string>> rows;
   for (const Number& n : claim.numbers) {
+    std::vector<std::string> row{escape(n.cell),
+                                 escape(n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")")};
+    if (compared) row.push_back(figure(n.paper));
+    row.push_back(n.ours ? figure(n.ours) : escape(n.remark));
     const bool comparable = n.paper && n.ours && *n.paper != 0;
-    rows.push_back({escape(n.cell), escape(n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")"),
-                    figure(n.paper), n.ours ? figure(n.ours) : escape(n.remark),
-                    comparable ? fmt::format("{:.2f}", *n.ours / *n.paper) : ""});
+    if (compared) row.push_back(comparable ? fmt::format("{:.2f}", *n.ours / *n.paper) : "");
+    rows.push_back(std::move(row));
   }
-  return html_table({{"cell"},
-                     {"quantity"},
-                     {"paper", Column::Kind::number},
-                     {"here", Column::Kind::number},
-                     {"ratio", Column::Kind::number}},
-                    rows);
+  return html_table(columns, rows);
 }
 
 std::string rules_table(const Claim& claim) {
   if (claim.rules.empty()) return {};
   std::vector<std::vector<std::string>> rows;
-  for (const Rule& rule : claim.rules)
-    rows.push_back({escape(rule.text), escape(rule.verdict), escape(rule.detail)});
-  return html_table({{"what must hold"}, {"verdict"}, {"numbers"}}, rows);
+  for (const Rule& rule : claim.rules) {
+    const std::string verdict = escape(rule.verdict);
+    rows.push_back({escape(rule.text), rule.verdict == "holds" ? verdict : "<b>" + verdict + "</b>",
+                    escape(rule.detail)});
+  }
+  return html_table({{"what must hold"}, {"verdict"}, {"numbers"}}, rows, "cards");
 }
 
-/// Ours as bars, the paper's as dots.
+/// Ours as bars, the paper's as a stroke across the bar. What is varied, behind a semicolon, is grey.
 Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
-  std::string data, paper;
+  constexpr std::size_t kBlue = 0, kGrey = 8;
+  std::string data;
   std::size_t margin = 4;
   double most = 0;
   int row = 0;
@@ -189,16 +198,23 @@ Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
     const std::string label = plot_label(n->cell);
     margin = std::max(margin, characters_in(label));
     most = std::max({most, *n->ours, n->paper.value_or(0)});
-    const auto& colour = kFilesystemColours.at(static_cast<std::size_t>(row) % kFilesystemColours.size());
-    data += fmt::format("{0}\t{0}\t{0}\t{1}\t{2}\t{3}\n", *n->ours, ++row, rgb_number(colour.light), label);
-    if (n->paper) paper += fmt::format("{}\t{}\n", *n->paper, row);
+    const bool varied = n->cell.find(';') != std::string::npos;
+    const auto& colour = kFilesystemColours.at(varied ? kGrey : kBlue);
+    const std::string paper = n->paper ? fmt::format("{}", *n->paper) : "NaN";
+    data += fmt::format("{0}\t{1}\t{1}\t{2}\t{3}\t{4}\n", *n->ours, paper, ++row, rgb_number(colour.light),
+                        label);
   }
-  if (paper.empty()) paper = "-1\t-1\n";
-  return {44 + 26 * row,
-          fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = 1\nstep = {}\nmost = {}\n{}{}", row,
-                      static_cast<double>(margin) * 0.92 + 2, axis_unit(numbers.front()->unit),
-                      tick_step(most), most * 1.04, data_block("data", data), data_block("values", paper)),
-          "bars.gp", fmt::format("{} of each cell of {}", numbers.front()->quantity, claim.id)};
+  return {
+      44 + 26 * row,
+      fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = 1\nstep = {}\nmost = {}\n{}{}", row,
+                  static_cast<double>(margin) * 0.92 + 2, axis_unit(numbers.front()->unit), tick_step(most),
+                  most * 1.04, data_block("data", data), data_block("values", "-1\t-1\n")),
+      "bars.gp", fmt::format("{} of each cell of {}", numbers.front()->quantity, claim.id)};
+}
+
+/// What the two kinds of marks of a plot are, where there are two.
+std::string legend(bool compared, const char* both) {
+  return compared ? fmt::format(" <small>{}</small>", both) : std::string();
 }
 
 std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
@@ -213,10 +229,15 @@ std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
       if (n.quantity == quantity && n.ours && *n.ours > 0) drawn.push_back(&n);
     }
     if (drawn.size() < 2 || out.size() == kPlotsPerClaim) continue;
-    out.emplace_back(bars_of(claim, drawn), escape(quantity) + " <small>bars: here; dots: the paper</small>");
+    const bool compared = std::ranges::any_of(drawn, [](const Number* n) { return n->paper.has_value(); });
+    out.emplace_back(bars_of(claim, drawn),
+                     escape(quantity) + legend(compared, "bars: here; strokes: the paper"));
   }
-  for (const OwnPlot& plot : claim.plots)
-    out.emplace_back(curves_of(plot), escape(plot.title) + " <small>lines: here; rings: the paper</small>");
+  for (const OwnPlot& plot : claim.plots) {
+    const bool compared =
+        std::ranges::any_of(plot.series, [](const OwnSeries& series) { return series.from_paper; });
+    out.emplace_back(curves_of(plot), escape(plot.title) + legend(compared, "lines: here; rings: the paper"));
+  }
   return out;
 }
 
@@ -240,8 +261,8 @@ Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_
     out += fmt::format("<section>\n<h2>{}{}{}</h2>\n", escape(claims[i].id),
                        claims[i].title.empty() ? "" : ": ", escape(claims[i].title));
     if (!plots.empty()) out += plot_grid(plots);
-    if (!claims[i].numbers.empty()) out += numbers_table(claims[i]);
     out += rules_table(claims[i]);
+    if (!claims[i].numbers.empty()) out += numbers_table(claims[i]);
     for (const OwnTable& table : claims[i].tables) out += own_table(table);
     out += query_note("claim_numbers", run) + "</section>\n";
   }
@@ -271,8 +292,10 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   }
   const auto sections = claim_sections(*claims, run);
   if (!sections) return pass_on(sections);
-  std::string answer = fmt::format("rules that hold: {} of {}; that do not: {}", page.hold,
-                                   page.hold + page.do_not_hold + page.undecided, page.do_not_hold);
+  const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
+  std::string answer =
+      fmt::format("rules that hold: {} of {}; that do not: {}", page.hold, rules, page.do_not_hold);
+  if (rules == 0) answer = "no rule is judged";
   if (page.undecided > 0)
     answer += fmt::format("; undecided, a cell is missing or failed: {}", page.undecided);
   if (page.cells > 0) answer += fmt::format("; cells: {}, failed: {}", page.cells, page.failed);

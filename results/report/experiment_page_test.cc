@@ -70,6 +70,48 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAre
       << page->html;
 }
 
+TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  constexpr int kLines = 11, kPoints = 40;
+  for (int line = 0; line < kLines; ++line) {
+    for (int x = 0; x < kPoints; ++x)
+      records.points.push_back({"C-1", "curve", "Many", "x", "y", false, "line " + std::to_string(line),
+                                false, static_cast<double>(x), static_cast<double>(x * line % 7)});
+  }
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  // A path that is not closed swallows what follows it.
+  std::size_t open = 0;
+  for (auto at = page->html.find("<path"); at != std::string::npos; at = page->html.find("<path", at + 1))
+    if (page->html.find("/>", at) > page->html.find('<', at + 1)) ++open;
+  EXPECT_EQ(open, 0U);
+  EXPECT_NE(page->html.find(">no rule is judged<"), std::string::npos);
+  EXPECT_EQ(page->html.find("the paper"), std::string::npos);
+}
+
+TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.numbers = {{"C-1", "part", "with", "one", "cost", "", 4.5, 5.0, ""},
+                     {"C-1", "part", "with", "one; varied", "cost", "", std::nullopt, 6.0, ""},
+                     {"C-2", "part", "without", "one", "cost", "", std::nullopt, 5.0, ""},
+                     {"C-2", "part", "without", "two", "cost", "", std::nullopt, 6.0, ""}};
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  const auto count = [&](const std::string& text) {
+    std::size_t n = 0;
+    for (auto at = page->html.find(text); at != std::string::npos; at = page->html.find(text, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count(">paper</th>"), 1U);
+  EXPECT_EQ(count("strokes: the paper"), 1U);
+}
+
 TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);

@@ -129,6 +129,11 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
+    // The end of a path that takes several lines and its first mark are one line.
+    if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
+      body += line.substr(0, mark) + "\n";
+      line.erase(0, mark);
+    }
     const bool background = line.starts_with("<rect") && line.find("fill=\"none\"") != std::string::npos;
     if (definitions || background || line.empty() || marks.take(line)) continue;
     marks.flush();
