@@ -11,10 +11,15 @@
 
 namespace headcrash::experiment {
 
+/// A number in a verdict's detail: "LFS 153.8", "LFS 153.8 files/s"; without a name "2.497 s", "9 of 11".
 struct Named {
   std::string name;
   Figure value;
+  std::string unit = {};
 };
+inline Named in_unit(const Figure& value, std::string unit) {
+  return {.name = {}, .value = value, .unit = std::move(unit)};
+}
 
 inline bool all_there(const std::vector<Named>& values) {
   for (const Named& each : values) {
@@ -23,11 +28,15 @@ inline bool all_there(const std::vector<Named>& values) {
   return true;
 }
 
+inline std::string told(const Named& one) {
+  std::string text = one.name + (one.name.empty() ? "" : " ");
+  text += one.value ? fmt::format("{:.4g}", *one.value) : std::string("none");
+  return one.value && !one.unit.empty() ? text + " " + one.unit : text;
+}
+
 inline std::string told(const std::vector<Named>& values) {
   std::string text;
-  for (const Named& each : values)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.name,
-                        each.value ? fmt::format("{:.4g}", *each.value) : std::string("none"));
+  for (const Named& each : values) text += (text.empty() ? "" : ", ") + told(each);
   return text;
 }
 

@@ -53,20 +53,20 @@ std::vector<ClaimAnswer> andrew(Context& context) {
   const Figure over_ofs = slower_percent(ofs, lfs), over_sun = slower_percent(sun, lfs);
   add_number(answer, ofs, "LFS over Sprite OFS", "faster", "%", 5, over_ofs);
   add_number(answer, sun, "LFS over SunOS", "faster", "%", 21, over_sun);
-  add_rule(answer, "LFS is 5 % faster than OFS (+-5 points)", {{"%", over_ofs}},
+  add_rule(answer, "LFS is 5 % faster than OFS (+-5 points)", {in_unit(over_ofs, "%")},
            [&] { return *over_ofs >= 0 && *over_ofs <= 10; });
-  add_rule(answer, "LFS is 21 % faster than SunOS (+-5 points)", {{"%", over_sun}},
+  add_rule(answer, "LFS is 21 % faster than SunOS (+-5 points)", {in_unit(over_sun, "%")},
            [&] { return *over_sun >= 16 && *over_sun <= 26; });
   const Figure folders = part_of(sun.of(kAndrewPhases[0], elapsed), lfs.of(kAndrewPhases[0], elapsed));
   add_number(answer, sun, "directories: LFS over SunOS", "times", "", 3, folders);
-  add_rule(answer, "directories are made 3 times as fast (2 to 4.5)", {{"times", folders}},
+  add_rule(answer, "directories are made 3 times as fast (2 to 4.5)", {in_unit(folders, "times")},
            [&] { return *folders >= 2 && *folders <= 4.5; });
   const Figure compiling = part_of(lfs.of(kAndrewPhases[4], elapsed), sum_of(lfs, elapsed), 100);
-  add_rule(answer, "compiling takes over 70 % of the time", {{"%", compiling}},
+  add_rule(answer, "compiling takes over 70 % of the time", {in_unit(compiling, "%")},
            [&] { return *compiling > 70; });
   const auto cpu = [](const PhaseOutcome& phase) { return phase.cpu_busy_s; };
   const Figure busy = part_of(sum_of(sun, cpu), sum_of(sun, elapsed), 100);
-  add_rule(answer, "SunOS: the processor is busy for more than 80 %", {{"%", busy}},
+  add_rule(answer, "SunOS: the processor is busy for more than 80 %", {in_unit(busy, "%")},
            [&] { return *busy > 80; });
   constexpr std::int64_t kHalf = kCompileCpuMs / 2, kTwice = kCompileCpuMs * 2;
   for (const std::int64_t ms : {kHalf, kTwice}) {

@@ -15,8 +15,8 @@ ClaimAnswer sequential_scan() {
   const double scan_s = 1024.0 / 2, added_ms = scan_s * 1000 * .001;
   answer.numbers = {{"whole disk", "scan", "min", 8., scan_s / 60, ""},
                     {"hit rate 99.9 %", "added to a read", "ms", 480., added_ms, ""}};
-  add_rule(answer, "over 8 minutes", {{"minutes", scan_s / 60}}, [&] { return scan_s / 60 > 8; });
-  add_rule(answer, "480 ms", {{"ms", added_ms}}, [&] { return std::abs(added_ms / 480 - 1) <= .1; });
+  add_rule(answer, "over 8 minutes", {in_unit(scan_s / 60, "minutes")}, [&] { return scan_s / 60 > 8; });
+  add_rule(answer, "480 ms", {in_unit(added_ms, "ms")}, [&] { return std::abs(added_ms / 480 - 1) <= .1; });
   answer.remarks.push_back("480 ms are .1 % of the rounded 8 minutes");
   return answer;
 }
@@ -27,7 +27,7 @@ ClaimAnswer usage_table() {
   const double entries = 1024.0 * 1024 / 512;
   answer.numbers = {{"1 GB, segments of 512 KB", "entries", "", {}, entries, ""},
                     {"48 KB a GB", "an entry", "bytes", 24., 48 * 1024 / entries, ""}};
-  add_rule(answer, "48 KB a GB are whole bytes an entry", {{"bytes", 48 * 1024 / entries}},
+  add_rule(answer, "48 KB a GB are whole bytes an entry", {in_unit(48 * 1024 / entries, "bytes")},
            [&] { return 48 * 1024 / entries == 24; });
   return answer;
 }
@@ -76,7 +76,7 @@ ClaimAnswer production_costs() {
   add_rule(answer, "cost = (1 + read) / (1 - live) of a segment cleaned, +- .005",
            {{"largest difference", farthest}}, [&] { return farthest <= .0055; });
   add_rule(answer, "more than half of the segments cleaned were empty, in each file system",
-           {{"file systems", half_empty}, {"of", 11.}}, [&] { return half_empty == 11; });
+           {in_unit(half_empty, "of 11 file systems")}, [&] { return half_empty == 11; });
   add_rule(answer, "costs from 1.2 to 1.8", {{"lowest", lowest}, {"highest", highest}},
            [&] { return lowest >= 1.15 && highest < 1.85; });
   answer.remarks.push_back("not for /local and /swap1; and /local has 1.88");

@@ -127,7 +127,7 @@ ClaimAnswer locality(SimulatorFigures& figures) {
     for (const double u : us)
       worse += figures.cost(curves[i].options, u) > figures.cost(curves[0].options, u) ? 1 : 0;
     add_rule(answer, curves[i].name + " costs more than uniform at most utilizations",
-             {{"at so many", static_cast<double>(worse)}, {"of", static_cast<double>(us.size())}},
+             {in_unit(static_cast<double>(worse), fmt::format("of {} utilizations", us.size()))},
              [&] { return 2 * worse > us.size(); });
   }
   const double uniform = figures.cost(curves[0].options, kUsualU),

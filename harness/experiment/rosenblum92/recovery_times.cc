@@ -106,11 +106,12 @@ ClaimAnswer table_6_1(Context& context) {
       add(answer, cell, "disk", {}, told.disk_s, told.remark);
       constexpr double kFactor = 1.5;
       if (printed > 1)
-        add_rule(answer, fmt::format("{}: {:g} s (a factor of 1.5)", cell, printed), {{"s", told.seconds}},
+        add_rule(answer, fmt::format("{}: {:g} s (a factor of 1.5)", cell, printed),
+                 {in_unit(told.seconds, "s")},
                  [&] { return *told.seconds <= printed * kFactor && *told.seconds >= printed / kFactor; });
       else
         add_rule(answer, fmt::format("{}: {:g} s at most (a factor of 1.5)", cell, printed),
-                 {{"s", told.seconds}}, [&] { return *told.seconds <= printed * kFactor; });
+                 {in_unit(told.seconds, "s")}, [&] { return *told.seconds <= printed * kFactor; });
     }
   }
   const std::vector<Named> by_files{{"1 KB", ours[0][2]}, {"10 KB", ours[1][2]}, {"100 KB", ours[2][2]}};
@@ -147,7 +148,7 @@ ClaimAnswer interval(Context& context) {
   const Crash hour = crash(without_checkpoints(),
                            files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);
   add(answer, "an hour of table 6-2's average traffic (3.4 MB)", "recovery", 1., hour.seconds, hour.remark);
-  add_rule(answer, "about one second: .5 to 2 s", {{"s", hour.seconds}},
+  add_rule(answer, "about one second: .5 to 2 s", {in_unit(hour.seconds, "s")},
            [&] { return *hour.seconds >= .5 && *hour.seconds <= 2; });
   const Crash more =
       crash(without_checkpoints(), files_of(kAverageFileKilobytes, 23, context.scaled, 100), true);
@@ -158,7 +159,7 @@ ClaimAnswer interval(Context& context) {
     interval_s = kHour / kMostMegabytesAnHour / s_per_mb;
   }
   add(answer, "150 MB an hour: interval for one second more", "interval", 70., interval_s, more.remark);
-  add_rule(answer, "a second more for each 70 s of interval (a factor of 1.5)", {{"s", interval_s}},
+  add_rule(answer, "a second more for each 70 s of interval (a factor of 1.5)", {in_unit(interval_s, "s")},
            [&] { return *interval_s >= 70 / 1.5 && *interval_s <= 70 * 1.5; });
   const Crash few = crash(without_checkpoints(), files_of(10, 3, context.scaled, 100), true);
   const Crash many = crash(without_checkpoints(), files_of(10, 23, context.scaled, 100), true);
@@ -216,7 +217,7 @@ ClaimAnswer scavenger(Context& context) {
   };
   constexpr std::uint64_t kFilesPerFolder = 100, kFewFilesPerFolder = 10;
   const Figure seconds = run("SunOS", 117., sunos(), kFilesPerFolder);
-  add_rule(answer, "117 s (+-30 %)", {{"s", seconds}},
+  add_rule(answer, "117 s (+-30 %)", {in_unit(seconds, "s")},
            [&] { return *seconds >= 117 * .7 && *seconds <= 117 * 1.3; });
   run("SunOS, 10 files a directory", {}, sunos(), kFewFilesPerFolder);
   UfsSetup dense = sunos();

@@ -64,7 +64,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_ratio(answer, "LFS creates 8 to 12 times as many files a second as SunOS (\"almost ten times\")",
             rates[0], rates[1], 8, 12);
   const Figure each_ms = rates[1].value ? Figure(1000 / *rates[1].value) : std::nullopt;
-  add_rule(answer, "SunOS creates a file in 60 ms (+-25 %)", {{"ms", each_ms}},
+  add_rule(answer, "SunOS creates a file in 60 ms (+-25 %)", {in_unit(each_ms, "ms")},
            [&] { return std::abs(*each_ms / 60 - 1) <= .25; });
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
   add_rule(answer, "OFS is significantly below LFS (half of it at most)", {rates[0], rates[2]},
