@@ -197,6 +197,7 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   }
   outcome.interrupted = cells.interrupted();
   outcome.host_s = cpu_seconds_here() - begun_at_s;
+  outcome.modelled_s = context.modelled_s;
   for (const auto& cell : cells.all()) {
     if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;
     outcome.cells.push_back(*cell);

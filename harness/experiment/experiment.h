@@ -37,7 +37,7 @@ struct ExperimentOutcome {
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
   double host_s = 0;      ///< CPU time that all of it took here
-  double modelled_s = 0;  ///< model time of all cells
+  double modelled_s = 0;  ///< model time of all cells, and of what parts run beside them
   bool interrupted = false;
 
   std::size_t count(Verdict verdict) const;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of chapters 4 and 6, without sections 6.3 to 6.6: experiments on the machine of prototype.h.
+// The parts of chapters 2 to 4 and 6: experiments on the machine of prototype.h.
 
 #include "harness/experiment/paper.h"
 
@@ -15,5 +15,11 @@ std::vector<ClaimAnswer> large_file(Context& context);
 std::vector<ClaimAnswer> recovery_times(Context& context);
 /// Section 6.2.2: figure 6-5.
 std::vector<ClaimAnswer> andrew(Context& context);
+/// Section 3.1.2.1: what small writes cost on an array.
+std::vector<ClaimAnswer> array_writes(Context& context);
+/// Section 2.5.3: what a log of data costs who writes in order.
+std::vector<ClaimAnswer> logging(Context& context);
+/// Sections 6.3 to 6.6: tables 6-2 to 6-4, figure 6-6.
+std::vector<ClaimAnswer> production(Context& context);
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -44,6 +44,30 @@ TEST(Rosenblum92Chapter6, RecoveryTimes) {
   expect_answered("recovery", {"LFS-30", "LFS-31", "LFS-42", "LFS-04"});
 }
 
+TEST(Rosenblum92Chapter6, Production) {
+  expect_answered("production", {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38"});
+}
+
+TEST(Rosenblum92Chapter6, ASmallWriteOnAnArrayIsFourRequestsAndAStripeNeedsNoRead) {
+  const ExperimentOutcome outcome = scaled_outcome("rosenblum92/array-writes");
+  ASSERT_EQ(outcome.answers.size(), 1U);
+  const auto& numbers = outcome.answers[0].numbers;
+  EXPECT_EQ(numbers[0].ours, Figure(2));
+  EXPECT_EQ(numbers[1].ours, Figure(2));
+  EXPECT_EQ(numbers[2].ours, Figure(0));
+  EXPECT_EQ(numbers[3].ours, Figure(5));
+}
+
+TEST(Rosenblum92Chapter6, LoggedDataIsWrittenTwice) {
+  const ExperimentOutcome outcome = scaled_outcome("rosenblum92/logging");
+  ASSERT_EQ(outcome.answers.size(), 1U);
+  for (const ClaimNumber& number : outcome.answers[0].numbers) {
+    if (number.quantity != "written for each byte") continue;
+    ASSERT_TRUE(number.ours) << number.cell;
+    EXPECT_NEAR(*number.ours, number.cell == "a log of data" ? 2 : 1, .15) << number.cell;
+  }
+}
+
 TEST(Rosenblum92Chapter6, Andrew) {
   expect_answered("andrew", {"LFS-32"});
 }
