@@ -3,7 +3,7 @@
 //
 // Printed, and kept exactly: the disk's size, the share in use, the mean size of its files, megabytes written an hour.
 // From the last three follows how long a byte lives on average: what is in use over what is written (Little's law;
-// 210 hours for /user6). The text leaves open, and is chosen here before anything was run:
+// 215 hours for /user6). The text leaves open, and is chosen here before anything was run:
 //
 //   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993: a mean of 21 KB, half
 //               of the files below 1.6 KB: 2.2), none above 16 MB. A file keeps its size

@@ -83,6 +83,8 @@ TEST_P(ProductionOf, WhatIsCountedAgrees) {
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);
   const double hourly = run.bytes_written / run.hours;
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
+  // What users wrote is in the log, but for what died in the cache.
+  EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
   // The log's own count of what is live, and the reader's.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
