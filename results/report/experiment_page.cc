@@ -138,11 +138,21 @@ std::string own_table(const OwnTable& table) {
   return fmt::format("<h3>{}</h3>\n", escape(table.title)) + html_table(columns, rows);
 }
 
+/// A line's name in the key, below the plot, where there is room for all of it.
+std::string key_label(const std::string& text) {
+  constexpr std::size_t kPiece = 20;  // less than what plot_label() cuts
+  const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (!std::ranges::all_of(text, ascii)) return plot_label(text);
+  std::string label;
+  for (std::size_t at = 0; at < text.size(); at += kPiece) label += plot_label(text.substr(at, kPiece));
+  return label;
+}
+
 Drawing curves_of(const OwnPlot& plot) {
   std::string data, colours, lines;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const OwnSeries& series = plot.series[i];
-    data += fmt::format("\"{}\"\n{}\n\n", plot_label(series.name), series.points);
+    data += fmt::format("\"{}\"\n{}\n\n", key_label(series.name), series.points);
     colours += fmt::format("{} ", kFilesystemColours.at(i % kFilesystemColours.size()).light);
     lines += series.from_paper ? "0 " : "1 ";
   }
@@ -200,7 +210,7 @@ Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
     most = std::max({most, *n->ours, n->paper.value_or(0)});
     const bool varied = n->cell.find(';') != std::string::npos;
     const auto& colour = kFilesystemColours.at(varied ? kGrey : kBlue);
-    const std::string paper = n->paper ? fmt::format("{}", *n->paper) : "NaN";
+    const double paper = n->paper.value_or(-1);  // beyond the axis
     data += fmt::format("{0}\t{1}\t{1}\t{2}\t{3}\t{4}\n", *n->ours, paper, ++row, rgb_number(colour.light),
                         label);
   }
