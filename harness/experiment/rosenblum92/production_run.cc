@@ -119,11 +119,11 @@ Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
     if (address != 0) of(live, BlockType::inode_map) += s.block_bytes;
   for (const lfs::SectorAddress address : reader->checkpoint().usage_blocks)
     if (address != 0) of(live, BlockType::usage) += s.block_bytes;
+  std::vector<std::byte> segment(s.segment_bytes());
   for (lfs::SegmentNumber i = 0; i < s.segments; ++i) {
     if (reader->usage()[i].live_bytes == 0) continue;
-    const auto bytes = reader->segment(i);
-    if (!bytes) return pass_on(bytes);
-    of(live, BlockType::summary) += summary_bytes(*bytes, s);
+    if (auto got = medium.read(s.segment_start(i), segment); !got) return pass_on(got);
+    of(live, BlockType::summary) += summary_bytes(segment, s);
   }
   return live;
 }
