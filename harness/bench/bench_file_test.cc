@@ -61,11 +61,11 @@ TEST(BenchFile, UnknownWordsNameTheNearest) {
   expect_refused(replaced(kGood, "[repetitions]\nleast", "[repetition]\nleast"),
                  {"repetition", "did you mean \"repetitions\""});
   expect_refused(replaced(kGood, "lfs-small-file", "lfs-smal-file"),
-                 {"workload.0.name", "did you mean \"lfs-small-file\""});
-  expect_refused(replaced(kGood, "\nfiles = ", "\nfile = "), {"workload.0.file", "did you mean \"files\""});
+                 {"workload[0].name", "did you mean \"lfs-small-file\""});
+  expect_refused(replaced(kGood, "\nfiles = ", "\nfile = "), {"workload[0].file", "did you mean \"files\""});
   expect_refused(replaced(kGood, "\"xfs\"", "\"xfss\""), {"filesystems", "xfs"});
-  expect_refused(replaced(kGood, "sata-7200", "sata-720"), {"device.0.profiles", "sata-7200"});
-  expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n", {"workload.1.tool", "\"fio\""});
+  expect_refused(replaced(kGood, "sata-7200", "sata-720"), {"device[0].profiles", "sata-7200"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n", {"workload[1].tool", "\"fio\""});
 }
 
 TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
@@ -82,9 +82,9 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "least = 2", "interval = 0"), {"interval"});
   expect_refused(replaced(kGood, "filesystems = [\"ext4\", \"xfs\"]", ""), {"filesystems", "missing"});
   expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
-                 {"workload.1.name", "is listed twice"});
+                 {"workload[1].name", "is listed twice"});
   expect_refused(kGood + "[[workload]]\ntool = \"fio\"\njob-file = \"none.fio\"\n", {"none.fio"});
-  expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload.1.job", "takes none"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload[1].job", "takes none"});
 }
 
 TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
@@ -94,15 +94,15 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_TRUE(bench->workloads.back().runs_on("sata-7200"));
   EXPECT_FALSE(bench->workloads.back().runs_on("hp-c2447"));
-  expect_refused(small + large, {"workload.1.name", "is listed twice"});
+  expect_refused(small + large, {"workload[1].name", "is listed twice"});
   expect_refused(small + large + "devices = [\"sata-7300\"]\n",
-                 {"workload.1.devices", "sata-7300", "did you mean \"sata-7200\"?"});
-  expect_refused(small + large + "devices = [\"tape\"]\n", {"workload.1.devices", "there are"});
+                 {"workload[1].devices", "sata-7300", "did you mean \"sata-7200\"?"});
+  expect_refused(small + large + "devices = [\"tape\"]\n", {"workload[1].devices", "there are"});
 }
 
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {
   const std::string second = "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
-  expect_refused(kGood + second, {"device.1.profiles", "two devices are called \"hp-c2447\""});
+  expect_refused(kGood + second, {"device[1].profiles", "two devices are called \"hp-c2447\""});
   const auto bench = parse_bench(kGood + second + "name = \"cached\"\n", "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_EQ(bench->devices.back().name, "cached");
