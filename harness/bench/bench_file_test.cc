@@ -84,7 +84,8 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
                  {"workload[1].name", "is listed twice"});
   expect_refused(kGood + "[[workload]]\ntool = \"fio\"\njob-file = \"none.fio\"\n", {"none.fio"});
-  expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n", {"workload[1].job", "takes none"});
+  expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n",
+                 {"workload[1].job", "takes none"});
 }
 
 TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {

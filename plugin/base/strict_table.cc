@@ -33,6 +33,8 @@ StrictTable& StrictTable::operator=(const StrictTable& other) {
   if (this != &other) state_ = std::make_unique<State>(*other.state_);
   return *this;
 }
+StrictTable::StrictTable(StrictTable&&) noexcept = default;
+StrictTable& StrictTable::operator=(StrictTable&&) noexcept = default;
 StrictTable::~StrictTable() = default;
 
 Result<StrictTable> StrictTable::parse(std::string_view text, const std::string& file_name) {

@@ -28,6 +28,8 @@ class StrictTable {
   static Result<StrictTable> read(const std::string& path);
   StrictTable(const StrictTable&);
   StrictTable& operator=(const StrictTable&);
+  StrictTable(StrictTable&&) noexcept;
+  StrictTable& operator=(StrictTable&&) noexcept;
   ~StrictTable();
 
   /// Refuses every key that is not in the list.

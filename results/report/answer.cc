@@ -59,7 +59,8 @@ std::vector<SystemRow> rows_of(const Facts& facts) {
     row.other += cell.other;
     if (cell.met && !*cell.met) row.as_expected = false;
   }
-  std::ranges::stable_partition(rows, [](const SystemRow& row) { return row.as_expected == false; });
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const SystemRow& row) { return row.as_expected == false; });
   return rows;
 }
 
