@@ -66,6 +66,7 @@ VfsResult<void> Store::commit_open(Clean clean) {
   next.next_generation = next_inode_generation_;
   auto done = stopped_ ? VfsResult<void>(refuse(EIO)) : move_to_blocks(*closing_, next);
   closing_is_moved_ = true;
+  if (options_.reuse == Reuse::at_spawn) let_go_of_freed(*closing_);
   if (done) done = write_outstanding(*closing_);
   if (done) done = write_superblock(next);
   if (!done) {
@@ -75,7 +76,7 @@ VfsResult<void> Store::commit_open(Clean clean) {
   s_ = next;
   committed_ = next.generation;
   if (has_changes) ++counters_.commits;
-  let_go_of_freed(*closing_);
+  if (options_.reuse != Reuse::at_spawn) let_go_of_freed(*closing_);
   closing_.reset();
   operation_ended_.wake_all();
   return {};

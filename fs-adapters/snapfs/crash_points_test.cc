@@ -431,6 +431,10 @@ INSTANTIATE_TEST_SUITE_P(
     Snapfs, CrashControls,
     testing::Values(Control{.name = "metadata_in_place", .mount = {.copy_on_write = false}},
                     Control{.name = "reuse_at_once", .mount = {.reuse = Reuse::at_once}},
+                    Control{
+                        .name = "reuse_at_spawn",
+                        .mount = {.dirty_blocks_max = 12, .reuse = Reuse::at_spawn, .writes_at_once = true},
+                        .crowd = true},
                     Control{.name = "newer_writes_wait", .mount = {.reuse = Reuse::newer_writes_wait}},
                     Control{.name = "one_superblock", .mount = {.one_superblock = true}},
                     Control{.name = "version_in_one_sector", .version_check = VersionCheck::first_sector},

@@ -246,7 +246,10 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
 
 /// It was made dirty, for the right generation, by who gave it.
 void Store::write_delayed(os::HeldBuffer buffer) {
-  cache_.write_delayed(std::move(buffer));
+  if (options_.writes_at_once)
+    cache_.write_async(std::move(buffer));
+  else
+    cache_.write_delayed(std::move(buffer));
 }
 
 /// Of the blocks below `at`, those from `first` up to `end`. True: nothing is left there.

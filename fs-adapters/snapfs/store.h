@@ -52,7 +52,8 @@ enum class Reuse : std::uint8_t {
   /// A control. III-A, "another solution", as printed: at once; what newer generations write waits until the
   /// older one is on the disk.
   newer_writes_wait,
-  at_once,  ///< a control
+  at_spawn,  ///< a control: when it is on its way to the disk
+  at_once,   ///< a control
 };
 
 struct MountOptions {
@@ -61,7 +62,8 @@ struct MountOptions {
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the first change since the last
   std::uint32_t dirty_blocks_max = 0;                     ///< of the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
-  bool flushes = true;  ///< a volatile cache, before a superblock and after it
+  bool writes_at_once = false;  ///< what files and directories have, and not when a generation ends
+  bool flushes = true;          ///< a volatile cache, before a superblock and after it
 
   // Controls: each breaks one rule.
   bool one_superblock = false;       ///< always the same slot
@@ -200,7 +202,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> read_at(BlockAddress address, Kind kind);
   os::HeldBuffer new_at(BlockAddress address, Kind kind);
   tl::unexpected<Errno> no_room_kept();
-  bool reuses_at_once() const { return options_.reuse != Reuse::after_commit || !options_.copy_on_write; }
+  bool reuses_at_once() const {
+    return options_.reuse == Reuse::newer_writes_wait || options_.reuse == Reuse::at_once ||
+           !options_.copy_on_write;
+  }
   std::optional<BlockAddress> allocate(Generation& generation, BlockAddress near);
   void release(Generation& generation, BlockAddress address);
   /// The block is going to be changed: where it may be. Dirty from now on.
