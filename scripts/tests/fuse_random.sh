@@ -12,4 +12,4 @@ if [ ! -w /dev/fuse ] || [ "$(id -u)" != 0 ]; then
 fi
 if [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi   # an image in memory
 HEADCRASH_FUSE_SECONDS=$seconds HEADCRASH_FUSE_BIN=$(realpath "$build/bin") HEADCRASH_SEEDS_FROM=$seed \
-  "$build/bin/headcrash_guest_test" --gtest_filter='FuseRandom.*'
+  "$build/bin/headcrash_fuse_random_test"
