@@ -236,9 +236,10 @@ std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
   for (const std::string& quantity : quantities) {
     std::vector<const Number*> drawn;
     for (const Number& n : claim.numbers) {
-      if (n.quantity == quantity && n.ours && *n.ours > 0) drawn.push_back(&n);
+      if (n.quantity == quantity && n.ours && *n.ours >= 0) drawn.push_back(&n);
     }
-    if (drawn.size() < 2 || out.size() == kPlotsPerClaim) continue;
+    const auto seen = std::ranges::count_if(drawn, [](const Number* n) { return *n->ours > 0; });
+    if (seen < 2 || out.size() == kPlotsPerClaim) continue;
     const bool compared = std::ranges::any_of(drawn, [](const Number* n) { return n->paper.has_value(); });
     out.emplace_back(bars_of(claim, drawn),
                      escape(quantity) + legend(compared, "bars: here; strokes: the paper"));

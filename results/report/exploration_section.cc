@@ -156,7 +156,8 @@ std::string failures_of_a_kind(const Facts& facts, const std::vector<const Failu
     accounts += account_of(facts, *f, open);
   }
   return fmt::format("<h4>{}</h4>\n", escape(kind_of(*alike.front()))) + html_table(columns, rows, "cards") +
-         (open ? accounts : details(alike.size() == 1 ? "The account" : "The accounts", accounts, "cell"));
+         (open ? accounts
+               : details(alike.size() == 1 ? "Failure report" : "Failure reports", accounts, "cell"));
 }
 
 std::string failures_part(const Facts& facts) {
