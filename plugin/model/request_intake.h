@@ -13,6 +13,7 @@
 #include <deque>
 #include <optional>
 
+#include "plugin/base/invariant.h"
 #include "plugin/model/device.h"
 
 namespace headcrash::model {
@@ -59,5 +60,28 @@ class RequestIntake final : private EventTarget {
   std::uint64_t generation_ = 0;
   std::deque<HostCommand> lost_;
 };
+
+// Inline: each request of every device goes through these two.
+
+inline std::optional<HostCommand> RequestIntake::enter(const Request& request, Initiator& initiator,
+                                                       std::uint64_t sectors) {
+  invariant(request.lba <= sectors && request.sectors <= sectors - request.lba,
+            "a request lies on its device");
+  const TimeNs now = simulation_.now();
+  observer_.submitted(device_, now, request);
+  const HostCommand command{.request = request, .initiator = &initiator, .submitted_at = now};
+  if (powered_) return command;
+  lose(command);
+  return {};
+}
+
+inline void RequestIntake::answer(const HostCommand& command, Status status) {
+  if (status != Status::power_lost) counters_.count(command.request);
+  const Completion completion{command.request.id, status, command.submitted_at, simulation_.now(),
+                              command.breakdown};
+  Initiator& initiator = *command.initiator;  // `command` may go with what the host does next
+  observer_.acknowledged(device_, completion);
+  initiator.completed(completion);
+}
 
 }  // namespace headcrash::model
