@@ -63,4 +63,26 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
 
 inline constexpr os::CpuCosts kI486At33Mhz{kI486At33MhzMachine, kI486At33MhzUfs};
 
+/// All costs `times` as high: other machines of the papers, by one factor.
+constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
+  const auto scaled = [times](os::TimeNs ns) {
+    const double exact = static_cast<double>(ns) * times;
+    const auto whole = static_cast<os::TimeNs>(exact);
+    return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;  // std::lround is not constexpr
+  };
+  return {{.system_call = scaled(costs.system_call),
+           .copy_per_kib = scaled(costs.copy_per_kib),
+           .transfer_per_kib = scaled(costs.transfer_per_kib),
+           .clear_per_kib = scaled(costs.clear_per_kib),
+           .buffer_found = scaled(costs.buffer_found),
+           .request_issued = scaled(costs.request_issued),
+           .interrupt = scaled(costs.interrupt),
+           .process_created = scaled(costs.process_created)},
+          {.path_component = scaled(costs.path_component),
+           .directory_entry = scaled(costs.directory_entry),
+           .inode_changed = scaled(costs.inode_changed),
+           .allocation = scaled(costs.allocation),
+           .dependency = scaled(costs.dependency)}};
+}
+
 }  // namespace headcrash::experiment

@@ -17,12 +17,7 @@ Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns, std::uint32_t re
   machine->concatenated_sectors = request_bytes / model::kSectorBytes;
   machine->mkfs = {{"block-size", "8192"}, {"fragment-size", "1024"}};
   machine->syncer = {.policy = os::SyncerOptions::Policy::interval, .interval_ns = delay_ns};
-  os::CpuCosts& costs = machine->costs;
-  for (os::TimeNs* cost : {&costs.system_call, &costs.copy_per_kib, &costs.transfer_per_kib,
-                           &costs.clear_per_kib, &costs.buffer_found, &costs.request_issued, &costs.interrupt,
-                           &costs.process_created, &costs.path_component, &costs.directory_entry,
-                           &costs.inode_changed, &costs.allocation, &costs.dependency})
-    *cost /= kAxpFasterThanI486;
+  machine->costs = scaled_costs(kI486At33Mhz, 1.0 / kAxpFasterThanI486);
   return machine;
 }
 

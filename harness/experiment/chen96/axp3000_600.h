@@ -22,10 +22,13 @@
 namespace headcrash::experiment::chen96 {
 
 /// Estimate: 114 SPECint92 (AXP 3000/600) by 18 (i486 at 33 MHz), of which memory has less.
-inline constexpr std::int64_t kAxpFasterThanI486 = 5;
+inline constexpr double kAxpFasterThanI486 = 5;
 
 inline constexpr std::uint64_t kMb = 1'000'000;
 inline constexpr std::uint64_t kUnitBytes = 1 << 20;  ///< "sequentially in 1 MB units"
+
+/// For an infinite delay in a timed workload: long after its end, when the machine is waited for to become quiet.
+inline constexpr os::TimeNs kLongAfter = 500 * model::kSecondNs;
 
 /// What is adjacent is one request of that size at most.
 inline constexpr std::uint32_t kRequestBytes = 64 << 10;

@@ -5,6 +5,7 @@
 
 #include "harness/experiment/chen96/axp3000_600.h"
 #include "harness/experiment/chen96/chen96.h"
+#include "results/statistics/sample.h"
 
 namespace headcrash::experiment::chen96 {
 namespace {
@@ -81,14 +82,10 @@ Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_b
                }
              }});
   if (!bench.good() || responses_ms.empty()) return {{}, {}, {}, {}, bench.error()};
-  double sum = 0, squares = 0;
-  for (const double each : responses_ms) sum += each, squares += each * each;
-  const auto count = static_cast<double>(responses_ms.size());
-  const double mean = sum / count;
-  std::ranges::sort(responses_ms);
-  return {mean,
-          std::sqrt(std::max(0.0, squares / count - mean * mean)),
-          responses_ms[static_cast<std::size_t>(0.99 * (count - 1))],
+  const auto summary = statistics::summarise(responses_ms, seed);
+  return {summary.mean,
+          summary.deviation,
+          statistics::quantile(responses_ms, 0.99),
           dirty_byte_s / written_bytes,
           {}};
 }

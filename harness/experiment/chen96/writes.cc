@@ -8,26 +8,21 @@
 namespace headcrash::experiment::chen96 {
 namespace {
 
-using os::TimeNs;
-
 struct Drain {
   Figure seconds;
   std::string error;
 };
 
-/// How long fsync takes after `bytes` have been written to a new file; nothing else syncs.
-Drain drain(std::uint64_t bytes, std::uint32_t request_bytes = kRequestBytes) {
-  auto options = axp3000_600(0, request_bytes);
-  if (options) options->syncer.policy = Policy::none;
-  Bench bench(options);
-  Figure seconds;
-  bench.run({[&] {
-    const auto file = bench.vfs().open("burst", {.create = true});
-    if (!bench.ok(file) || !bench.write(*file, 0, bytes)) return;
-    const TimeNs from = bench.now();
-    if (bench.ok(bench.vfs().fsync(*file))) seconds = seconds_of(bench.now() - from);
-  }});
-  return {seconds, bench.error()};
+/// How long fsync takes after so many MB have been written to a new file; nothing else syncs.
+Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kRequestBytes) {
+  auto machine = axp3000_600(0, request_bytes);
+  if (!machine) return {{}, machine.error().message()};
+  machine->syncer = {.policy = os::SyncerOptions::Policy::periodic, .interval_ns = kLongAfter};
+  const auto kib = static_cast<std::uint64_t>(std::llround(megabytes * static_cast<double>(kMb) / 1024));
+  const Cell& cell =
+      cells.get({.name = fmt::format("requests of {} KiB", request_bytes >> 10), .machine = *machine},
+                "chen-fsync", {{"burst-kib", kib}});
+  return {cell.of("fsync", [](const PhaseOutcome& phase) { return phase.longest_s; }), cell.remark};
 }
 
 }  // namespace
@@ -54,7 +49,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
   if (context.scaled) sizes = {.06, .54, 5, 6};
   for (const double size : sizes) {
     if (context.interrupted()) break;
-    const Drain seen = drain(static_cast<std::uint64_t>(size * static_cast<double>(kMb)));
+    const Drain seen = drain(context.cells, size);
     const std::string cell = fmt::format("{:g} MB", size);
     const Figure rate = seen.seconds ? Figure(size / *seen.seconds) : std::nullopt;
     if (size <= 10) add_row(efficient, cell, "throughput", "MB/s", {}, rate, seen.error);
@@ -84,7 +79,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
   }
   if (!context.scaled) {
     constexpr std::uint32_t kLongRequests = 1 << 20;
-    const Drain ten = drain(10 * kMb, kLongRequests), all = drain(90 * kMb, kLongRequests);
+    const Drain ten = drain(context.cells, 10, kLongRequests), all = drain(context.cells, 90, kLongRequests);
     add_row(efficient, "10 MB; requests of up to 1 MB", "throughput", "MB/s", {},
             ten.seconds ? Figure(10 / *ten.seconds) : std::nullopt, ten.error);
     add_row(bursts, "90 MB; requests of up to 1 MB", "drained in", "s", {}, all.seconds, all.error);

@@ -14,28 +14,6 @@ namespace headcrash::experiment::rosenblum92 {
 /// Calibrated: see above.
 inline constexpr double kSun4SlowerThanI486 = 3.45;
 
-/// All costs `times` as high.
-constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
-  const auto scaled = [times](os::TimeNs ns) {
-    const double exact = static_cast<double>(ns) * times;
-    const auto whole = static_cast<os::TimeNs>(exact);
-    return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;  // std::lround is not constexpr
-  };
-  return {{.system_call = scaled(costs.system_call),
-           .copy_per_kib = scaled(costs.copy_per_kib),
-           .transfer_per_kib = scaled(costs.transfer_per_kib),
-           .clear_per_kib = scaled(costs.clear_per_kib),
-           .buffer_found = scaled(costs.buffer_found),
-           .request_issued = scaled(costs.request_issued),
-           .interrupt = scaled(costs.interrupt),
-           .process_created = scaled(costs.process_created)},
-          {.path_component = scaled(costs.path_component),
-           .directory_entry = scaled(costs.directory_entry),
-           .inode_changed = scaled(costs.inode_changed),
-           .allocation = scaled(costs.allocation),
-           .dependency = scaled(costs.dependency)}};
-}
-
 inline constexpr os::CpuCosts kSun4 = scaled_costs(kI486At33Mhz, kSun4SlowerThanI486);
 
 }  // namespace headcrash::experiment::rosenblum92
