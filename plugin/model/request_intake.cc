@@ -14,6 +14,15 @@ void RequestIntake::on_event(std::uint64_t) {
   answer(command, Status::power_lost);
 }
 
+void RequestIntake::answer(const HostCommand& command, Status status) {
+  if (status != Status::power_lost) counters_.count(command.request);
+  const Completion completion{command.request.id, status, command.submitted_at, simulation_.now(),
+                              command.breakdown};
+  Initiator& initiator = *command.initiator;  // `command` may go with what the host does next
+  observer_.acknowledged(device_, completion);
+  initiator.completed(completion);
+}
+
 void RequestIntake::power_cut() {
   powered_ = false;
   ++generation_;

@@ -61,7 +61,7 @@ class RequestIntake final : private EventTarget {
   std::deque<HostCommand> lost_;
 };
 
-// Inline: each request of every device goes through these two.
+// Inline: each request of every device comes in here.
 
 inline std::optional<HostCommand> RequestIntake::enter(const Request& request, Initiator& initiator,
                                                        std::uint64_t sectors) {
@@ -73,15 +73,6 @@ inline std::optional<HostCommand> RequestIntake::enter(const Request& request, I
   if (powered_) return command;
   lose(command);
   return {};
-}
-
-inline void RequestIntake::answer(const HostCommand& command, Status status) {
-  if (status != Status::power_lost) counters_.count(command.request);
-  const Completion completion{command.request.id, status, command.submitted_at, simulation_.now(),
-                              command.breakdown};
-  Initiator& initiator = *command.initiator;  // `command` may go with what the host does next
-  observer_.acknowledged(device_, completion);
-  initiator.completed(completion);
 }
 
 }  // namespace headcrash::model
