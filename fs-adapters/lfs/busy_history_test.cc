@@ -4,7 +4,7 @@
 // ENOSPC. HEADCRASH_SEEDS=n in the environment: so many seeds more; HEADCRASH_SEEDS_FROM: the first one.
 #include <fmt/format.h>
 
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/tree/testing/ballast.h"
 #include "plugin/base/testing/number_from_environment.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fs-adapters/lfs/image_reader.h"
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::lfs {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/base/testing/image_edits.h"

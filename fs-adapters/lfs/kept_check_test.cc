@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/lfs/under_test.h"
 
 namespace headcrash::lfs {

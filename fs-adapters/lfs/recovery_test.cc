@@ -1,6 +1,6 @@
 // What a mount makes of a log: where it ends, which checkpoint counts, what becomes of files without names.
-#include "fs-adapters/lfs/mounted_test.h"
 #include "fs-adapters/lfs/recover_image.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
 namespace {

@@ -1,6 +1,6 @@
 // Which requests the log makes of the disk, and when: reading ahead, inodes that come together, the writer in the
 // background, checkpoints only where something has changed, what recovery reads.
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
 namespace {

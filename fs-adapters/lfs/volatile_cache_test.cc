@@ -1,25 +1,13 @@
 // On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
 // where something relies on it, and nowhere else.
-#include "fs-adapters/lfs/mounted_test.h"
+#include "fs-adapters/lfs/testing/mounted.h"
+#include "fs-adapters/os/testing/written_requests.h"
 
 namespace headcrash::lfs {
 namespace {
 
 using bench::Disk;
 using bench::Machine;
-
-class Requests final : public os::DiskTracer {
- public:
-  void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {
-    if (request.op != model::Op::read) list.push_back({request.op, request.lba});
-  }
-  void completed(const os::DiskTrace&) override {}
-  struct One {
-    model::Op op = model::Op::read;
-    std::uint64_t lba = 0;
-  };
-  std::vector<One> list;
-};
 
 /// What is there when the power went after `body`, on a disk that had all in its cache.
 std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body) {
@@ -67,7 +55,7 @@ TEST(LfsVolatileCache, ACheckpointIsBetweenTwoFlushesAndRegionsAreNot) {
   Disk disk;
   Machine m(*disk.store);
   m.machine.disk.write_cache(true);
-  Requests requests;
+  os::WrittenRequests requests;
   m.machine.system.queue.trace(&requests);
   m.mount();
   m.as_user([&] {
@@ -77,14 +65,14 @@ TEST(LfsVolatileCache, ACheckpointIsBetweenTwoFlushesAndRegionsAreNot) {
   });
   m.machine.system.queue.trace(nullptr);
   const Superblock& s = m.file_system->log().superblock();
-  const auto is_checkpoint = [&](const Requests::One& one) {
+  const auto is_checkpoint = [&](const os::WrittenRequests::One& one) {
     return one.op == model::Op::write && one.lba < s.first_segment;
   };
   std::size_t checkpoints = 0;
   std::size_t regions = 0;
   std::size_t flushes = 0;
   for (std::size_t i = 0; i < requests.list.size(); ++i) {
-    const Requests::One& one = requests.list[i];
+    const os::WrittenRequests::One& one = requests.list[i];
     if (one.op == model::Op::flush) ++flushes;
     if (one.op == model::Op::write && !is_checkpoint(one)) ++regions;
     if (!is_checkpoint(one)) continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 #include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 

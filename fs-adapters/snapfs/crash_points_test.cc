@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fs-adapters/snapfs/image_reader.h"
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::snapfs {

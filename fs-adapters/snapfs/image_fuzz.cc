@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/base/testing/image_edits.h"
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
 namespace {

@@ -1,7 +1,7 @@
 // A disk that is full: ENOSPC while there is still room to delete, and deleting makes room again.
 #include <random>
 
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::snapfs {

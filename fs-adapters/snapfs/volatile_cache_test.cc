@@ -1,6 +1,7 @@
 // On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
 // where something relies on it, and nowhere else.
-#include "fs-adapters/snapfs/mounted_test.h"
+#include "fs-adapters/os/testing/written_requests.h"
+#include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
 namespace {
@@ -8,19 +9,9 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-class Requests final : public os::DiskTracer {
- public:
-  void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {
-    if (request.op != model::Op::read) list.push_back({request.op, request.lba});
-  }
-  void completed(const os::DiskTrace&) override {}
-  struct One {
-    model::Op op = model::Op::read;
-    std::uint64_t lba = 0;
-    bool is_superblock() const { return op == model::Op::write && lba < kReservedBytes / kSectorBytes; }
-  };
-  std::vector<One> list;
-};
+bool is_superblock(const os::WrittenRequests::One& one) {
+  return one.op == model::Op::write && one.lba < kReservedBytes / kSectorBytes;
+}
 
 /// What is there when the power went after `body`, on a disk that had all in its cache.
 std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body) {
@@ -73,7 +64,7 @@ TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
   Disk disk;
   Machine m(*disk.store);
   m.machine.disk.write_cache(true);
-  Requests requests;
+  os::WrittenRequests requests;
   m.machine.system.queue.trace(&requests);
   m.mount({.dirty_blocks_max = 100});
   m.as_user([&] {
@@ -88,7 +79,7 @@ TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
   std::size_t flushes = 0;
   for (std::size_t i = 0; i < requests.list.size(); ++i) {
     if (requests.list[i].op == model::Op::flush) ++flushes;
-    if (!requests.list[i].is_superblock()) continue;
+    if (!is_superblock(requests.list[i])) continue;
     ++superblocks;
     EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
     EXPECT_EQ(requests.list.at(i + 1).op, model::Op::flush);

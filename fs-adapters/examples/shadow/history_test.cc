@@ -2,7 +2,7 @@
 // unmount, and an image without a flaw.
 #include "fs-adapters/tree/testing/history.h"
 
-#include "fs-adapters/examples/shadow/mounted_test.h"
+#include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::shadow {

@@ -1,7 +1,7 @@
 // Images that a stranger wrote: each input is a list of edits to a small file system's image, after which the
 // checksums are right again. Whatever they are, checker, reader and mount end, and what was mounted is
 // unmounted without a crash.
-#include "fs-adapters/examples/shadow/mounted_test.h"
+#include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/tree/testing/history.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/little_endian.h"

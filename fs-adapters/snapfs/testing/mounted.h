@@ -4,18 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/os/testing/logged_store.h"
 #include "fs-adapters/snapfs/check.h"
 #include "fs-adapters/snapfs/file_system.h"
 #include "fs-adapters/snapfs/image_reader.h"
 #include "fs-adapters/snapfs/mkfs.h"
-#include "fs-adapters/tree/testing/history.h"
+#include "fs-adapters/tree/testing/mounted_machine.h"
+#include "fs-adapters/tree/testing/operations.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::snapfs::bench {
@@ -26,50 +25,11 @@ using tree::bench::Fsync;
 using tree::bench::get_file;
 using tree::bench::put_file;
 
-/// A machine on a disk that somebody else has.
-class Machine {
+class Machine : public tree::bench::MountedMachine<FileSystem, MountOptions> {
  public:
   explicit Machine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
-      : machine(store, {.latency_ns = model::kMillisecondNs,
-                        .system = {.cache = {.bytes = cache_bytes, .block_copy = true}}}) {
-    machine.system.syncer.start();
-  }
-  ~Machine() {
-    if (file_system) file_system->abandon();
-    machine.disk.power_cut();
-    machine.system.executor.halt();
-    file_system.reset();
-  }
-  void as_user(std::function<void()> body) { machine.system.run_as(account, std::move(body)); }
-  Result<void> try_mount(const MountOptions& options = {}) {
-    Result<void> result;
-    as_user([&] {
-      auto mounted = FileSystem::mount(machine.system, options);
-      if (mounted)
-        file_system = std::move(*mounted);
-      else
-        result = pass_on(mounted);
-    });
-    return result;
-  }
-  void mount(const MountOptions& options = {}) {
-    const auto mounted = try_mount(options);
-    ASSERT_TRUE(mounted) << mounted.error().message();
-  }
-  void unmount() {
-    as_user([&] {
-      EXPECT_TRUE(file_system->unmount());
-      file_system.reset();
-    });
-  }
-  void settle(std::int64_t seconds) {
-    as_user([&] { executor().sleep_until(executor().now() + seconds * model::kSecondNs); });
-  }
-  os::Executor& executor() { return machine.system.executor; }
-
-  os::MemoryMachine machine;
-  os::Account account{.name = "ann"};
-  std::unique_ptr<FileSystem> file_system;
+      : MountedMachine(store, {.latency_ns = model::kMillisecondNs,
+                               .system = {.cache = {.bytes = cache_bytes, .block_copy = true}}}) {}
 };
 
 struct DiskOptions {
