@@ -172,7 +172,7 @@ class Checker::State {
     store_.begin();
     auto described = r().summaries(number);
     if (described)
-      kept->described = *std::move(described);
+      kept->described = std::move(described->blocks);
     else
       kept->problem = described.error().message();
     kept->sources = store_.sources(*contents_);

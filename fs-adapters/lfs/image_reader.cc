@@ -123,8 +123,8 @@ Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address, std:
   return block;
 }
 
-Result<std::vector<ImageReader::Described>> ImageReader::summaries(SegmentNumber number) const {
-  std::vector<Described> all;
+Result<ImageReader::Summaries> ImageReader::summaries(SegmentNumber number) const {
+  Summaries all;
   std::vector<std::byte> bytes;
   std::uint64_t last = 0;
   for (std::uint32_t at = 0; at < superblock_.segment_sectors;) {
@@ -141,9 +141,11 @@ Result<std::vector<ImageReader::Described>> ImageReader::summaries(SegmentNumber
     if (!summary || summary->sequence <= last) break;
     last = summary->sequence;
     SectorAddress address = start + summary->summary_sectors();
+    all.own_sectors += summary->sectors;
     for (const SummaryEntry& entry : summary->entries) {
-      all.push_back({address, entry});
+      all.blocks.push_back({address, entry});
       address += entry.sectors;
+      all.own_sectors -= entry.sectors;
     }
     at += summary->sectors;
   }

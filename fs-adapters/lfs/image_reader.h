@@ -59,7 +59,11 @@ class ImageReader {
     SectorAddress address = 0;
     SummaryEntry entry;
   };
-  Result<std::vector<Described>> summaries(SegmentNumber number) const;
+  struct Summaries {
+    std::vector<Described> blocks;
+    std::uint64_t own_sectors = 0;  ///< what the regions have beside those blocks
+  };
+  Result<Summaries> summaries(SegmentNumber number) const;
 
   /// Everything below the root, a directory before what is in it; an inode with several names comes as often.
   struct Found {

@@ -37,14 +37,12 @@ constexpr std::array<Choice<QueuePolicy>, 5> kQueuePolicies = {{{"fcfs", QueuePo
                                                                 {"sptf", QueuePolicy::sptf},
                                                                 {"aged-sptf", QueuePolicy::aged_sptf}}};
 
-class ProfileReader {
+class DriveReader {
  public:
-  explicit ProfileReader(const base::StrictTable& root) : top_(root, errors_) {
-    errors_.place = root.subject("");
-  }
+  explicit DriveReader(const base::StrictTable& root) : root_(root) { errors_.place = root.subject(""); }
 
   Result<Drive> read() {
-    ProfileTable& top = top_;
+    ProfileTable top(root_, errors_);
     if (top.has("kind")) top.text("kind");  // whoever chose this reader has looked at it
     p_.name = top.text("name");
     p_.title = top.text("title");
@@ -314,8 +312,8 @@ class ProfileReader {
     }
   }
 
+  const base::StrictTable& root_;
   ReadErrors errors_;
-  ProfileTable top_;
   DiskProfile p_;
   double nominal_rpm_ = 0;
   std::vector<Origin> origins_;
@@ -324,7 +322,7 @@ class ProfileReader {
 }  // namespace
 
 Result<Drive> read_drive(const base::StrictTable& root) {
-  return ProfileReader(root).read();
+  return DriveReader(root).read();
 }
 
 Result<DiskProfile> parse_profile(std::string_view text, std::string_view file) {

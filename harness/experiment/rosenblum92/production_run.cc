@@ -79,23 +79,6 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
   }
 }
 
-/// The summaries of a segment's regions, as long as they follow each other.
-double summary_bytes(std::span<const std::byte> segment, const lfs::Superblock& s) {
-  double bytes = 0;
-  std::uint64_t last = 0;
-  for (std::uint32_t at = 0; at < s.segment_sectors;) {
-    const auto rest = segment.subspan(std::size_t{at} * lfs::kSectorBytes);
-    const auto summary = lfs::decode_summary(rest, s, s.segment_sectors - at);
-    if (!summary || summary->sequence <= last) break;
-    last = summary->sequence;
-    std::uint32_t told = 0;
-    for (const lfs::SummaryEntry& entry : summary->entries) told += entry.sectors;
-    bytes += static_cast<double>(summary->sectors - told) * lfs::kSectorBytes;
-    at += summary->sectors;
-  }
-  return bytes;
-}
-
 /// What is live on the disk, by the reader of images; and the checker's word that nothing is wrong with it.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   const auto report = lfs::check(medium);
@@ -119,11 +102,11 @@ Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
     if (address != 0) of(live, BlockType::inode_map) += s.block_bytes;
   for (const lfs::SectorAddress address : reader->checkpoint().usage_blocks)
     if (address != 0) of(live, BlockType::usage) += s.block_bytes;
-  std::vector<std::byte> segment(s.segment_bytes());
   for (lfs::SegmentNumber i = 0; i < s.segments; ++i) {
     if (reader->usage()[i].live_bytes == 0) continue;
-    if (auto got = medium.read(s.segment_start(i), segment); !got) return pass_on(got);
-    of(live, BlockType::summary) += summary_bytes(segment, s);
+    const auto summaries = reader->summaries(i);
+    if (!summaries) return pass_on(summaries);
+    of(live, BlockType::summary) += static_cast<double>(summaries->own_sectors) * lfs::kSectorBytes;
   }
   return live;
 }
