@@ -42,12 +42,4 @@ std::uint64_t Sources::digest_of(const Contents& contents) const {
   return digest;
 }
 
-Result<void> NotedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  auto done = below_->read(lba, into);
-  failed_ = failed_ || !done;
-  runs_.push_back(
-      {static_cast<std::uint32_t>(lba), static_cast<std::uint32_t>(into.size() / model::kSectorBytes)});
-  return done;
-}
-
 }  // namespace headcrash::lfs

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "fs-adapters/tree/noted_store.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::lfs {
@@ -68,9 +69,7 @@ class Contents {
 /// What something was made of.
 class Sources {
  public:
-  struct Run {
-    std::uint32_t first = 0, count = 0;
-  };
+  using Run = tree::NotedStore::Run;
   Sources() = default;
   /// `whole`: what was made depends on nothing else, such as a read that failed.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
@@ -87,29 +86,9 @@ class Sources {
 };
 
 /// Notes what is read of it.
-class NotedStore final : public model::SectorStore {
+class NotedStore final : public tree::NotedStore {
  public:
-  /// The store must outlive it, or the next call.
-  void show(const model::SectorStore& below) { below_ = &below; }
-  std::uint64_t sectors() const override { return below_->sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
-  Result<void> write(std::uint64_t, std::span<const std::byte>) override { return refuse(); }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
-
-  /// What was read since begin().
-  void begin() {
-    runs_.clear();
-    failed_ = false;
-  }
-  Sources sources(const Contents& contents) const { return Sources(runs_, !failed_, contents); }
-  const std::vector<Sources::Run>& runs() const { return runs_; }
-  bool failed() const { return failed_; }
-
- private:
-  static Result<void> refuse() { return fail("lfs", "the image is only read here"); }
-  const model::SectorStore* below_ = nullptr;
-  mutable std::vector<Sources::Run> runs_;
-  mutable bool failed_ = false;
+  Sources sources(const Contents& contents) const { return Sources(runs(), !failed(), contents); }
 };
 
 }  // namespace headcrash::lfs

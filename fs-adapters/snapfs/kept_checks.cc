@@ -1,31 +1,14 @@
-// Notes what a check reads (kept_checks.h).
+// Checks whose sectors stay (kept_checks.h).
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <algorithm>
+
+#include "fs-adapters/tree/noted_store.h"
 
 namespace headcrash::snapfs {
 namespace {
 
 constexpr std::size_t kKeptMax = 256;  // generations
-
-class NotedStore final : public model::SectorStore {
- public:
-  explicit NotedStore(const model::SectorStore& store) : store_(store), read_(store.sectors()) {}
-  std::uint64_t sectors() const override { return store_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    if (auto done = store_.read(lba, into); !done) return done;
-    std::fill_n(read_.begin() + static_cast<std::ptrdiff_t>(lba), into.size() / kSectorBytes, true);
-    return {};
-  }
-  Result<void> write(std::uint64_t, std::span<const std::byte>) override { return refuse(); }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
-  const std::vector<bool>& what_was_read() const { return read_; }
-
- private:
-  static Result<void> refuse() { return fail("snapfs", "a check writes nothing"); }
-  const model::SectorStore& store_;
-  mutable std::vector<bool> read_;
-};
 
 std::vector<std::uint64_t> digests_of_slots(std::span<const std::uint64_t> digests) {
   std::vector<std::uint64_t> slots;
@@ -50,11 +33,14 @@ Result<CheckReport> KeptChecks::check(const model::SectorStore& store, std::size
     ++known_;
     return before->second.report;
   }
-  const NotedStore noted(store);
+  tree::NotedStore noted;
+  noted.show(store);
   auto report = snapfs::check(noted, findings_max);
-  if (!report || !report->nothing_found()) return report;
+  if (!report || !report->nothing_found() || noted.failed()) return report;
   Kept kept{.report = *report};
-  const std::vector<bool>& read = noted.what_was_read();
+  std::vector<bool> read(store.sectors());
+  for (const auto& run : noted.runs())
+    std::fill_n(read.begin() + static_cast<std::ptrdiff_t>(run.first), run.count, true);
   for (std::uint32_t sector = 0; sector < read.size(); ++sector)
     if (read[sector]) kept.sectors.emplace_back(sector, digests[sector]);
   if (kept_.size() >= kKeptMax) kept_.clear();
