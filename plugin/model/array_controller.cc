@@ -86,9 +86,8 @@ void ArrayController::put_request(HostRequest& host) {
 }
 
 void ArrayController::submit(const Request& request, Initiator& initiator) {
-  const auto entered = intake_.enter(request, initiator, characteristics.sectors);
-  if (!entered) return;
-  HostRequest& host = take_request(*entered);
+  if (!intake_.enter(request, initiator, characteristics.sectors)) return;
+  HostRequest& host = take_request(intake_.command(request, initiator));
   update_busy();
   serve(host);
   runner_.drain_later();

@@ -77,11 +77,12 @@ Disk::Disk(const DiskOptions& options)
 // ---- queue
 
 void Disk::submit(const Request& request, Initiator& initiator) {
-  const auto entered = intake_.enter(request, initiator, characteristics_.sectors);
-  if (!entered) return;
+  if (!intake_.enter(request, initiator, characteristics_.sectors)) return;
   ++idle_epoch_;
   if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors) destaging_ = false;
-  queue_.push_back({*entered});
+  if (unused_.empty()) unused_.emplace_back();
+  unused_.front() = {intake_.command(request, initiator)};
+  queue_.splice(queue_.end(), unused_, unused_.begin());
   if (scheduler_.reorders()) {
     if (not_taken_in_ == queue_.end()) not_taken_in_ = std::prev(queue_.end());
     take_in(stage_ == Stage::idle ? 0 : 1);
@@ -164,7 +165,7 @@ void Disk::finish_at(TimeNs at) {
 }
 
 void Disk::finish() {
-  Command command = queue_.front();
+  Command& command = queue_.front();
   const Request& request = command.request;
   const bool works = command.status == Status::ok && request.sectors > 0;
   if (works && request.op == Op::read) command.status = read_medium(request);
@@ -173,11 +174,13 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  queue_.pop_front();
+  std::list<Command> finished;  // the host may submit while it is answered
+  finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;
   if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
 
   intake_.answer(command, platter_.failed() ? Status::store_error : command.status);
+  unused_.splice(unused_.begin(), finished);
   if (!intake_.powered()) return;
 
   if (stage_ == Stage::idle && !queue_.empty()) begin_next();

@@ -125,6 +125,7 @@ class Disk final : public Device, private EventTarget {
   /// Front: being served. Then those that the scheduler may choose from, as in candidates_, then those that
   /// the drive has not taken in.
   std::list<Command> queue_;
+  std::list<Command> unused_;  ///< for commands to come, so that none is allocated
   std::vector<Candidate> candidates_;
   std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] is candidates_[i]
   std::list<Command>::iterator not_taken_in_;                     ///< the oldest; end() when there is none

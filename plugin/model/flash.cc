@@ -89,9 +89,8 @@ TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
 // ---- the queue
 
 void Flash::State::submit(const Request& request, Initiator& initiator) {
-  const auto entered = intake.enter(request, initiator, characteristics.sectors);
-  if (!entered) return;
-  queue.push_back({*entered});
+  if (!intake.enter(request, initiator, characteristics.sectors)) return;
+  queue.push_back({intake.command(request, initiator)});
   start_commands();
   update_busy();
 }

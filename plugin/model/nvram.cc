@@ -65,12 +65,11 @@ Nvram::State::State(NvramOptions&& options)
 // ---- the copy engine
 
 void Nvram::State::submit(const Request& request, Initiator& initiator) {
-  const auto entered = intake.enter(request, initiator, characteristics.sectors);
-  if (!entered) return;
+  if (!intake.enter(request, initiator, characteristics.sectors)) return;
   ++idle_epoch;
   idle_draining = false;
   refresh_battery();
-  queue.push_back({*entered});
+  queue.push_back({intake.command(request, initiator)});
   begin_next();
   consider_destage();
   update_busy();

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 
 #include "plugin/base/invariant.h"
 #include "plugin/model/device.h"
@@ -20,7 +19,7 @@ namespace headcrash::model {
 
 /// A request inside a device; the device's own commands derive from it.
 struct HostCommand {
-  Request request;
+  Request request{};
   Initiator* initiator = nullptr;
   TimeNs submitted_at = 0;
   Breakdown breakdown;
@@ -32,9 +31,13 @@ class RequestIntake final : private EventTarget {
   RequestIntake(Simulation& simulation, Observer& observer, DeviceId device)
       : simulation_(simulation), observer_(observer), device_(device) {}
 
-  /// A request comes in. That it lies within the device's `sectors` is an invariant. Nothing: the power is
-  /// off, and the request is lost.
-  std::optional<HostCommand> enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
+  /// A request comes in. That it lies within the device's `sectors` is an invariant. False: the power is off,
+  /// and the request is lost.
+  bool enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
+  /// One that came in at this instant, as the device keeps it.
+  HostCommand command(const Request& request, Initiator& initiator) const {
+    return {request, &initiator, simulation_.now(), {}};
+  }
   void lose(const HostCommand& command);
   /// Counts it and answers it. The host may submit, or cut the power, from within its callback: the device
   /// then has another generation().
@@ -63,16 +66,13 @@ class RequestIntake final : private EventTarget {
 
 // Inline: each request of every device comes in here.
 
-inline std::optional<HostCommand> RequestIntake::enter(const Request& request, Initiator& initiator,
-                                                       std::uint64_t sectors) {
+inline bool RequestIntake::enter(const Request& request, Initiator& initiator, std::uint64_t sectors) {
   invariant(request.lba <= sectors && request.sectors <= sectors - request.lba,
             "a request lies on its device");
-  const TimeNs now = simulation_.now();
-  observer_.submitted(device_, now, request);
-  const HostCommand command{.request = request, .initiator = &initiator, .submitted_at = now};
-  if (powered_) return command;
-  lose(command);
-  return {};
+  observer_.submitted(device_, simulation_.now(), request);
+  if (powered_) return true;
+  lose(command(request, initiator));
+  return false;
 }
 
 }  // namespace headcrash::model
