@@ -64,7 +64,7 @@ struct Promises {
   // A permission: blocks that were allocated but not yet written may show what the disk held before
   // (data=writeback, ext2, ext4 without a journal).
   bool exposes_stale_data = false;
-  /// They are allocated in units of so many bytes: what is next to the written ones comes with them.
+  /// They are allocated in units of this many bytes: what is next to the written ones comes with them.
   std::uint32_t allocation_bytes = 512;
 
   // Of an inode, beside mode and owner, which fsync and sync always keep once they were set.

@@ -1,7 +1,7 @@
 // A disk that is nine tenths full, and a cleaner that is always at work: random operations of three users
 // beside their references (tree/testing/history.h), while a fourth one keeps the disk as full as it is by making,
 // overwriting and removing files of his own, each of which has its contents known, too. No user may meet
-// ENOSPC. HEADCRASH_SEEDS=n in the environment: so many seeds more; HEADCRASH_SEEDS_FROM: the first one.
+// ENOSPC. HEADCRASH_SEEDS=n in the environment: n more seeds; HEADCRASH_SEEDS_FROM: the first one.
 #include <fmt/format.h>
 
 #include "fs-adapters/lfs/testing/mounted.h"

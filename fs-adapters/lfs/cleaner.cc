@@ -10,7 +10,7 @@ namespace headcrash::lfs {
 
 namespace {
 
-// Sprite's thresholds were a few tens of segments, and 50 to 100; a small disk has not so many.
+// Sprite's thresholds were a few tens of segments, and 50 to 100; a small disk has fewer.
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;

@@ -125,7 +125,7 @@ class WriteHooks {
 class BufferOwner {
  public:
   virtual ~BufferOwner() = default;
-  /// A fiber needs room for so many bytes, nothing clean is left, and there are dirty buffers without a home.
+  /// A fiber needs room for `bytes`, nothing clean is left, and there are dirty buffers without a home.
   /// Called on that fiber, which may hold other buffers and locks of the file system: the owner must not wait
   /// for a lock, nor call get(), read(), charge() or a flush here. It issues gathered writes of what
   /// try_hold() gives it, or wakes a fiber of its own that will, or gives up memory that it has charged.

@@ -63,8 +63,8 @@ struct DiskQueueOptions {
   /// Of what may go, reads go before all else; after `reads_in_row_max` that did so, one other goes.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// The bound on memory: so many may be pending, in transfer() others wait, and issue() takes it as an
-  /// invariant (what the cache issues is bounded by the cache's size). A request that so many later ones have
+  /// The bound on memory: how many may be pending; in transfer() others wait, and issue() takes it as an
+  /// invariant (what the cache issues is bounded by the cache's size). A request that this number of later ones have
   /// passed goes next, whatever the schedule says.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };

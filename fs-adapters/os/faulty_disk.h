@@ -2,7 +2,7 @@
 // A disk on which some requests fail, over one on which none do: I/O errors for tests and for the lab.
 //
 // A fault names requests by operation, by the sectors that they touch, and by their number among those: from
-// the nth on, so many of them. Requests are counted as they reach this disk, after the driver has
+// the nth on, `count` of them. Requests are counted as they reach this disk, after the driver has
 // concatenated them. What a failed write leaves behind is the fault's choice, since a real drive promises
 // nothing: nothing, its first half, or all of it. A failed request takes as long as the disk below needs for
 // what is left of it.

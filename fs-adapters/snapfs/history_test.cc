@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST_P(History, OfSeveralUsersAtOnce) {
-  // HEADCRASH_SEEDS=n: so many more, for who has changed something.
+  // HEADCRASH_SEEDS=n: n more, for those who have changed something.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {

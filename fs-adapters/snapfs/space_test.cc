@@ -158,7 +158,7 @@ TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
 
 /// All kinds of operations of several users, none of which may end in anything but success or ENOSPC.
 TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
-  // HEADCRASH_SEEDS=n: so many more, for who has changed something.
+  // HEADCRASH_SEEDS=n: n more, for those who have changed something.
   const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

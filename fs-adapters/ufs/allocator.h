@@ -15,7 +15,7 @@
 //
 // A mount may choose otherwise (AllocationOptions); the format stays the same:
 //
-//   gap_blocks        so many blocks are left out behind each block of a file: skip-sector allocation, so that a
+//   gap_blocks        how many blocks are left out behind each block of a file: skip-sector allocation, so that a
 //                     processor and a controller that are not ready for the next block lose no revolution (1984,
 //                     section 3.3; Rosenblum 1992, footnote to section 5.1)
 //   Placement::spread what Rosenblum 1992 (sections 6.2.1.1 and 6.2.1.2) tells of Sprite OFS: no cylinder groups

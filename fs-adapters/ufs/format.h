@@ -93,14 +93,14 @@ struct Superblock {
   bool clean = false;                              // fs_clean
   bool read_only = false;                          // fs_ronly
   std::uint32_t group_rotor = 0;                   // fs_cgrotor
-  std::uint32_t inline_target_max = 0;             // fs_maxsymlinklen: a target of so many bytes has a block
-  std::uint64_t file_bytes_max = 0;                // fs_maxfilesize
-  Extent journal;                                  // ours, in fs_sparecon64; no fragments: there is none
+  std::uint32_t inline_target_max = 0;  // fs_maxsymlinklen: a target of this many bytes has a block
+  std::uint64_t file_bytes_max = 0;     // fs_maxfilesize
+  Extent journal;                       // ours, in fs_sparecon64; no fragments: there is none
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
 };
 
-/// What is wrong with it, or with a file system on a device of so many bytes: nothing that was computed from
+/// What is wrong with it, or with a file system on a device of `device_bytes`: nothing that was computed from
 /// a superblock without a problem overflows, divides by zero, or lies outside. Empty: fine.
 std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes);
 /// At least kSuperblockUsedBytes. An Error without subject when it is none or has a problem.

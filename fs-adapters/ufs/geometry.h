@@ -135,7 +135,7 @@ class Geometry {
     for (std::uint32_t level = 1; level <= levels; ++level) blocks += blocks_below(level);
     return blocks;
   }
-  /// Blocks that one pointer of the inode with so many levels below it reaches; 0: itself.
+  /// Blocks that one pointer of the inode with `levels` below it reaches; 0: itself.
   std::uint64_t blocks_below(std::uint32_t levels) const {
     return std::uint64_t{1} << (levels * pointer_shift());
   }

@@ -190,7 +190,7 @@ class Journal : public Scheme {
   // The running transaction.
   std::uint64_t running_ = 1, committed_ = 0;  ///< numbers of this mount; not those in the ring
   std::uint32_t active_ = 0;                   ///< operations
-  std::uint32_t blocks_ = 0;                   ///< that ended operations have changed: at most so many
+  std::uint32_t blocks_ = 0;                   ///< that ended operations have changed, at most
   std::uint32_t indirect_ = 0;                 ///< new indirect blocks
   os::TimeNs copied_at_ = 0;                   ///< when the one before it was
   Frees frees_;

@@ -29,7 +29,7 @@ Result<void> remake_journal(model::SectorStore& store, const Superblock& superbl
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
 /// The least that transactions fit into.
 std::uint32_t journal_fragments_min(const Superblock& superblock);
-/// For who wants to know before he writes anything: how long a journal of so many bytes is; where a group has
+/// To be known before anything is written: how long a journal of `bytes` is; where a group has
 /// free blocks in a row for it, in fragments of the group; and what to say when none has.
 Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes);
 std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,

@@ -71,7 +71,7 @@ class PendingNames {
   std::set<InodeNumber> moved_;                                      ///< each has names
   std::size_t count_ = 0;                                            ///< of all names
   static constexpr std::size_t kLookedAtMin = 4096;
-  std::size_t look_at_ = kLookedAtMin;  ///< so many: those that have arrived are looked for
+  std::size_t look_at_ = kLookedAtMin;  ///< at this number, those that have arrived are looked for
   std::uint64_t noted_ = 0;
 };
 

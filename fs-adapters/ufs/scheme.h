@@ -81,7 +81,7 @@ struct PendingName;
 /// One operation under way. For a journal: its handle.
 struct Operation : tree::Operation {
   std::uint64_t transaction = 0;  ///< that it is part of; 0: of none
-  std::uint32_t blocks = 0;       ///< of metadata that it may have changed: at most so many
+  std::uint32_t blocks = 0;       ///< of metadata that it may have changed, at most
   std::uint32_t indirect = 0;     ///< of them new indirect blocks
   bool commits = false;           ///< when it ends: fsync, or a synchronous journal
 };
@@ -168,7 +168,7 @@ struct SchemeOptions {
   LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
-  /// Soft updates: so many dependencies and links to be dropped may wait; who would add to them first does a
+  /// Soft updates: how many dependencies and links to be dropped may wait; whoever would add to them first does a
   /// sync. More than the paper's workloads reach.
   std::size_t dependencies_max = 50'000;
 };

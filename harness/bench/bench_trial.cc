@@ -321,10 +321,10 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
                             {"root", run::kMountPoint},
                             {"phase", index}});
   if (!answer) return tl::unexpected(fmt::format("{}: {}", phase.name, answer.error()));
-  if (answer->contains("mishap")) {
+  if (answer->contains("error")) {
     const bool refused = answer->value("errno", 0) != 0;  // then the text says so
     return tl::unexpected(
-        fmt::format("{}: {}{}", phase.name, answer->value("mishap", ""), refused ? "" : ": wrong data"));
+        fmt::format("{}: {}{}", phase.name, answer->value("error", ""), refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
   const double slower = phase.measured ? slowdown(cell_.device->clock) : slowdown(bench_.setup_clock);

@@ -388,7 +388,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   const explorer::DiskOptions options{.used = cell.prefill};
   if (fs::exists(recording, error)) {  // of the resumed run
     const auto run = states::RunHistory::load(recording);
-    if (run && !(*run)->complaint())
+    if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
   // Recordings name it as their base: it gets its name when it is whole.

@@ -62,7 +62,7 @@ class TrialRun : private run::RecoveryGuest {
   run::Step<void> await_cut();
   run::Step<void> work_to_the_end();
   void note(const json& message) {
-    if (const auto mishap = run::mishap_of(message)) mishaps_.push_back(*mishap);
+    if (const auto failed = run::failed_operation_of(message)) failed_operations_.push_back(*failed);
   }
   run::Step<void> power_cycle();
   run::Step<void> replay();
@@ -96,7 +96,7 @@ class TrialRun : private run::RecoveryGuest {
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
   std::vector<std::size_t> rests_;  // with cut_after_unmount
-  std::vector<workload::Mishap> mishaps_;
+  std::vector<workload::FailedOperation> failed_operations_;
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
   std::unique_ptr<run::GuestSession> session_;
@@ -299,7 +299,7 @@ run::Step<void> TrialRun::work_to_the_end() {
   if (const run::Step<void> began = begin_work(); !began) return began;
   auto worked = work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem);
   if (!worked) return tl::unexpected(worked.error());
-  mishaps_ = std::move(worked->mishaps);
+  failed_operations_ = std::move(worked->failed_operations);
   if (!worked->findings.empty()) {
     keep_findings(worked->findings);
     const oracle::Judgement judgement = oracle::judge_trial({}, worked->findings);
@@ -435,9 +435,9 @@ void TrialRun::judge() {
 Result<std::vector<oracle::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
   if (!recovery_.state().mounted) return std::vector<oracle::Finding>();
   if (campaign_.cut_after_unmount)
-    return differences(operations_, mishaps_, *plan_.filesystem, recovery_.tree());
-  const auto oracle =
-      oracle::Oracle::follow(operations_, {.promises = plan_.filesystem->promises, .mishaps = mishaps_});
+    return differences(operations_, failed_operations_, *plan_.filesystem, recovery_.tree());
+  const auto oracle = oracle::Oracle::follow(
+      operations_, {.promises = plan_.filesystem->promises, .failed_operations = failed_operations_});
   if (!oracle) return pass_on(oracle);
   return oracle->judge(persisted, recovery_.tree());
 }

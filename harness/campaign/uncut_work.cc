@@ -30,16 +30,16 @@ RestedWorkload with_rests(const std::vector<Operation>& operations, std::size_t 
   return rested;
 }
 
-Result<std::vector<oracle::Finding>> differences(std::span<const Operation> operations,
-                                                 const std::vector<workload::Mishap>& mishaps,
-                                                 const adapters::LinuxAdapter& filesystem,
-                                                 const std::vector<oracle::ObservedObject>& tree) {
+Result<std::vector<oracle::Finding>> differences(
+    std::span<const Operation> operations, const std::vector<workload::FailedOperation>& failed_operations,
+    const adapters::LinuxAdapter& filesystem, const std::vector<oracle::ObservedObject>& tree) {
   // Nothing that a cut would excuse: the promises are the strictest there are.
   const adapters::Promises promises{.fsync_keeps_name = true,
                                     .fsync_keeps_links = true,
                                     .replace_keeps_content = true,
                                     .own_names = filesystem.promises.own_names};
-  const auto oracle = oracle::Oracle::follow(operations, {.promises = promises, .mishaps = mishaps});
+  const auto oracle =
+      oracle::Oracle::follow(operations, {.promises = promises, .failed_operations = failed_operations});
   if (!oracle) return pass_on(oracle);
   return oracle->judge(operations.size() - 1, tree);
 }
@@ -50,19 +50,19 @@ run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedW
   const std::span<const Operation> all(workload.operations);
   for (const std::size_t rest : workload.rests) {
     const auto part = all.subspan(work.operations, rest - work.operations);
-    const auto ran = guest.run({part.begin(), part.end()}, work.mishaps);
+    const auto ran = guest.run({part.begin(), part.end()}, work.failed_operations);
     if (!ran) return tl::unexpected(ran.error());
     if (ran->failure)
       return run::stop(oracle::Verdict::wrong_data,
                        fmt::format("after {} operations that went well: {}", work.operations, *ran->failure));
-    for (workload::Mishap mishap : ran->mishaps) {
-      mishap.operation += work.operations;
-      work.mishaps.push_back(mishap);
+    for (workload::FailedOperation failed : ran->failed_operations) {
+      failed.operation += work.operations;
+      work.failed_operations.push_back(failed);
     }
     work.operations = rest;
     const auto tree = guest.dump();
     if (!tree) return tl::unexpected(tree.error());
-    auto found = differences(all.first(rest), work.mishaps, filesystem, *tree);
+    auto found = differences(all.first(rest), work.failed_operations, filesystem, *tree);
     if (!found) return run::broken(found.error());
     work.findings = std::move(*found);
     if (!work.findings.empty()) break;

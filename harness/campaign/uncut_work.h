@@ -30,15 +30,15 @@ struct RestedWorkload {
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
 /// Between the tree and what the operations up to a rest have made.
-Result<std::vector<oracle::Finding>> differences(std::span<const workload::Operation> operations,
-                                                 const std::vector<workload::Mishap>& mishaps,
-                                                 const adapters::LinuxAdapter& filesystem,
-                                                 const std::vector<oracle::ObservedObject>& tree);
+Result<std::vector<oracle::Finding>> differences(
+    std::span<const workload::Operation> operations,
+    const std::vector<workload::FailedOperation>& failed_operations, const adapters::LinuxAdapter& filesystem,
+    const std::vector<oracle::ObservedObject>& tree);
 
 struct ComparedWork {
   std::size_t operations = 0;  ///< until the last comparison
   std::vector<oracle::Finding> findings;
-  std::vector<workload::Mishap> mishaps;
+  std::vector<workload::FailedOperation> failed_operations;
 };
 /// The file system is mounted. Ends with the first comparison that finds something.
 run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,

@@ -113,15 +113,15 @@ int run_info(const RecordingArguments& arguments) {
     if (!*event) break;
     count(**event, totals);
   }
-  const auto complaint = reader->complaint();
+  const auto tail_error = reader->tail_error();
   if (arguments.as_json) {
     json value = describe(reader->header(), totals);
-    value["whole"] = !complaint;
-    if (complaint) value["complaint"] = complaint->message();
+    value["whole"] = !tail_error;
+    if (tail_error) value["complaint"] = tail_error->message();
     print(value);
   } else {
     print_info(reader->header(), totals);
-    if (complaint) fmt::print(stderr, "headcrash: {}\n", complaint->message());
+    if (tail_error) fmt::print(stderr, "headcrash: {}\n", tail_error->message());
   }
   return reader->tail() == record::Tail::damaged ? kUsage : kFine;
 }
@@ -209,10 +209,10 @@ int run_export(const RecordingArguments& arguments) {
                                                  : record::export_blkparse(arguments.file, arguments.output);
   if (!written) return report_error(written.error(), arguments.as_json);
   if (arguments.as_json) {
-    print({{"events", written->events}, {"lines", written->lines}, {"whole", !written->complaint}});
+    print({{"events", written->events}, {"lines", written->lines}, {"whole", !written->tail_error}});
   } else {
     fmt::print("{}: {} events in {} lines\n", arguments.output, written->events, written->lines);
-    if (written->complaint) fmt::print(stderr, "headcrash: {}\n", written->complaint->message());
+    if (written->tail_error) fmt::print(stderr, "headcrash: {}\n", written->tail_error->message());
   }
   return kFine;
 }

@@ -126,7 +126,7 @@ class Runner {
                                        });
     }
     machine_.system().executor.run();
-    const timed::Mishap* first = nullptr;
+    const timed::PhaseError* first = nullptr;
     for (const auto& one : users) {
       if (!one->result && (first == nullptr || first->error == ECANCELED)) first = &one->result.error();
     }

@@ -310,13 +310,13 @@ void StateCheck::judge() {
   const base::Stopwatch watch;
   if (recovery_.state().mounted && checker_.oracle_ != nullptr)
     outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, recovery_.tree());
-  const auto complaint = guest_.complaint();
-  if (complaint && recovery_.state().mounted && !recovery_.state().check_found_damage) {
+  const auto message = guest_.damage_message();
+  if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {
     outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
                                  .tier = oracle::Tier::integrity,
                                  .path = ".",
                                  .expected = "a kernel as content as the check was",
-                                 .found = *complaint});
+                                 .found = *message});
   }
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))
@@ -332,8 +332,9 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
   if (workload.application) {
     checker.application_ = std::make_shared<const workload::Application>(*workload.application);
   } else if (!workload.operations.empty()) {
-    auto oracle = oracle::Oracle::follow(workload.operations,
-                                         {.promises = filesystem.promises, .mishaps = workload.mishaps});
+    auto oracle = oracle::Oracle::follow(
+        workload.operations,
+        {.promises = filesystem.promises, .failed_operations = workload.failed_operations});
     if (!oracle) return pass_on(oracle);
     checker.oracle_ = std::make_shared<const oracle::Oracle>(std::move(*oracle));
   }

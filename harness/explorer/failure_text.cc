@@ -101,7 +101,7 @@ class FailureText {
     for (std::size_t i = first; i < list.size() && i <= reached; ++i) {
       const bool point = workload::is_persistence_point(list[i]);
       text_ += fmt::format("  {:>4} {}{} {}{}\n", i, point ? 'P' : ' ', persisted == i ? '*' : ' ',
-                           workload::format(list[i]), mishap(i));
+                           workload::format(list[i]), failed(i));
       if (persisted == i && i < reached) text_ += "          -- from here on the power may have been cut\n";
     }
     text_ += "          == power cut\n";
@@ -118,8 +118,8 @@ class FailureText {
                                : fmt::format("reported persistent before the cut: {}, the last \"{}\"",
                                              reported.size(), reported.back()));
   }
-  std::string mishap(std::size_t operation) const {
-    for (const workload::Mishap& each : of_.workload->mishaps) {
+  std::string failed(std::size_t operation) const {
+    for (const workload::FailedOperation& each : of_.workload->failed_operations) {
       if (each.operation != operation) continue;
       return each.outcome == workload::Outcome::skipped ? "    (not supported: skipped)"
                                                         : "    (no room: in part)";

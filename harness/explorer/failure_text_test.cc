@@ -121,7 +121,7 @@ TEST(Account, TellsAFailureToAReader) {
                                      "create h\n",
                                      "test")
               .value(),
-      .mishaps = {{6, workload::Outcome::skipped}}};
+      .failed_operations = {{6, workload::Outcome::skipped}}};
   StateOutcome outcome;
   outcome.persisted_operation = 5;
   outcome.judgement = {oracle::Verdict::lost_synced_data,

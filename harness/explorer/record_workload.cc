@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBeginMark = "phase workload";
 constexpr std::string_view kEndMark = "phase end";
-constexpr std::string_view kMishapWord = "#mishap ";
+constexpr std::string_view kFailedWord = "#failed ";
+constexpr std::string_view kEarlierFailedWord = "#mishap ";  // as long; recordings of earlier versions
 
 /// Where the workload begins and ends. Ordinals as everywhere: how many events come before.
 struct Bounds {
@@ -52,15 +53,15 @@ Result<Bounds> find_bounds(const fs::path& recording) {
   return bounds;
 }
 
-Result<workload::Mishap> parse_mishap(std::string_view line, const std::string& subject) {
-  line.remove_prefix(kMishapWord.size());
-  workload::Mishap mishap;
-  const auto number = std::from_chars(line.data(), line.data() + line.size(), mishap.operation);
+Result<workload::FailedOperation> parse_failed_operation(std::string_view line, const std::string& subject) {
+  line.remove_prefix(kFailedWord.size());
+  workload::FailedOperation failed;
+  const auto number = std::from_chars(line.data(), line.data() + line.size(), failed.operation);
   const std::string_view outcome = line.substr(static_cast<std::size_t>(number.ptr - line.data()));
   if (number.ec != std::errc{} || (outcome != " skipped" && outcome != " partial"))
-    return fail(subject, "a mishap is \"#mishap N skipped\" or \"#mishap N partial\"");
-  if (outcome == " partial") mishap.outcome = workload::Outcome::partial;
-  return mishap;
+    return fail(subject, "a failed operation is \"#failed N skipped\" or \"#failed N partial\"");
+  if (outcome == " partial") failed.outcome = workload::Outcome::partial;
+  return failed;
 }
 
 Result<void> read_operations(RecordedWorkload& workload) {
@@ -77,10 +78,10 @@ Result<void> read_operations(RecordedWorkload& workload) {
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (!line.starts_with(kMishapWord)) continue;
-    const auto mishap = parse_mishap(line, fmt::format("{}:{}", path.string(), number));
-    if (!mishap) return pass_on(mishap);
-    workload.mishaps.push_back(*mishap);
+    if (!line.starts_with(kFailedWord) && !line.starts_with(kEarlierFailedWord)) continue;
+    const auto failed = parse_failed_operation(line, fmt::format("{}:{}", path.string(), number));
+    if (!failed) return pass_on(failed);
+    workload.failed_operations.push_back(*failed);
   }
   return {};
 }
@@ -130,9 +131,9 @@ fs::path operations_file(const fs::path& recording) {
 Result<void> write_operations(const RecordedWorkload& workload) {
   const fs::path path = operations_file(workload.recording);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  for (const workload::Mishap& mishap : workload.mishaps) {
-    file << fmt::format("{}{} {}\n", kMishapWord, mishap.operation,
-                        mishap.outcome == workload::Outcome::partial ? "partial" : "skipped");
+  for (const workload::FailedOperation& failed : workload.failed_operations) {
+    file << fmt::format("{}{} {}\n", kFailedWord, failed.operation,
+                        failed.outcome == workload::Outcome::partial ? "partial" : "skipped");
   }
   for (const workload::Operation& operation : workload.operations)
     file << workload::format(operation) << '\n';
@@ -247,7 +248,7 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::L
       .operations = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                   ran->outcome.done, operations.size()))},
       .application = std::nullopt,
-      .mishaps = ran->outcome.mishaps,
+      .failed_operations = ran->outcome.failed_operations,
       .from_event = ran->bounds.from,
       .to_event = ran->bounds.to,
       .failure = ran->outcome.failure};
@@ -267,7 +268,7 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
   RecordedWorkload workload{.recording = recording,
                             .operations = {},
                             .application = application,
-                            .mishaps = {},
+                            .failed_operations = {},
                             .from_event = ran->bounds.from,
                             .to_event = ran->bounds.to,
                             .failure = ran->outcome.failure};

@@ -8,7 +8,7 @@
 // state.
 //
 // Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one
-// operation a line (harness/workload/operation.h), with lines "#mishap N skipped|partial" for what the file
+// operation a line (harness/workload/operation.h), with lines "#failed N skipped|partial" for what the file
 // system could not do. A recording without it can be explored, but not judged by the oracle.
 
 #include <random>
@@ -38,7 +38,7 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
                                      const std::filesystem::path& recording, const std::string& uuid,
                                      const DiskOptions& options = {});
 
-/// The one whose making a recording with so many events is of.
+/// The one that was being made in the recording that has this number of events.
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
@@ -46,7 +46,7 @@ struct RecordedWorkload {
   std::filesystem::path recording;
   std::vector<workload::Operation> operations;       ///< empty: not known, no oracle
   std::optional<workload::Application> application;  ///< then there are no operations, and it judges
-  std::vector<workload::Mishap> mishaps;
+  std::vector<workload::FailedOperation> failed_operations;
   std::uint64_t from_event = 0;  ///< the mark "phase workload": cuts before it are of no interest
   std::uint64_t to_event = 0;    ///< the mark "phase end", before the unmount
   std::optional<std::string> failure;

@@ -235,8 +235,8 @@ device::StageLoad StageGuest::empty_disks() const {
           .sectors = state_->options.disk_bytes / model::kSectorBytes,
           .log_sectors = state_->options.log_bytes / model::kSectorBytes};
 }
-std::optional<std::string> StageGuest::complaint() const {
-  return vm::find_complaint(state_->log);
+std::optional<std::string> StageGuest::damage_message() const {
+  return vm::find_damage_message(state_->log);
 }
 std::size_t StageGuest::restores() const {
   return state_->restores;

@@ -66,9 +66,10 @@ class StageGuest {
 
   device::StateServer& server();
   std::size_t stage() const;
-  device::StageLoad empty_disks() const;         ///< a load of them, of the sizes that the guest sees
-  std::optional<std::string> complaint() const;  ///< the file system's own words about damage, since load()
-  std::size_t restores() const;                  ///< guests used so far
+  device::StageLoad empty_disks() const;  ///< a load of them, of the sizes that the guest sees
+  std::optional<std::string> damage_message()
+      const;                     ///< the file system's own words about damage, since load()
+  std::size_t restores() const;  ///< guests used so far
 
  private:
   struct State;

@@ -236,7 +236,7 @@ Answer run(const json& request, const Sender& send) {
         send({{"event", "persisted"}, {"operation", operation}});
         return {};
       },
-      .mishap =
+      .failed =
           [&](std::size_t operation, workload::Outcome outcome, int error) {
             send({{"event", event_of(outcome)}, {"operation", operation}, {"errno", error}});
           }};
@@ -313,9 +313,9 @@ Answer timed_phase(const json& request, const Sender&) {
               {"bytes_read", measured->tally.bytes_read},
               {"bytes_written", measured->tally.bytes_written},
               {"latency", latency_of(measured->tally.latencies)}};
-  if (measured->mishap) {
-    answer["mishap"] = measured->mishap->what;
-    answer["errno"] = measured->mishap->error;
+  if (measured->error) {
+    answer["error"] = measured->error->what;
+    answer["errno"] = measured->error->error;
   }
   return answer;
 }

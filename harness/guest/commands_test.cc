@@ -204,13 +204,13 @@ TEST(Commands, ATimedPhaseIsMeasured) {
   EXPECT_EQ(created["latency"]["count"], 20);
   EXPECT_GT(created["elapsed_ns"], 0);
   EXPECT_GE(created["elapsed_ns"], created["latency"]["max_ns"]);
-  EXPECT_FALSE(created.contains("mishap"));
+  EXPECT_FALSE(created.contains("error"));
   EXPECT_EQ(std::filesystem::file_size(folder.path() / "d0/f19"), 1024U);
 
   const json again = answer(small_files(folder.path(), 1).dump()).at(0);
   EXPECT_EQ(again["ok"], true);
   EXPECT_EQ(again["errno"], EEXIST);
-  EXPECT_EQ(again["mishap"], "create d0/f0: File exists");
+  EXPECT_EQ(again["error"], "create d0/f0: File exists");
 }
 
 TEST(Commands, ATimedPhaseThatIsNoneIsRefused) {

@@ -94,7 +94,7 @@ class Run {
   bool note(std::size_t index, int error) {
     const workload::Outcome outcome =
         workload::outcome_of(operations_[index], {.error = error, .skipped_before = skipped_});
-    if (!over_) reports_.mishap(index, outcome, error);
+    if (!over_) reports_.failed(index, outcome, error);
     if (outcome == workload::Outcome::failed && !continue_after_failure_) return stop();
     if (outcome != workload::Outcome::failed) skipped_ = true;
     ++end_.done;

@@ -19,7 +19,7 @@ namespace headcrash::guest {
 /// Called by one thread at a time, with numbers of operations in the list.
 struct RunReports {
   std::function<VfsResult<void>(std::size_t operation)> persisted;
-  std::function<void(std::size_t operation, workload::Outcome outcome, int error)> mishap;
+  std::function<void(std::size_t operation, workload::Outcome outcome, int error)> failed;
 };
 
 struct RunOptions {

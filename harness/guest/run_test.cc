@@ -33,13 +33,13 @@ Seen run_all(const std::vector<Operation>& list, Vfs& vfs, const RunOptions& opt
         seen.persisted.push_back(operation);
         return {};
       },
-      .mishap = [&](std::size_t operation, Outcome outcome,
+      .failed = [&](std::size_t operation, Outcome outcome,
                     int) { (outcome == Outcome::failed ? seen.failed : seen.skipped).push_back(operation); }};
   seen.end = run_operations(list, vfs, reports, options);
   return seen;
 }
 
-/// fsync returns only when so many threads are in it at the same time.
+/// fsync returns only when `expected` threads are in it at the same time.
 class MeetingVfs : public PosixVfs {
  public:
   MeetingVfs(const std::string& root, int expected) : PosixVfs(root), expected_(expected) {}
@@ -132,7 +132,7 @@ TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
   PosixVfs vfs(folder.path().string());
   const RunEnd end = run_operations(
       list_of("create a\nfsync a\nunlink a\n"), vfs,
-      {.persisted = [](std::size_t) -> VfsResult<void> { return refuse(ENXIO); }, .mishap = {}});
+      {.persisted = [](std::size_t) -> VfsResult<void> { return refuse(ENXIO); }, .failed = {}});
   EXPECT_EQ(end.report_error, ENXIO);
   EXPECT_EQ(end.done, 1U);
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));

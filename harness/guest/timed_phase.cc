@@ -111,13 +111,13 @@ class PhaseRun {
     try {
       if (!interrupted_) done = phase_.body(user);
     } catch (const std::bad_alloc&) {
-      done = tl::unexpected(timed::Mishap{.what = "no memory", .error = ENOMEM});
+      done = tl::unexpected(timed::PhaseError{.what = "no memory", .error = ENOMEM});
     }
     const std::int64_t now_ns = clock_.now_ns();
     const std::scoped_lock lock(lock_);
     end_ns_ = std::max(end_ns_, now_ns);
     if (done || interrupted_.exchange(true)) return;
-    measure_.mishap = done.error();
+    measure_.error = done.error();
   }
 
   void wait_until_ready() {

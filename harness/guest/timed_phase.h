@@ -16,8 +16,8 @@ namespace headcrash::guest {
 struct PhaseMeasure {
   std::int64_t elapsed_ns = 0;
   std::int64_t user_ms = 0, system_ms = 0;
-  timed::Tally tally;                   ///< of all users
-  std::optional<timed::Mishap> mishap;  ///< the first one; the others were stopped by it
+  timed::Tally tally;                      ///< of all users
+  std::optional<timed::PhaseError> error;  ///< the first one; the others were stopped by it
 };
 
 /// Errors: a thread that cannot be made, a cold phase whose caches cannot be dropped.

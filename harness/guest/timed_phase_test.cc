@@ -45,7 +45,7 @@ TEST(TimedPhase, EveryWorkloadRunsOnARealFileSystem) {
     for (const timed::Phase& phase : workload.phases(arguments)) {
       const auto measured = run_timed_phase(phase, arguments, 11, vfs);
       ASSERT_TRUE(measured);
-      ASSERT_FALSE(measured->mishap) << phase.name << ": " << measured->mishap->what;
+      ASSERT_FALSE(measured->error) << phase.name << ": " << measured->error->what;
       EXPECT_GT(measured->elapsed_ns, 0);
     }
   }
@@ -79,15 +79,15 @@ TEST(TimedPhase, UsersStartTogetherAndTheirTalliesAreAdded) {
 TEST(TimedPhase, OneFailureStopsTheOthersAndIsTheOneTold) {
   HostVfs vfs("/");
   const auto phase = phase_of(3, [](timed::User& user) -> timed::PhaseResult {
-    if (user.number == 1) return tl::unexpected(timed::Mishap{.what = "the first", .error = EIO});
+    if (user.number == 1) return tl::unexpected(timed::PhaseError{.what = "the first", .error = EIO});
     while (!*user.interrupted) std::this_thread::yield();
-    return tl::unexpected(timed::Mishap{.what = "stopped", .error = ECANCELED});
+    return tl::unexpected(timed::PhaseError{.what = "stopped", .error = ECANCELED});
   });
   const auto measured = run_timed_phase(phase, {}, 3, vfs);
   ASSERT_TRUE(measured);
-  ASSERT_TRUE(measured->mishap);
-  EXPECT_EQ(measured->mishap->what, "the first");
-  EXPECT_EQ(measured->mishap->error, EIO);
+  ASSERT_TRUE(measured->error);
+  EXPECT_EQ(measured->error->what, "the first");
+  EXPECT_EQ(measured->error->error, EIO);
 }
 
 TEST(TimedPhase, TheClockRunsForTheLastUserAndNotForThePreparation) {

@@ -280,13 +280,14 @@ Result<void> Follower::act(const Operation& operation) {
 
 Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
                                           const adapters::Promises& promises,
-                                          std::span<const workload::Mishap> mishaps) {
+                                          std::span<const workload::FailedOperation> failed_operations) {
   Follower follower(promises);
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    const auto mishap = std::find_if(mishaps.begin(), mishaps.end(),
-                                     [&](const workload::Mishap& each) { return each.operation == i; });
-    if (mishap != mishaps.end()) {
-      follower.step_over(operations[i], mishap->outcome);
+    const auto failed =
+        std::find_if(failed_operations.begin(), failed_operations.end(),
+                     [&](const workload::FailedOperation& each) { return each.operation == i; });
+    if (failed != failed_operations.end()) {
+      follower.step_over(operations[i], failed->outcome);
       continue;
     }
     if (const auto stepped = follower.step(operations[i]); !stepped) return pass_on(stepped);

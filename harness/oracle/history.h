@@ -132,6 +132,6 @@ struct WorkloadHistory {
 /// Operations that did not happen are left out; the content of files whose write was partial is unclear.
 Result<WorkloadHistory> follow_operations(std::span<const workload::Operation> operations,
                                           const adapters::Promises& promises,
-                                          std::span<const workload::Mishap> mishaps = {});
+                                          std::span<const workload::FailedOperation> failed_operations = {});
 
 }  // namespace headcrash::oracle

@@ -12,7 +12,8 @@ Oracle& Oracle::operator=(Oracle&&) noexcept = default;
 Oracle::~Oracle() = default;
 
 Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations, const OracleOptions& options) {
-  Result<WorkloadHistory> history = follow_operations(operations, options.promises, options.mishaps);
+  Result<WorkloadHistory> history =
+      follow_operations(operations, options.promises, options.failed_operations);
   if (!history) return pass_on(history);
   LoneNames lone_names = mark_lone_names(*history);
   return Oracle(

@@ -36,7 +36,8 @@ namespace headcrash::oracle {
 
 struct OracleOptions {
   adapters::Promises promises;
-  std::vector<workload::Mishap> mishaps;  ///< operations that the agent skipped or did in part
+  std::vector<workload::FailedOperation>
+      failed_operations;  ///< operations that the agent skipped or did in part
 };
 
 /// Owns its history; promises, operations and trees are the caller's and are not kept beyond the calls.

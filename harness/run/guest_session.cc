@@ -86,11 +86,12 @@ json run_request(const std::vector<workload::Operation>& operations) {
   return {{"do", "run"}, {"root", kMountPoint}, {"operations", std::move(lines)}, {"mark", kStageMarks}};
 }
 
-std::optional<workload::Mishap> mishap_of(const json& event) {
+std::optional<workload::FailedOperation> failed_operation_of(const json& event) {
   const std::string kind = event.value("event", "");
   if (kind != "skipped" && kind != "partial") return std::nullopt;
-  return workload::Mishap{event.value("operation", std::size_t{0}),
-                          kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
+  return workload::FailedOperation{
+      event.value("operation", std::size_t{0}),
+      kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
 }
 
 std::string seed_digits(std::uint64_t seed) {
@@ -190,10 +191,10 @@ Step<void> GuestSession::unmount() {
 }
 
 Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations,
-                                   std::span<const workload::Mishap> earlier) {
+                                   std::span<const workload::FailedOperation> earlier) {
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
-    if (const auto mishap = mishap_of(event)) outcome.mishaps.push_back(*mishap);
+    if (const auto failed = failed_operation_of(event)) outcome.failed_operations.push_back(*failed);
     const auto index = event.value("operation", std::size_t{0});
     if (event.value("event", "") == "failed" && index < operations.size()) {
       outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,

@@ -46,7 +46,7 @@ struct GuestOutcome {
 
 struct RunOutcome {
   std::size_t done = 0;  ///< operations
-  std::vector<workload::Mishap> mishaps;
+  std::vector<workload::FailedOperation> failed_operations;
   std::optional<std::string> failure;  ///< an operation failed: the file system broke its word
 };
 
@@ -103,9 +103,9 @@ class GuestSession {
   /// False: the kernel refused; its words are in `why`.
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
-  /// Marks go to the second disk. `earlier`: mishaps of the parts of the same workload before this one.
+  /// Marks go to the second disk. `earlier`: failed_operations of the parts of the same workload before this one.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations,
-                       std::span<const workload::Mishap> earlier = {});
+                       std::span<const workload::FailedOperation> earlier = {});
   /// A file in the guest's memory (PROTOCOL.md, `put`).
   Step<void> put(const std::string& path, const std::string& text);
   /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.
@@ -139,7 +139,7 @@ class GuestSession {
 /// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what the
 /// events of it say of operations that were not done, or not wholly: they are the oracle's business.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
-std::optional<workload::Mishap> mishap_of(const nlohmann::json& event);
+std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
 
 /// "3f00.." of 32 digits from a seed, for set_clock.
 std::string seed_digits(std::uint64_t seed);

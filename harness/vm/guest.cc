@@ -159,8 +159,8 @@ bool Guest::alive() const {
 std::optional<std::string> Guest::oops() const {
   return find_oops(state_->machine->console());
 }
-std::optional<std::string> Guest::complaint() const {
-  return find_complaint(state_->machine->console());
+std::optional<std::string> Guest::damage_message() const {
+  return find_damage_message(state_->machine->console());
 }
 
 std::string Guest::console_tail(std::size_t lines) const {

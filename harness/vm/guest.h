@@ -93,7 +93,7 @@ class Guest {
   std::optional<std::string> oops() const;
   /// The first line in which a file system reports damage of its structures. After a crash that is a finding,
   /// after injected read errors it is what it should say (harness/vm/oops.h).
-  std::optional<std::string> complaint() const;
+  std::optional<std::string> damage_message() const;
   std::string console_tail(std::size_t lines) const;
 
   /// SIGKILL, at once: the power has gone.

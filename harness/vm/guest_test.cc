@@ -178,7 +178,7 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
     EXPECT_EQ(must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}})["nonce"], fmt::format("nonce-{}", round));
     EXPECT_EQ(must(*guest, {{"do", "disk"}, {"path", "/dev/vdb"}})["bytes"], kMarkBytes);
     EXPECT_FALSE(guest->oops()) << *guest->oops();
-    EXPECT_FALSE(guest->complaint()) << *guest->complaint();
+    EXPECT_FALSE(guest->damage_message()) << *guest->damage_message();
   }
 }
 

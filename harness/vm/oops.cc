@@ -33,7 +33,7 @@ constexpr std::array kOopses{
     Pattern{"stack-protector: ", ""},
 };
 
-constexpr std::array kComplaints{
+constexpr std::array kDamageMessages{
     Pattern{"EXT4-fs error (device", ""},
     Pattern{"EXT4-fs (", "error loading journal"},
     Pattern{"EXT4-fs (", "group descriptors corrupted"},
@@ -66,7 +66,7 @@ constexpr std::array kComplaints{
     Pattern{"Bad inode number on dev ", "is out of range"},  // minix
 };
 
-// Look like complaints, and are what a cut or an injected error leaves and the file system expects.
+// Look like such messages, and are what a cut or an injected error leaves and the file system expects.
 constexpr std::array kNormal{
     Pattern{"BTRFS error (", " errs: wr "},  // its counters of plain I/O errors
 };
@@ -98,8 +98,8 @@ std::optional<std::string> find(std::string_view console, std::span<const Patter
 std::optional<std::string> find_oops(std::string_view console) {
   return find(console, kOopses);
 }
-std::optional<std::string> find_complaint(std::string_view console) {
-  return find(console, kComplaints);
+std::optional<std::string> find_damage_message(std::string_view console) {
+  return find(console, kDamageMessages);
 }
 
 }  // namespace headcrash::vm

@@ -22,11 +22,11 @@ TEST(Oops, KnowsKernelDefects) {
            "[    9.1] BUG: Bad page state in process cat  pfn:00001",
        }) {
     EXPECT_EQ(find_oops(std::string("[ 1.0] fine\r\n") + line + "\r\nmore\n"), line);
-    EXPECT_FALSE(find_complaint(line)) << line;
+    EXPECT_FALSE(find_damage_message(line)) << line;
   }
 }
 
-TEST(Oops, KnowsComplaints) {
+TEST(Oops, KnowsDamageMessages) {
   for (const char* line : {
            "[    9.1] EXT4-fs error (device vda): ext4_lookup:1855: inode #2: comm ls: deleted inode "
            "referenced: 12",
@@ -52,7 +52,7 @@ TEST(Oops, KnowsComplaints) {
            "journal space",
            "[   11.180124] Bad inode number on dev vdf: 2213867530 is out of range",
        }) {
-    EXPECT_EQ(find_complaint(line), line);
+    EXPECT_EQ(find_damage_message(line), line);
     EXPECT_FALSE(find_oops(line)) << line;
   }
 }
@@ -81,7 +81,7 @@ TEST(Oops, LeavesNormalProtestAlone) {
       "[   11.819073] BTRFS error (device vda): bdev /dev/vda errs: wr 1, rd 0, flush 0, corrupt 0, gen 0\n"
       "[    9.1] e2fsck[77]: segfault at 0 ip 0 sp 0 error 4 in e2fsck\n";
   EXPECT_FALSE(find_oops(normal));
-  EXPECT_FALSE(find_complaint(normal));
+  EXPECT_FALSE(find_damage_message(normal));
   EXPECT_FALSE(find_oops(""));
 }
 

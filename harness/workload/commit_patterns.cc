@@ -15,7 +15,8 @@
 namespace headcrash::workload {
 namespace {
 
-constexpr std::uint32_t kLargeRounds = 6;  ///< one round that writes much for so many asked for
+constexpr std::uint32_t kLargeRounds =
+    6;  ///< one round that writes much stands for this number of small ones
 
 /// Lines of the operation language; a write's file and version are the draft's.
 class Lines {

@@ -60,7 +60,7 @@ const std::vector<Made>& all_families() {
        replacements},
       {{"large-directories", "synced files move where a directory grows, beyond its direct blocks too"},
        large_directories},
-      {{"journal-wrap", "so many changes of names that a small journal goes round"}, journal_wrap},
+      {{"journal-wrap", "enough changes of names to wrap a small journal"}, journal_wrap},
       {{"open-files", "files lose their last names while they are open"}, open_files},
       {{"overwrites", "synced files are written over, a block and whole ones"}, overwrites},
       {{"crowded", "names of all lengths come and go, and move within their chunks"}, crowded},

@@ -84,7 +84,7 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
-/// The disk is full but for so many stamps, and synced.
+/// The disk is full but for `least` to `most` stamps, and synced.
 void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.create("room");
   list.write("room", 0, list.blocks(least, most));

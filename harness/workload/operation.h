@@ -164,7 +164,7 @@ struct Failure {
 Outcome outcome_of(const Operation& operation, const Failure& failure);
 
 /// What the oracle must know beside the list itself.
-struct Mishap {
+struct FailedOperation {
   std::size_t operation = 0;
   Outcome outcome = Outcome::skipped;  ///< skipped or partial
 };

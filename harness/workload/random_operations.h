@@ -25,7 +25,7 @@ struct RandomOptions {
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< on average; with threads
-  /// Of every other symbolic link, at most so many bytes behind its first words. Lists differ in nothing
+  /// Bytes behind the first words of every other symbolic link, at most. Lists differ in nothing
   /// else.
   std::uint32_t longest_target = 0;
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.

@@ -29,7 +29,7 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
   LatencySummary summary() const;
-  /// The smallest bucket's upper bound below or at which so many are; `share` from 0 to 1. 0 without any.
+  /// The smallest bucket's upper bound at or below which `share` of them are, from 0 to 1. 0 without any.
   std::int64_t quantile_ns(double share) const;
 
  private:

@@ -169,7 +169,7 @@ TEST(ArrayRebuild, ItsEndIsOnRecord) {
   EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
 }
 
-/// A cut when so many chunks of the rebuild are done and the superblocks say so.
+/// A cut when `chunks` of the rebuild are done and the superblocks say so.
 void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
   const std::uint64_t chunk = 128;
   while (r.b.array->status().background_done < chunks * chunk) ASSERT_TRUE(r.b.simulation->run_next());

@@ -18,7 +18,7 @@
 namespace headcrash::model {
 namespace {
 
-/// A read leaves at most so many computed pieces under way.
+/// The most computed pieces that a read leaves under way.
 constexpr std::uint32_t kLostPiecesMax = 16;
 
 }  // namespace

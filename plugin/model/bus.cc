@@ -15,7 +15,7 @@
 
 namespace headcrash::model {
 
-OffsetPs read_sent_ps(const OverheadProfile& overhead, const Travel& travel, std::uint32_t sectors,
+OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned, std::uint32_t sectors,
                       std::int64_t revolution_ps) {
   const OffsetPs bus_ps = overhead.bus_read_sector_ns * kPicosecondsPerNs;
   const OffsetPs to_bus_ps =
@@ -23,9 +23,9 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const Travel& travel, std
   const std::uint64_t share = std::uint64_t{sectors} * overhead.read_watermark_permille / 1000;
   const auto watermark = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share));
   const std::uint32_t tail = std::min(overhead.read_tail_sectors, sectors);
-  OffsetPs sent_ps = tail > 0 ? travel.end_ps + bus_ps * tail : 0;
+  OffsetPs sent_ps = tail > 0 ? planned.end_ps + bus_ps * tail : 0;
   std::uint32_t done = 0;  // read so far, in whatever order
-  for (const TrackPass& pass : travel.passes) {
+  for (const TrackPass& pass : planned.passes) {
     if (done < watermark && watermark <= done + pass.sectors) {
       const OffsetPs on_bus_ps = pass.after_ps(watermark - done, revolution_ps) + to_bus_ps;
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);

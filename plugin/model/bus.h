@@ -7,8 +7,8 @@
 
 namespace headcrash::model {
 
-/// When, counted as `travel` counts, the last of the `sectors` that `travel` reads has crossed the bus.
-OffsetPs read_sent_ps(const OverheadProfile& overhead, const Travel& travel, std::uint32_t sectors,
+/// When, counted as `planned` counts, the last of the `sectors` that `planned` reads has crossed the bus.
+OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned, std::uint32_t sectors,
                       std::int64_t revolution_ps);
 
 }  // namespace headcrash::model

@@ -310,21 +310,21 @@ OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) - begun_at);
 }
 
-void Disk::travel_for(const Transfer& transfer) {
-  mechanism_.plan(transfer, travel_);
-  mechanism_.place_arm(travel_.arm);
+void Disk::plan_access(const Transfer& transfer) {
+  mechanism_.plan(transfer, planned_);
+  mechanism_.place_arm(planned_.arm);
   mechanism_.rotation().lag_behind(transfer.sectors);
   last_lbn_ = transfer.lbn + transfer.sectors;
-  if (travel_.seek_cylinders > 0) ++intake_.counters().seeks;
+  if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
 /// Fills the breakdown of a command that ends at `done`; waiting for the mechanism is nobody's time.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
-  b.seek_ns = travel_.seek_ps / kPicosecondsPerNs;
-  b.rotation_ns = travel_.rotation_ps / kPicosecondsPerNs;
-  b.transfer_ns = (travel_.end_ps - travel_.first_ps()) / kPicosecondsPerNs;
-  b.seek_cylinders = travel_.seek_cylinders;
+  b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;
+  b.rotation_ns = planned_.rotation_ps / kPicosecondsPerNs;
+  b.transfer_ns = (planned_.end_ps - planned_.first_ps()) / kPicosecondsPerNs;
+  b.seek_cylinders = planned_.seek_cylinders;
   const TimeNs waited = ready_ps / kPicosecondsPerNs - command_ns;
   const TimeNs service = done - command.begun_at - waited;
   b.overhead_ns = std::max<TimeNs>(0, service - b.seek_ns - b.rotation_ns - b.transfer_ns);
@@ -341,16 +341,16 @@ void Disk::start_media_read() {
   transfer.base = command.begun_at;
   transfer.ready_ps = arm_ready_ps(command_ns);
   transfer.positioning_min_ps = to_ps(o.read_positioning_min_ns);
-  travel_for(transfer);
+  plan_access(transfer);
   media_user_ = MediaUser::host_read;
   read_segments_.keep(read_ahead_.buffered_from(), read_ahead_.buffered_to());
-  read_ahead_.begin(travel_, transfer.lbn, transfer.sectors);
+  read_ahead_.begin(planned_, transfer.lbn, transfer.sectors);
   const TimeNs done =
       command.begun_at +
-      to_ns_up(read_sent_ps(o, travel_, transfer.sectors, mechanism_.rotation().revolution_ps())) +
+      to_ns_up(read_sent_ps(o, planned_, transfer.sectors, mechanism_.rotation().revolution_ps())) +
       o.read_completion_ns;
   account(command, done, transfer.ready_ps, command_ns);
-  finish_at(std::max(done, command.begun_at + to_ns_up(travel_.end_ps)));
+  finish_at(std::max(done, command.begun_at + to_ns_up(planned_.end_ps)));
 }
 
 Extent Disk::extent_of(const Request& request) const {
@@ -380,10 +380,10 @@ void Disk::start_media_write() {
   if (!through_.zeroes) {
     transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns), to_ps(o.bus_write_sector_ns)};
   }
-  travel_for(transfer);
+  plan_access(transfer);
   media_user_ = MediaUser::host_write;
   if (watch_) tell_watch();
-  const TimeNs media_end = command.begun_at + to_ns_up(travel_.end_ps);
+  const TimeNs media_end = command.begun_at + to_ns_up(planned_.end_ps);
   const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
   account(command, done, transfer.ready_ps, command_ns);
   schedule(media_end, Tag::media_done);

@@ -92,7 +92,7 @@ class Disk final : public Device, private EventTarget {
   void stop_read_ahead();
   void cut_short_media_write();
   OffsetPs arm_ready_ps(TimeNs command_ns) const;
-  void travel_for(const Transfer& transfer);
+  void plan_access(const Transfer& transfer);
   void account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const;
   void start_media_read();
   void start_media_write();
@@ -131,8 +131,8 @@ class Disk final : public Device, private EventTarget {
   std::list<Command>::iterator not_taken_in_;                     ///< the oldest; end() when there is none
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
-  Travel travel_;   ///< of the media operation under way
-  Extent through_;  ///< the write that goes past the cache
+  MediaAccess planned_;  ///< of the media operation under way
+  Extent through_;       ///< the write that goes past the cache
   TimeNs arm_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
   bool last_was_write_ = false;

@@ -82,13 +82,13 @@ void Disk::tell_watch() {
   const auto extents = extents_under_way();
   if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end()) return;
   const std::uint64_t wanted = watch_->lba - extents.front().lba;
-  for (const TrackPass& pass : travel_.passes) {
+  for (const TrackPass& pass : planned_.passes) {
     if (wanted < pass.first || wanted >= std::uint64_t{pass.first} + pass.sectors) continue;
     const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
     const auto index = static_cast<std::uint32_t>(wanted - pass.first);
     const OffsetPs middle_ps =
         (pass.after_ps(index, revolution_ps) + pass.after_ps(index + 1, revolution_ps)) / 2;
-    const TimeNs at = travel_.base + middle_ps / kPicosecondsPerNs;
+    const TimeNs at = planned_.base + middle_ps / kPicosecondsPerNs;
     if (at >= simulation_.now()) simulation_.schedule(at, *watch_->target, watch_->tag);
     return;
   }

@@ -36,15 +36,15 @@ void Disk::power_cut() {
 /// the rear of a track first, so each pass is then looked at by itself.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
-  const OffsetPs now_ps = to_ps(now - travel_.base);
+  const OffsetPs now_ps = to_ps(now - planned_.base);
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
   const auto extents = extents_under_way();
-  if (travel_.in_order) {
-    const Travel::Progress progress = travel_.progress_at(now_ps, revolution_ps);
+  if (planned_.in_order) {
+    const MediaAccess::Progress progress = planned_.progress_at(now_ps, revolution_ps);
     platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
     return;
   }
-  for (const TrackPass& pass : travel_.passes) {
+  for (const TrackPass& pass : planned_.passes) {
     if (pass.start_ps >= now_ps) break;
     const std::uint64_t from = extents.front().lba + pass.first;
     std::vector<Extent> part;
@@ -53,9 +53,9 @@ void Disk::cut_short_media_write() {
       const std::uint64_t end = std::min(from + pass.sectors, extent.end());
       if (begin < end) part.push_back(extent.slice(begin, end));
     }
-    Travel one;
+    MediaAccess one;
     one.passes = {pass};
-    const Travel::Progress progress = one.progress_at(now_ps, revolution_ps);
+    const MediaAccess::Progress progress = one.progress_at(now_ps, revolution_ps);
     platter_.write_cut_short(now, part, progress.passed, progress.under_head);
   }
 }

@@ -46,10 +46,10 @@ void Disk::start_destage() {
   transfer.base = simulation_.now();
   transfer.ready_ps = to_ps(std::max<TimeNs>(0, arm_free_at_ - transfer.base));
   transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
-  travel_for(transfer);
+  plan_access(transfer);
   media_user_ = MediaUser::destage;
   if (watch_) tell_watch();
-  schedule(transfer.base + to_ns_up(travel_.end_ps), Tag::media_done);
+  schedule(transfer.base + to_ns_up(planned_.end_ps), Tag::media_done);
 }
 
 }  // namespace headcrash::model

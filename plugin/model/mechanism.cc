@@ -18,7 +18,7 @@
 
 namespace headcrash::model {
 
-Travel::Progress Travel::progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const {
+MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const {
   Progress progress;
   for (const TrackPass& pass : passes) {
     if (pass.start_ps >= now_ps) break;
@@ -59,7 +59,7 @@ OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps,
   return ready_ps + (wait_ps < 0 ? wait_ps + rotation_.revolution_ps() : wait_ps);
 }
 
-OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, Travel& travel) const {
+OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackPass rest = track;
   for (;;) {
@@ -80,7 +80,7 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, Tra
         in_time = bad;
       }
     }
-    if (in_time > 0) travel.passes.push_back({rest.start_ps, in_time, rest.track_sectors, rest.first});
+    if (in_time > 0) planned.passes.push_back({rest.start_ps, in_time, rest.track_sectors, rest.first});
     if (in_time == rest.sectors) return rest.after_ps(rest.sectors, revolution_ps);
     rest.start_ps = rest.after_ps(in_time, revolution_ps) + revolution_ps;
     rest.sectors -= in_time;
@@ -90,7 +90,7 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, Tra
 
 std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std::uint64_t lbn,
                                                     OffsetPs on_track_ps, const Supply& supply,
-                                                    Travel& travel) const {
+                                                    MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   // The slots of this track went by one revolution before `start`: which of them are still to come?
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
@@ -107,28 +107,28 @@ std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std:
   rear.first = track.first + gone;
   TrackPass front = track;
   front.sectors = gone;
-  travel.passes.push_back(rear);
-  travel.passes.push_back(front);
-  travel.in_order = false;
+  planned.passes.push_back(rear);
+  planned.passes.push_back(front);
+  planned.in_order = false;
   return front.after_ps(front.sectors, revolution_ps);
 }
 
-void Mechanism::plan(const Transfer& transfer, Travel& travel) const {
+void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
   invariant(transfer.sectors > 0 && transfer.lbn + transfer.sectors <= geometry_.sectors(),
             "a transfer is on the disk");
   const std::int64_t base_angle_ps = rotation_.angle_ps(transfer.base);
-  travel.base = transfer.base;
-  travel.passes.clear();
-  travel.in_order = true;
-  travel.arm = arm_;
+  planned.base = transfer.base;
+  planned.passes.clear();
+  planned.in_order = true;
+  planned.arm = arm_;
   OffsetPs at_ps = transfer.ready_ps;
   for (std::uint32_t done = 0; done < transfer.sectors;) {
     const TrackRun run = geometry_.locate(transfer.lbn + done);
     const ArmPosition to{run.cylinder, run.head};
-    OffsetPs on_track_ps = at_ps + positioning_ps(travel.arm, to, transfer.access);
+    OffsetPs on_track_ps = at_ps + positioning_ps(planned.arm, to, transfer.access);
     if (done == 0) {
-      travel.seek_ps = on_track_ps - at_ps;
-      travel.seek_cylinders =
+      planned.seek_ps = on_track_ps - at_ps;
+      planned.seek_cylinders =
           to.cylinder > arm_.cylinder ? to.cylinder - arm_.cylinder : arm_.cylinder - to.cylinder;
       on_track_ps = std::max(on_track_ps, at_ps + transfer.positioning_min_ps);
     }
@@ -137,16 +137,16 @@ void Mechanism::plan(const Transfer& transfer, Travel& travel) const {
     pass.sectors = std::min(run.sectors, transfer.sectors - done);
     pass.track_sectors = run.track_sectors;
     pass.first = done;
-    const std::size_t first_pass = travel.passes.size();
+    const std::size_t first_pass = planned.passes.size();
     std::optional<OffsetPs> end_ps;
     if (zero_latency_)
-      end_ps = pass_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.supply, travel);
-    at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, travel);
-    if (done == 0) travel.rotation_ps = travel.passes[first_pass].start_ps - on_track_ps;
+      end_ps = pass_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.supply, planned);
+    at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, planned);
+    if (done == 0) planned.rotation_ps = planned.passes[first_pass].start_ps - on_track_ps;
     done += pass.sectors;
-    travel.arm = to;
+    planned.arm = to;
   }
-  travel.end_ps = at_ps;
+  planned.end_ps = at_ps;
 }
 
 }  // namespace headcrash::model

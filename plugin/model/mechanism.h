@@ -72,7 +72,7 @@ struct TrackPass {
 };
 
 /// One operation of the mechanism, planned ahead: when what passes under which head.
-struct Travel {
+struct MediaAccess {
   TimeNs base = 0;           ///< all offsets count from here
   OffsetPs seek_ps = 0;      ///< first positioning, with write settling
   OffsetPs rotation_ps = 0;  ///< wait for the first sector
@@ -123,8 +123,8 @@ class Mechanism {
   ArmPosition arm() const { return arm_; }
   void place_arm(ArmPosition at) { arm_ = at; }
 
-  /// Plans a transfer from the present arm position into `travel` (whose vector is reused).
-  void plan(const Transfer& transfer, Travel& travel) const;
+  /// Plans a transfer from the present arm position into `planned` (whose vector is reused).
+  void plan(const Transfer& transfer, MediaAccess& planned) const;
 
   OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;
   /// First offset from `ready_ps` on at which `slot` begins to pass; `base_angle_ps` is the angle at offset
@@ -134,11 +134,11 @@ class Mechanism {
 
  private:
   /// Appends the passes for one track; more than one when the supply runs dry and a revolution is lost.
-  OffsetPs pass_track(const TrackPass& track, const Supply& supply, Travel& travel) const;
+  OffsetPs pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const;
   /// Zero-latency access: the head is on the track at `on_track_ps`, between the first and the last slot of
   /// `track`, whose first begins at `track.start_ps` and is `lbn`. Nothing when there is nothing to gain.
   std::optional<OffsetPs> pass_from_middle(const TrackPass& track, std::uint64_t lbn, OffsetPs on_track_ps,
-                                           const Supply& supply, Travel& travel) const;
+                                           const Supply& supply, MediaAccess& planned) const;
 
   Geometry geometry_;
   SeekCurve seek_;

@@ -57,37 +57,37 @@ TEST(Rotation, DoesNotDriftInYears) {
 
 TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
   const Mechanism mechanism(bench::small_profile());
-  Travel travel;
+  MediaAccess planned;
   Transfer transfer;
   transfer.lbn = 0;
   transfer.sectors = 28;
-  mechanism.plan(transfer, travel);
-  ASSERT_EQ(travel.passes.size(), 2U);
-  EXPECT_EQ(travel.seek_ps, 0);
-  EXPECT_EQ(travel.rotation_ps, 2'500'000'000);  // slot 4 of 16 in 10 ms
-  EXPECT_EQ(travel.passes[0].sectors, 12U);
-  EXPECT_EQ(travel.passes[1].start_ps, 11'875'000'000);  // track end at 10 ms, slot 3 of the next head
-  EXPECT_EQ(travel.end_ps, 21'875'000'000);
-  const Travel::Progress mid = travel.progress_at(3'200'000'000, 10'000'000'000);
+  mechanism.plan(transfer, planned);
+  ASSERT_EQ(planned.passes.size(), 2U);
+  EXPECT_EQ(planned.seek_ps, 0);
+  EXPECT_EQ(planned.rotation_ps, 2'500'000'000);  // slot 4 of 16 in 10 ms
+  EXPECT_EQ(planned.passes[0].sectors, 12U);
+  EXPECT_EQ(planned.passes[1].start_ps, 11'875'000'000);  // track end at 10 ms, slot 3 of the next head
+  EXPECT_EQ(planned.end_ps, 21'875'000'000);
+  const MediaAccess::Progress mid = planned.progress_at(3'200'000'000, 10'000'000'000);
   EXPECT_EQ(mid.passed, 1U);
   EXPECT_TRUE(mid.under_head);
-  const Travel::Progress between = travel.progress_at(11'000'000'000, 10'000'000'000);
+  const MediaAccess::Progress between = planned.progress_at(11'000'000'000, 10'000'000'000);
   EXPECT_EQ(between.passed, 12U);
   EXPECT_FALSE(between.under_head);
 }
 
 TEST(Mechanism, LosesARevolutionWhenTheBusIsTooSlow) {
   const Mechanism mechanism(bench::small_profile());
-  Travel travel;
+  MediaAccess planned;
   Transfer transfer;
   transfer.lbn = 0;
   transfer.sectors = 12;
   transfer.access = Access::write;
   transfer.supply = {1'000'000'000, 1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
-  mechanism.plan(transfer, travel);
-  ASSERT_EQ(travel.passes.size(), 2U);
-  EXPECT_EQ(travel.passes[0].sectors, 5U);  // sector 5 would have to be there at 5.625 ms
-  EXPECT_EQ(travel.passes[1].start_ps, travel.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
+  mechanism.plan(transfer, planned);
+  ASSERT_EQ(planned.passes.size(), 2U);
+  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would have to be there at 5.625 ms
+  EXPECT_EQ(planned.passes[1].start_ps, planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
 }
 
 }  // namespace

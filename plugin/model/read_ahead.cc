@@ -23,18 +23,18 @@ constexpr TimeNs kLongAgoNs = 100 * kSecondNs;  ///< no read-ahead takes that lo
 ReadAhead::ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism)
     : profile_(profile), mechanism_(mechanism) {}
 
-void ReadAhead::begin(const Travel& travel, std::uint64_t lbn, std::uint32_t sectors) {
+void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors) {
   clear();
   if (profile_.segment_sectors == 0) return;
-  base_ = travel.base;
+  base_ = planned.base;
   base_angle_ps_ = mechanism_.rotation().angle_ps(base_);
   const std::uint64_t end = lbn + sectors;
   begin_ = sectors > profile_.segment_sectors ? end - profile_.segment_sectors : lbn;
   if (!profile_.keeps_requested) begin_ = end;
   read_ = planned_ = told_ = end;
   goal_ = std::max(end, goal_for(lbn, end));
-  free_ps_ = travel.end_ps;
-  arm_ = travel.arm;
+  free_ps_ = planned.end_ps;
+  arm_ = planned.arm;
   running_ = true;
 }
 

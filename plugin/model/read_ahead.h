@@ -14,8 +14,8 @@ class ReadAhead {
  public:
   ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism);
 
-  /// The request that `travel` reads has been planned; the head will continue from its end.
-  void begin(const Travel& travel, std::uint64_t lbn, std::uint32_t sectors);
+  /// The request that `planned` reads has been planned; the head will continue from its end.
+  void begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors);
 
   /// Whether a read at `now` starts in what is buffered; its rest may still be on its way to the heads.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);

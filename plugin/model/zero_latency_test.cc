@@ -19,21 +19,21 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolutionFromAnywhere) {
   Mechanism mechanism(profile);
   profile.zero_latency = false;
   const Mechanism usual(profile);
-  Travel travel;
+  MediaAccess planned;
   for (TimeNs base = 0; base < 10 * kMillisecondNs; base += 130'000) {
     Transfer transfer;
     transfer.lbn = 28;  // a whole track of 16
     transfer.sectors = 16;
     transfer.base = base;
     mechanism.place_arm({1, 0});
-    mechanism.plan(transfer, travel);
-    EXPECT_LE(travel.end_ps, 10'000'000'000 + 625'000'000) << base;
+    mechanism.plan(transfer, planned);
+    EXPECT_LE(planned.end_ps, 10'000'000'000 + 625'000'000) << base;
     std::uint32_t sectors = 0;
-    for (const TrackPass& pass : travel.passes) sectors += pass.sectors;
+    for (const TrackPass& pass : planned.passes) sectors += pass.sectors;
     EXPECT_EQ(sectors, 16U);
-    Travel in_order;
+    MediaAccess in_order;
     usual.plan(transfer, in_order);
-    EXPECT_LE(travel.end_ps, in_order.end_ps);
+    EXPECT_LE(planned.end_ps, in_order.end_ps);
   }
 }
 

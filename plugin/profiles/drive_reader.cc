@@ -203,7 +203,7 @@ class DriveReader {
     }
   }
 
-  /// Physical sectors between two spare areas of a zone of so many tracks.
+  /// Physical sectors between two spare areas of a zone of `tracks`.
   std::uint64_t stretch_sectors(const ZoneProfile& zone, std::uint64_t tracks) const {
     std::uint64_t stretch_tracks = tracks;
     if (p_.sparing == Sparing::track) stretch_tracks = 1;

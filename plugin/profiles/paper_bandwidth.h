@@ -20,7 +20,7 @@ struct SegmentRow {
   Shares printed{};  ///< by the dissertation
   Shares synchronised{}, unsynchronised{};
 };
-/// By so many transfers of each size.
+/// By this number of transfers of each size.
 Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers);
 
 /// Shares of a drive's sustained bandwidth that random writes of 4 KiB reach.

@@ -59,7 +59,7 @@ static_assert(sizeof(EventHeader) == kEventHeaderBytes && std::is_trivially_copy
 struct CheckpointSlot {
   std::uint64_t offset = 0;
   std::uint64_t generation = 0;  ///< 0: empty; the higher one of the two slots counts
-  std::uint64_t end = 0;         ///< the file has at least so many bytes
+  std::uint64_t end = 0;         ///< the file has at least this many bytes
   std::uint32_t reserved = 0;
   std::uint32_t crc = 0;
 };

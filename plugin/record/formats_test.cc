@@ -368,8 +368,8 @@ TEST_F(FormatsTest, ATruncatedRecordingIsExportedUpToItsEnd) {
   put("cut.hcrec", whole.substr(0, 368 + 1024 + 60));
   const auto summary = export_csv(folder_ / "cut.hcrec", folder_ / "cut.csv");
   ASSERT_TRUE(summary);
-  ASSERT_TRUE(summary->complaint);
-  EXPECT_NE(summary->complaint->message().find("offset"), std::string::npos);
+  ASSERT_TRUE(summary->tail_error);
+  EXPECT_NE(summary->tail_error->message().find("offset"), std::string::npos);
   EXPECT_EQ(summary->events, 2U);
 }
 

@@ -183,7 +183,7 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
                   "the recording is damaged: restore it, or record into another file");
     apply_media(indexes[e.device], e.lba, e.sectors, media_bytes(e));
   }
-  if (reader.tail() == Tail::damaged) return tl::unexpected<Error>(*reader.complaint());
+  if (reader.tail() == Tail::damaged) return tl::unexpected<Error>(*reader.tail_error());
   resume.bytes = reader.whole_bytes();
   return {};
 }

@@ -14,7 +14,7 @@ namespace headcrash::record {
 /// Where in a run.
 struct Until {
   std::optional<model::TimeNs> at;      ///< events with a time of at most this
-  std::optional<std::uint64_t> events;  ///< at most so many events, of all kinds and devices
+  std::optional<std::uint64_t> events;  ///< at most this many, of all kinds and devices
 };
 
 struct MediaImage {

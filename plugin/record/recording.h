@@ -106,7 +106,7 @@ class RecordingReader {
   std::uint64_t whole_bytes() const;  ///< up to the end of the last whole event
   Tail tail() const;                  ///< known once next() has returned nothing
   /// What to tell people about a tail that is not whole: file, offset, remedy.
-  std::optional<Error> complaint() const;
+  std::optional<Error> tail_error() const;
 
   /// Goes to the newest checkpoint, so that next() gives what came after it; the checkpoint's payload.
   /// Nothing, and no move, when there is no readable one.

@@ -92,7 +92,7 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
     }
   }
   EXPECT_LE(reader->whole_bytes(), fs::file_size(path));
-  EXPECT_EQ(reader->complaint().has_value(), reader->tail() != Tail::whole);
+  EXPECT_EQ(reader->tail_error().has_value(), reader->tail() != Tail::whole);
   return kinds * 4 + static_cast<std::uint64_t>(reader->tail());
 }
 

@@ -203,7 +203,7 @@ Tail RecordingReader::tail() const {
   return state_->tail;
 }
 
-std::optional<Error> RecordingReader::complaint() const {
+std::optional<Error> RecordingReader::tail_error() const {
   const State& s = *state_;
   if (s.tail == Tail::whole) return std::nullopt;
   const bool incomplete = s.tail == Tail::incomplete;

@@ -24,7 +24,7 @@ struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
   bool has_data = false;  ///< some write brought bytes: the run is not only about times
-  /// Flushes and fua writes in flight. Bounded: the oldest of more than so many is forgotten, and its
+  /// Flushes and fua writes in flight. Bounded: the oldest of more than this many is forgotten, and its
   /// acknowledgement does not hand the log over.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;

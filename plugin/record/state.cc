@@ -74,7 +74,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   if (line->steps_.empty() && !header.devices[device].medium)
     return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),
                 "use one of the devices below it");
-  line->complaint_ = reader->complaint();
+  line->tail_error_ = reader->tail_error();
   line->bytes_ = std::make_shared<RecordingBytes>(std::move(*reader));
   line->between_ = std::max(options.media_events_between, line->steps_.size() / options.kept_max + 1);
   ExtentIndex index(sectors);

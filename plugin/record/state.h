@@ -1,7 +1,7 @@
 #pragma once
 // What a medium held at any point of a run, without copying it: an extent index that refers to the recording.
 //
-//   MEDIA events   0 . . . . . . . . S . . . . . . . . S . . . . . . .     S: a kept index, every so many
+//   MEDIA events   0 . . . . . . . . S . . . . . . . . S . . . . . . .     S: a kept index, at intervals
 //                                            ^ at_event(i): the kept index before it, and the few since
 //
 // Indexes share what they have in common (extent_index.h), so the kept ones cost their differences, and a
@@ -75,7 +75,7 @@ class Timeline {
 
   std::uint64_t events() const { return events_; }  ///< of the whole recording, of all kinds and devices
   std::size_t media_events() const { return steps_.size(); }
-  std::optional<Error> complaint() const { return complaint_; }  ///< the recording does not end well
+  std::optional<Error> tail_error() const { return tail_error_; }  ///< the recording does not end well
 
   /// The medium after the first `events` events of the recording.
   MediumState at_event(std::uint64_t events) const;
@@ -96,7 +96,7 @@ class Timeline {
   std::vector<ExtentIndex> kept_;  ///< kept_[i]: before step i * between_
   std::size_t between_ = 1;
   std::uint64_t events_ = 0;
-  std::optional<Error> complaint_;
+  std::optional<Error> tail_error_;
 };
 
 }  // namespace headcrash::record

@@ -265,7 +265,7 @@ Result<TextSummary> write_text(RecordingReader& reader, TextFormat& format, LogF
   }
   put();
   if (!into.flush()) return tl::unexpected<Error>(*into.error());
-  summary.complaint = reader.complaint();
+  summary.tail_error = reader.tail_error();
   return summary;
 }
 

@@ -40,7 +40,7 @@ const char* name_of(model::MediaWrite::Outcome outcome);
 
 struct TextSummary {
   std::uint64_t events = 0, lines = 0;
-  std::optional<Error> complaint;  ///< the recording does not end well; what is before was exported
+  std::optional<Error> tail_error;  ///< the recording does not end well; what is before was exported
 };
 
 /// Both make the file `to`, refuse an existing one, and leave nothing of it when they fail.

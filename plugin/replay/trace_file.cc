@@ -74,16 +74,16 @@ class Fields {
 };
 
 /// What is wrong with a line, and what to do.
-struct Complaint {
+struct ParseError {
   const char* problem;
   const char* remedy;
 };
-constexpr Complaint kTime{"is not a time",
-                          "write a decimal number such as 62.687285, without sign or exponent"};
-constexpr Complaint kLbn{"the block number is not a whole number", "count blocks of 512 bytes from 0"};
-constexpr Complaint kBlocks{"the number of blocks is not from 1 to 1048576", "count blocks of 512 bytes"};
+constexpr ParseError kTime{"is not a time",
+                           "write a decimal number such as 62.687285, without sign or exponent"};
+constexpr ParseError kLbn{"the block number is not a whole number", "count blocks of 512 bytes from 0"};
+constexpr ParseError kBlocks{"the number of blocks is not from 1 to 1048576", "count blocks of 512 bytes"};
 
-std::optional<Complaint> parse_extent(Fields& fields, TraceRequest& into) {
+std::optional<ParseError> parse_extent(Fields& fields, TraceRequest& into) {
   const auto lbn = fields.number<std::uint64_t>(std::uint64_t{1} << 62U);
   if (!lbn) return kLbn;
   const auto blocks = fields.number<std::uint32_t>(kBlocksMax);
@@ -93,31 +93,31 @@ std::optional<Complaint> parse_extent(Fields& fields, TraceRequest& into) {
   return std::nullopt;
 }
 
-std::optional<Complaint> parse_open(Fields& fields, TraceRequest& into) {
+std::optional<ParseError> parse_open(Fields& fields, TraceRequest& into) {
   const auto arrival_ns = fields.time(model::kMillisecondNs);
-  if (!arrival_ns) return Complaint{"the arrival time is not a number", kTime.remedy};
+  if (!arrival_ns) return ParseError{"the arrival time is not a number", kTime.remedy};
   const auto device = fields.number<std::uint16_t>(0xffff);
-  if (!device) return Complaint{"the device is not a number", "write 0 for the first device"};
-  if (const auto complaint = parse_extent(fields, into)) return complaint;
+  if (!device) return ParseError{"the device is not a number", "write 0 for the first device"};
+  if (const auto error = parse_extent(fields, into)) return error;
   const auto flags = fields.number<std::uint32_t>(0xffffffff);
-  if (!flags) return Complaint{"the flags are not a number", "write 1 for a read and 0 for a write"};
+  if (!flags) return ParseError{"the flags are not a number", "write 1 for a read and 0 for a write"};
   into.wait_ns = *arrival_ns;
   into.device = *device;
   into.read = (*flags & 1U) != 0;
   return std::nullopt;
 }
 
-std::optional<Complaint> parse_closed(Fields& fields, TraceRequest& into) {
+std::optional<ParseError> parse_closed(Fields& fields, TraceRequest& into) {
   const std::string_view op = fields.word();
   if (op != "R" && op != "W")
-    return Complaint{"begins with neither R nor W", "write R for a read, W for a write"};
+    return ParseError{"begins with neither R nor W", "write R for a read, W for a write"};
   into.read = op == "R";
   fields.word();  // whether the traced drive had it in its buffer: the model finds out for itself
-  if (const auto complaint = parse_extent(fields, into)) return complaint;
+  if (const auto error = parse_extent(fields, into)) return error;
   const auto measured_ns = fields.time(model::kMicrosecondNs);
-  if (!measured_ns) return Complaint{"the measured time is not a number", kTime.remedy};
+  if (!measured_ns) return ParseError{"the measured time is not a number", kTime.remedy};
   const auto think_ns = fields.time(model::kMicrosecondNs);
-  if (!think_ns) return Complaint{"the think time is not a number", kTime.remedy};
+  if (!think_ns) return ParseError{"the think time is not a number", kTime.remedy};
   into.measured_ns = *measured_ns;
   into.wait_ns = *think_ns;
   return std::nullopt;
@@ -175,18 +175,16 @@ Result<void> TraceFile::parse_buffer(bool at_end) {
 
     TraceRequest request;
     request.line = line_;
-    auto complaint =
-        format_ == TraceFormat::trace ? parse_open(fields, request) : parse_closed(fields, request);
-    if (!complaint && !fields.at_end()) {
-      complaint =
-          Complaint{"has more fields than it should",
-                    format_ == TraceFormat::trace ? "write: arrival_ms device lbn blocks flags"
-                                                  : "write: R|W hint lbn blocks measured_us think_us"};
+    auto error = format_ == TraceFormat::trace ? parse_open(fields, request) : parse_closed(fields, request);
+    if (!error && !fields.at_end()) {
+      error = ParseError{"has more fields than it should",
+                         format_ == TraceFormat::trace ? "write: arrival_ms device lbn blocks flags"
+                                                       : "write: R|W hint lbn blocks measured_us think_us"};
     }
-    if (!complaint && format_ == TraceFormat::trace && request.wait_ns < last_arrival_ns_) {
-      complaint = Complaint{"arrives before the line above it", "sort the trace by arrival: sort -n"};
+    if (!error && format_ == TraceFormat::trace && request.wait_ns < last_arrival_ns_) {
+      error = ParseError{"arrives before the line above it", "sort the trace by arrival: sort -n"};
     }
-    if (complaint) return fail(subject(request), complaint->problem, complaint->remedy);
+    if (error) return fail(subject(request), error->problem, error->remedy);
     if (format_ == TraceFormat::trace) last_arrival_ns_ = request.wait_ns;
     chunk_.push_back(request);
   }

@@ -37,7 +37,7 @@ class Content {
   /// An orderly shutdown of what has volatile state; the content continues afterwards.
   virtual void shut_down() = 0;
   /// Why every request fails from now on, if that is no fault of the disks.
-  virtual std::optional<std::string> complaint() const { return std::nullopt; }
+  virtual std::optional<std::string> error() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;

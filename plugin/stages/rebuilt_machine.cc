@@ -163,7 +163,7 @@ model::Status RebuiltMachine::run(std::size_t face, const model::Request& reques
   return status.value_or(model::Status::device_failed);
 }
 
-std::optional<std::string> RebuiltMachine::complaint() const {
+std::optional<std::string> RebuiltMachine::error() const {
   if (!unanswered_) return std::nullopt;
   return *unanswered_ + ": did not answer a request, and nothing more can be asked of it; load a state again";
 }

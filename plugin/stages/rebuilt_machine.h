@@ -20,7 +20,7 @@
 
 namespace headcrash::stages {
 
-/// The devices that a stack makes of so many sectors; hd0 is the array. Errors: no such profile, a size that
+/// The devices that a stack makes of `sectors`; hd0 is the array. Errors: no such profile, a size that
 /// it cannot have.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
@@ -55,7 +55,7 @@ class RebuiltMachine final : public Content {
   int acknowledge(std::size_t face, const model::Request& request, int error) override;
   void mark(std::string_view text) override { built_.machine->mark(text); }
   void shut_down() override;
-  std::optional<std::string> complaint() const override;
+  std::optional<std::string> error() const override;
   media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
   /// Reads all of it, through the array.

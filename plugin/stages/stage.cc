@@ -138,8 +138,8 @@ void Stage::note_error(int error) {
   if (error == 0 || error_) return;
   if (load_.log && load_.log->error()) {
     error_ = load_.log->error()->message();
-  } else if (const auto complaint = load_.content->complaint()) {
-    error_ = complaint;
+  } else if (const auto why = load_.content->error()) {
+    error_ = why;
   } else if (error == ENOSPC) {
     error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=", name_,
                          load_.content->overlay_bytes() >> 20);

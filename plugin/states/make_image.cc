@@ -193,7 +193,7 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   if (auto good = s.check_device(device); !good) return pass_on(good);
   if (state.event > s.events)
     return fail(s.path, fmt::format("has {} events, state {} is beyond them", s.events, format(state)),
-                s.complaint ? s.complaint->message() : kOtherState);
+                s.tail_error ? s.tail_error->message() : kOtherState);
   if (state.base == CrashState::Base::physical) return s.physical(device, state.event);
   if (state.base == CrashState::Base::members) {
     if (!s.header.media) return s.no_media("member");

@@ -69,7 +69,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   }
   for (DeviceWrites& device : devices) device.finish();
   find_disks();
-  complaint = reader.complaint();
+  tail_error = reader.tail_error();
   return {};
 }
 
@@ -199,8 +199,8 @@ std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
 bool RunHistory::has_media_events() const {
   return state_->header.media;
 }
-std::optional<Error> RunHistory::complaint() const {
-  return state_->complaint;
+std::optional<Error> RunHistory::tail_error() const {
+  return state_->tail_error;
 }
 const std::vector<model::DeviceId>& RunHistory::disks() const {
   return state_->disks;

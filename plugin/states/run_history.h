@@ -59,7 +59,7 @@ class RunHistory {
 
   /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording that cannot
   /// be read or is damaged, one whose base is missing or does not fit; each names the file and the remedy. An
-  /// incomplete tail is reported by complaint() and left out.
+  /// incomplete tail is reported by tail_error() and left out.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
     return load(recording, nullptr);
   }
@@ -75,7 +75,7 @@ class RunHistory {
   std::uint64_t fingerprint(std::uint64_t event) const;
   bool has_media_events()
       const;  ///< false: imported or made on a stage; `physical` and `members` are refused
-  std::optional<Error> complaint() const;
+  std::optional<Error> tail_error() const;
 
   const std::vector<RecordedMark>& marks() const;
   const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< by submission

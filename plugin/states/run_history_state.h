@@ -27,7 +27,7 @@ struct RunHistory::State {
   std::filesystem::path path;
   record::RecordingHeader header;
   std::uint64_t events = 0;
-  std::optional<Error> complaint;
+  std::optional<Error> tail_error;
   std::vector<std::uint64_t> fingerprints;  ///< by event: of those before it
   std::vector<RecordedMark> marks;
   std::vector<DeviceWrites> devices;

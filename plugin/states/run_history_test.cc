@@ -453,8 +453,8 @@ TEST(RunHistory, ATailThatIsCutOffIsTold) {
   ASSERT_EQ(run->marks().size(), 2U);
   EXPECT_EQ(run->marks()[1].text, "two");
   EXPECT_EQ(run->marks()[1].event, 2U);
-  ASSERT_TRUE(run->complaint());
-  EXPECT_NE(run->complaint()->problem.find("incomplete"), std::string::npos);
+  ASSERT_TRUE(run->tail_error());
+  EXPECT_NE(run->tail_error()->problem.find("incomplete"), std::string::npos);
   EXPECT_NE(image_error(*run, "w4").find("incomplete"), std::string::npos);
 }
 

@@ -180,7 +180,7 @@ TEST(Fuzz, RunHistory) {
       return fuzz::novelty(run.error().problem.substr(0, 12));
     }
     if (!small((*run)->header())) return std::uint64_t{7};
-    std::uint64_t kind = (*run)->complaint() ? 1 : 2;
+    std::uint64_t kind = (*run)->tail_error() ? 1 : 2;
     for (const Strategy strategy : {Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
                                     Strategy::lose_all, Strategy::lying_flush, Strategy::member})
       kind = kind * 16 + explore(*run, strategy) % 16;

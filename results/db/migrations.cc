@@ -12,7 +12,7 @@
 namespace headcrash::db {
 namespace {
 
-/// The first complaint of quick_check, empty if there is none. It reads every page but not every index entry,
+/// The first finding of quick_check, empty if there is none. It reads every page but not every index entry,
 /// which is what can be afforded at each start.
 Result<std::string> quick_check(sqlite3* handle) {
   auto check = Statement::prepare(handle, "PRAGMA quick_check(1)");
@@ -58,9 +58,9 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
         fmt::format("was written by a newer headcrash (schema {}, this one knows {})", version, newest),
         "use the newer headcrash; the file was left as it was");
   }
-  const auto complaint = quick_check(handle);
-  if (!complaint) return pass_on(complaint);
-  if (!complaint->empty()) return tl::unexpected(damaged(path, *complaint));
+  const auto finding = quick_check(handle);
+  if (!finding) return pass_on(finding);
+  if (!finding->empty()) return tl::unexpected(damaged(path, *finding));
   return version < newest ? FileState::older : FileState::current;
 }
 

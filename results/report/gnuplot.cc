@@ -1,4 +1,4 @@
-// The script goes in through a pipe while output and complaints come out through two others; one poll loop
+// The script goes in through a pipe while output and errors come out through two others; one poll loop
 // serves all three until they are closed, so that neither side can block the other for ever. `-d` keeps the
 // user's own gnuplot settings out of the report.
 #include "results/report/gnuplot.h"
@@ -20,7 +20,7 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kComplaintBytes = 4096;
+constexpr std::size_t kErrorBytes = 4096;
 
 struct Pipe {
   std::array<int, 2> ends = {-1, -1};
@@ -56,10 +56,10 @@ class NoSigpipe {
   struct sigaction before_ = {};
 };
 
-/// The complaint in one line: runs of white space (gnuplot points at the place with many) become one space.
-std::string first_words(const std::string& complaint) {
+/// The error in one line: runs of white space (gnuplot points at the place with many) become one space.
+std::string first_words(const std::string& errors) {
   std::string line;
-  for (const char c : complaint) {
+  for (const char c : errors) {
     const bool gap = c == '\n' || c == '\t' || c == ' ';
     if (!gap) {
       line += c;
@@ -89,13 +89,13 @@ class Conversation {
         return Outcome::done;
       if (fds[0].revents != 0) feed();
       if (fds[1].revents != 0) take(out_, output, limits_.output_bytes + 1);
-      if (fds[2].revents != 0) take(err_, complaint, kComplaintBytes);
+      if (fds[2].revents != 0) take(err_, errors, kErrorBytes);
       if (output.size() > limits_.output_bytes) return Outcome::too_much;
     }
     return Outcome::done;
   }
 
-  std::string output, complaint;
+  std::string output, errors;
 
  private:
   void feed() {
@@ -160,7 +160,7 @@ Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& 
     return fail(limits.program, fmt::format("wrote more than {} bytes", limits.output_bytes));
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail(limits.program, "failed: " + first_words(conversation.complaint));
+    return fail(limits.program, "failed: " + first_words(conversation.errors));
   }
   return std::move(conversation.output);
 }

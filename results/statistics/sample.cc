@@ -24,7 +24,7 @@ double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
   return sum / static_cast<double>(values.size());
 }
 
-/// How much wider than the resamples' an interval of so many values has to be (sample.h). The quantile of
+/// How much wider than the resamples' an interval of few values has to be (sample.h). The quantile of
 /// Student's distribution comes from Fisher's expansion about the normal one (Abramowitz & Stegun, 26.7.5):
 /// too small by 0.7 % for three values, by 0.1 % for four.
 double stretch_for(std::size_t count) {

@@ -160,7 +160,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     if (used && (inodes_[number].mode & ufs::kTypeMask) == ufs::kTypeDirectory) ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
-  std::array<std::uint32_t, 9> runs = {};  // of so many free fragments; whole blocks do not count
+  std::array<std::uint32_t, 9> runs = {};  // [n]: runs of n free fragments; whole blocks do not count
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
     std::uint32_t free = 0, run = 0;
     for (std::uint32_t i = f; i < f + width; ++i) {

@@ -13,7 +13,7 @@ struct Drain {
   std::string error;
 };
 
-/// How long fsync takes after so many MB have been written to a new file; nothing else syncs.
+/// How long fsync takes after `megabytes` have been written to a new file; nothing else syncs.
 Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kRequestBytes) {
   auto machine = axp3000_600(0, request_bytes);
   if (!machine) return {{}, machine.error().message()};

@@ -44,7 +44,7 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(Compared scheme, Initialization initialization);
-/// "Each datum is an average of several independent executions": so many here. The throughputs of figures 5 and
+/// "Each datum is an average of several independent executions": their number here. The throughputs of figures 5 and
 /// 6 are sums over thousands of files: one is enough.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
@@ -54,7 +54,7 @@ const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& work
 
 /// Andrew: 276.6 s of table 3, without order, over 26 compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'600;
-/// And so many programs in each, which hand a file to the next one: preprocessor, compiler, optimiser,
+/// And the number of programs in each, which hand a file to the next one: preprocessor, compiler, optimiser,
 /// assembler.
 inline constexpr std::int64_t kCompilePasses = 4;
 /// Sdet: an estimate of what a command that computes takes on this processor; the paper prints no times.

@@ -54,7 +54,7 @@ AtReturn probe_returns(Compared scheme) {
   return at;
 }
 
-/// How long fsync of one more file takes right after so many creations.
+/// How long fsync of one more file takes right after a number of creations.
 Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
   const auto machine = usual(scheme).start();
   if (!machine) {

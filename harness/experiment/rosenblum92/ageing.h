@@ -54,7 +54,7 @@ struct AgeingOptions {
   std::uint32_t files_together = 1;  ///< that have the same lives, of a folder
   std::uint32_t files_per_folder = 20;
   double busy_share = 1;  ///< of each hour, in which all of it happens
-  /// One block in so many of a file exists. More than 1: files are written by blocks, in random order.
+  /// One block in this number of a file's blocks exists. More than 1: files are written by blocks, in random order.
   std::uint32_t sparseness = 1;
   double in_place = 0;          ///< share of the lives' ends after which blocks are written where they are
   double blocks_in_place = .5;  ///< how many of them: each with this probability

@@ -169,7 +169,7 @@ void CleaningSimulator::write(std::uint64_t files) {
   }
 }
 
-/// The next files to be written, at least one and at most so many.
+/// The next files to be written, at least one and at most `most`.
 std::span<const std::uint32_t> CleaningSimulator::next_files(std::uint64_t most) {
   if (drawn_used_ == kBatch) {
     batch_ = batch_after_;

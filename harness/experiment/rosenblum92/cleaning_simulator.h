@@ -96,7 +96,7 @@ struct SimulatorOptions {
   std::uint32_t logs = 1;  ///< open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
   Positioning positioning;  ///< what adaptive reuse decides by
-  /// After so many writes the disk is idle until `idle_clean_until` segments are clean. None: never idle.
+  /// After this number of writes the disk is idle until `idle_clean_until` segments are clean. None: never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -150,7 +150,7 @@ class CleaningSimulator {
   /// REQUIRES: 0 < utilization < 1, at least one file a segment, room for all logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
 
-  /// Overwrites so many files, and cleans whenever there is no clean segment.
+  /// Overwrites `files` files, and cleans whenever there is no clean segment.
   void write(std::uint64_t files);
 
   const SimulatorCounts& counts() const { return counts_; }
@@ -266,7 +266,7 @@ struct StableCost {
   bool stable = false;        ///< else the longest run was over before
 };
 struct StabilityOptions {
-  double window_turnovers = 2;  ///< a window: so many times the number of files
+  double window_turnovers = 2;  ///< a window's writes, as a multiple of the number of files
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
   double tolerance =

@@ -35,7 +35,7 @@ MemberRequests between(const model::DeviceCounters& before, const model::DeviceC
       static_cast<double>(after.reads - before.reads), static_cast<double>(after.writes - before.writes), {}};
 }
 
-/// A write of so many sectors, from that one of a stripe on, to the array as such.
+/// A write of `sectors`, beginning at `from_sector` of a stripe, to the bare array.
 MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   const auto machine = ModelledMachine::start(on_array(LfsSetup{}).setup().machine);
   if (!machine) return {{}, {}, machine.error().message()};

@@ -67,9 +67,9 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
 Result<StateChecker> StateChecker::create(const adapters::SystemUnderTest& system, StateDisk& disk,
                                           adapters::ImageChecker& fsck,
                                           std::span<const workload::Operation> operations,
-                                          const std::vector<workload::Mishap>& mishaps) {
-  auto oracle =
-      oracle::Oracle::follow(operations, {.promises = system.description().promises, .mishaps = mishaps});
+                                          const std::vector<workload::FailedOperation>& failed_operations) {
+  auto oracle = oracle::Oracle::follow(
+      operations, {.promises = system.description().promises, .failed_operations = failed_operations});
   if (!oracle) return pass_on(oracle);
   return StateChecker(system, disk, fsck, std::move(*oracle));
 }

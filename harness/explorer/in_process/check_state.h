@@ -85,7 +85,7 @@ class StateChecker {
   static Result<StateChecker> create(const adapters::SystemUnderTest& system, StateDisk& disk,
                                      adapters::ImageChecker& fsck,
                                      std::span<const workload::Operation> operations,
-                                     const std::vector<workload::Mishap>& mishaps);
+                                     const std::vector<workload::FailedOperation>& failed_operations);
 
   /// What the disk shows now. It is changed by the repair.
   StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);

@@ -27,8 +27,8 @@ class SecondRun {
     if (!run) return pass_on(run);
     run_ = *std::move(run);
     if (auto begun = disk_.begin_run(run_); !begun) return begun;
-    auto checker =
-        StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed), recorded_.mishaps);
+    auto checker = StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed),
+                                        recorded_.failed_operations);
     if (!checker) return pass_on(checker);
     checker_.emplace(std::move(*checker));
     points_.emplace(*run_);

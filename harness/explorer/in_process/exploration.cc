@@ -129,8 +129,8 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
   const auto run = states::RunHistory::load(recording, formatted_.history);
   if (!run) return pass_on(run);
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker =
-      StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed), result.run.mishaps);
+  auto checker = StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed),
+                                      result.run.failed_operations);
   if (!checker) return pass_on(checker);
   const PersistencePoints points(**run);
   states::ExploreOptions explore{.strategies = options.strategies,
@@ -226,8 +226,8 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
     return fail(recording, "is of a run without media, and " + state + " is a state of media",
                 "give a state by writes (w1234-17)");
   if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker =
-      StateChecker::create(system, disk_, *fsck_, operations.first(recorded.executed), recorded.mishaps);
+  auto checker = StateChecker::create(system, disk_, *fsck_, operations.first(recorded.executed),
+                                      recorded.failed_operations);
   if (!checker) return pass_on(checker);
   disk_.show(*parsed);
   StepTimes times = {};

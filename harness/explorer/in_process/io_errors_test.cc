@@ -1,5 +1,5 @@
 // I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in the environment:
-// so many seeds for each scheme; HEADCRASH_IO_ERRORS_FROM: the first one. A failure prints both, the faults
+// the number of seeds for each scheme; HEADCRASH_IO_ERRORS_FROM: the first one. A failure prints both, the faults
 // and the operations.
 #include "harness/explorer/in_process/io_errors.h"
 

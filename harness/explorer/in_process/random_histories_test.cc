@@ -2,7 +2,7 @@
 // operation fails, all crash states are what they may be, and what is there after the last sync is what a
 // file system without a flaw would show (the oracle then permits nothing else). By default each scheme has a
 // seed; disk, order, size of the cache, and one or three users are drawn from it. HEADCRASH_HISTORIES=600 in
-// the environment: so many of them. HEADCRASH_HISTORIES_FROM: the first seed. HEADCRASH_HISTORIES_TYPE=lfs: systems of
+// the environment: their number. HEADCRASH_HISTORIES_FROM: the first seed. HEADCRASH_HISTORIES_TYPE=lfs: systems of
 // that type only, which a seed is then one of.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

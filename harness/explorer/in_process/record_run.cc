@@ -101,7 +101,7 @@ class Run {
     recorder_.answered().wake_all();
     executor_.halt();
     if (error_) return tl::unexpected<Error>(*error_);
-    std::ranges::sort(recorded_.mishaps, {}, &workload::Mishap::operation);
+    std::ranges::sort(recorded_.failed_operations, {}, &workload::FailedOperation::operation);
     recorder_.write_to(writer);
     return std::move(recorded_);
   }
@@ -211,7 +211,7 @@ class Run {
     const auto outcome = workload::outcome_of(operation, {.error = error, .skipped_before = skipped_});
     if (faulty && only_persists(operation)) {
       ++recorded_.met.failed_syncs;
-      recorded_.mishaps.push_back({number, workload::Outcome::skipped});
+      recorded_.failed_operations.push_back({number, workload::Outcome::skipped});
       untold_.erase(number);
     } else if (faulty) {
       recorded_.met.ended_by = what;
@@ -220,7 +220,7 @@ class Run {
       recorded_.failure = fmt::format("{} failed: {}", what, std::strerror(error));
     } else {
       skipped_ = true;
-      recorded_.mishaps.push_back({number, outcome});
+      recorded_.failed_operations.push_back({number, outcome});
       untold_.erase(number);
     }
   }

@@ -79,7 +79,7 @@ struct MetFaults {
 
 struct RecordedRun {
   std::filesystem::path recording;
-  std::vector<workload::Mishap> mishaps;
+  std::vector<workload::FailedOperation> failed_operations;
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
   /// Cuts at which the file system owed nothing, and what it counted there itself.

@@ -75,8 +75,8 @@ TEST_F(RecordedRuns, PointsOfSeveralUsersAreToldInTheOrderOfTheList) {
       ++told;
     }
     for (const workload::Operation& one : operations) points += workload::is_persistence_point(one) ? 1 : 0;
-    for (const workload::Mishap& mishap : run.mishaps)
-      points -= workload::is_persistence_point(operations[mishap.operation]) ? 1 : 0;
+    for (const workload::FailedOperation& failed : run.failed_operations)
+      points -= workload::is_persistence_point(operations[failed.operation]) ? 1 : 0;
     EXPECT_EQ(told, points);
   }
 }
@@ -89,8 +89,8 @@ TEST_F(RecordedRuns, ANearlyFullDiskHasNoRoomUntilSomethingGoes) {
     const auto filled = static_cast<std::size_t>(first_sync - operations.begin());
     const RecordedRun run = record("conventional", operations, {.seed = number});
     std::size_t while_filling = 0;
-    for (const workload::Mishap& mishap : run.mishaps)
-      while_filling += mishap.operation < filled && mishap.outcome == workload::Outcome::partial ? 1 : 0;
+    for (const workload::FailedOperation& failed : run.failed_operations)
+      while_filling += failed.operation < filled && failed.outcome == workload::Outcome::partial ? 1 : 0;
     EXPECT_GT(while_filling, 0U) << number;
   }
 }
@@ -124,7 +124,7 @@ TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
   StateDisk disk((*benches_.get("tiny", **scheme))->formatted.bytes);
   ASSERT_TRUE(disk.begin_run(*run));
   const auto fsck = (*scheme)->type().checker();
-  auto checker = StateChecker::create(**scheme, disk, *fsck, operations, recorded.mishaps);
+  auto checker = StateChecker::create(**scheme, disk, *fsck, operations, recorded.failed_operations);
   ASSERT_TRUE(checker);
   const PersistencePoints points(**run);
   StepTimes times{};

@@ -19,12 +19,13 @@ using Found = std::vector<std::pair<Verdict, Tier>>;
 struct Case {
   Lines lines;
   std::optional<std::size_t> persisted;
-  std::vector<workload::Mishap> mishaps = {};
+  std::vector<workload::FailedOperation> failed_operations = {};
 
   Found judge(const Tree& tree, const adapters::Promises& promises) const {
     std::vector<workload::Operation> list;
     for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
-    const Result<Oracle> oracle = Oracle::follow(list, {.promises = promises, .mishaps = mishaps});
+    const Result<Oracle> oracle =
+        Oracle::follow(list, {.promises = promises, .failed_operations = failed_operations});
     EXPECT_TRUE(oracle) << oracle.error().message();
     Found found;
     for (const Finding& f : oracle.value().judge(persisted, tree)) found.emplace_back(f.kind, f.tier);

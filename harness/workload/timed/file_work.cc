@@ -16,9 +16,9 @@ namespace {
 
 using workload::kStampBytes;
 
-tl::unexpected<Mishap> mishap(std::string_view verb, const std::string& path, int error) {
+tl::unexpected<PhaseError> phase_error(std::string_view verb, const std::string& path, int error) {
   const std::string why = std::error_code(error, std::generic_category()).message();
-  return tl::unexpected(Mishap{.what = fmt::format("{} {}: {}", verb, path, why), .error = error});
+  return tl::unexpected(PhaseError{.what = fmt::format("{} {}: {}", verb, path, why), .error = error});
 }
 
 std::uint32_t version_of(std::uint64_t seed, std::uint32_t rewritten) {
@@ -47,11 +47,11 @@ FileWork::FileWork(User& user, std::size_t unit_bytes) : user_(user), unit_(unit
 
 PhaseResult FileWork::go_on() const {
   if (user_.interrupted == nullptr || !user_.interrupted->load(std::memory_order_relaxed)) return {};
-  return tl::unexpected(Mishap{.what = "another user failed", .error = ECANCELED});
+  return tl::unexpected(PhaseError{.what = "another user failed", .error = ECANCELED});
 }
 
 PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb, const std::string& path) {
-  if (!done) return mishap(verb, path, done.error().value);
+  if (!done) return phase_error(verb, path, done.error().value);
   return {};
 }
 
@@ -72,7 +72,8 @@ PhaseResult FileWork::remove(const std::string& path) {
 
 PhaseResult FileWork::stat(const std::string& path) {
   if (const auto on = go_on(); !on) return on;
-  if (const auto status = user_.vfs.stat(path); !status) return mishap("stat", path, status.error().value);
+  if (const auto status = user_.vfs.stat(path); !status)
+    return phase_error("stat", path, status.error().value);
   return {};
 }
 
@@ -80,7 +81,7 @@ PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& option
                                 const std::function<PhaseResult(FileHandle)>& body) {
   if (const auto on = go_on(); !on) return on;
   const auto handle = user_.vfs.open(file.path, options);
-  if (!handle) return mishap(verb, file.path, handle.error().value);
+  if (!handle) return phase_error(verb, file.path, handle.error().value);
   if (const PhaseResult done = body(*handle); !done) {
     (void)user_.vfs.close(*handle);
     return done;
@@ -90,7 +91,8 @@ PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& option
 
 PhaseResult FileWork::list(const std::string& path) {
   if (const auto on = go_on(); !on) return on;
-  if (const auto listed = user_.vfs.list(path); !listed) return mishap("list", path, listed.error().value);
+  if (const auto listed = user_.vfs.list(path); !listed)
+    return phase_error("list", path, listed.error().value);
   return {};
 }
 
@@ -113,9 +115,10 @@ PhaseResult FileWork::read(const TimedFile& file) {
     if (const auto checked = read_at(handle, file, 0, file.bytes); !checked) return checked;
     std::array<std::byte, 1> beyond;
     const auto more = user_.vfs.pread(handle, file.bytes, beyond);
-    if (!more) return mishap("read", file.path, more.error().value);
+    if (!more) return phase_error("read", file.path, more.error().value);
     if (*more > 0)
-      return tl::unexpected(Mishap{.what = fmt::format("{}: longer than {} bytes", file.path, file.bytes)});
+      return tl::unexpected(
+          PhaseError{.what = fmt::format("{}: longer than {} bytes", file.path, file.bytes)});
     return {};
   });
 }
@@ -140,7 +143,7 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
 PhaseResult FileWork::put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                              std::span<const std::byte> piece) {
   if (const auto put = user_.vfs.pwrite(handle, offset, piece); !put)
-    return mishap("write", file.path, put.error().value);
+    return phase_error("write", file.path, put.error().value);
   user_.tally.bytes_written += piece.size();
   return {};
 }
@@ -163,9 +166,9 @@ PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uin
     if (const auto on = go_on(); !on) return on;
     const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
     const auto got = user_.vfs.pread(handle, offset + done, piece);
-    if (!got) return mishap("read", file.path, got.error().value);
+    if (!got) return phase_error("read", file.path, got.error().value);
     if (*got < piece.size())
-      return tl::unexpected(Mishap{
+      return tl::unexpected(PhaseError{
           .what = fmt::format("{}: ends at byte {}, not {}", file.path, offset + done + *got, file.bytes)});
     user_.tally.bytes_read += piece.size();
     if (const auto same = compare(file, offset + done, piece); !same) return same;
@@ -192,21 +195,22 @@ PhaseResult FileWork::compare(const TimedFile& file, std::uint64_t offset, std::
   const auto expected = std::span(expected_).first(found.size());
   fill(file, offset, expected);
   if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return {};
-  return tl::unexpected(Mishap{.what = fmt::format("{}: wrong data at offset {} ({})", file.path, offset,
-                                                   difference(found, expected))});
+  return tl::unexpected(PhaseError{.what = fmt::format("{}: wrong data at offset {} ({})", file.path, offset,
+                                                       difference(found, expected))});
 }
 
 PhaseResult FileWork::expect_entries(const std::string& folder, std::size_t count) {
   const auto found = user_.vfs.list(folder);
-  if (!found) return mishap("list", folder, found.error().value);
+  if (!found) return phase_error("list", folder, found.error().value);
   if (found->size() == count) return {};
-  return tl::unexpected(Mishap{.what = fmt::format("{}: {} entries, not {}", folder, found->size(), count)});
+  return tl::unexpected(
+      PhaseError{.what = fmt::format("{}: {} entries, not {}", folder, found->size(), count)});
 }
 
 PhaseResult FileWork::expect_missing(const std::string& path) {
   const auto status = user_.vfs.stat(path);
-  if (status) return tl::unexpected(Mishap{.what = path + " is still there"});
-  if (status.error().value != ENOENT) return mishap("stat", path, status.error().value);
+  if (status) return tl::unexpected(PhaseError{.what = path + " is still there"});
+  if (status.error().value != ENOENT) return phase_error("stat", path, status.error().value);
   return {};
 }
 

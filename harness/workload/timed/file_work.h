@@ -53,10 +53,10 @@ class FileWork {
   /// CPU time, as a compiler takes it.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
-  /// Of a folder: exactly so many entries.
+  /// Of a folder: exactly `count` entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
-  /// For calls that are not among these: `done` told as a mishap.
+  /// For calls that are not among these: `done` told as a PhaseError.
   static PhaseResult told(const VfsResult<void>& done, std::string_view verb, const std::string& path);
   /// Fails when another user has.
   PhaseResult go_on() const;

@@ -1,4 +1,4 @@
-// What a file system has to recover from: so many files that are safely there, and so many since then whose
+// What a file system has to recover from: a number of files that are safely there, and a number since then whose
 // only safe place is its log.
 //
 //   fill      `files` files, then sync(2): log-structured file systems make a checkpoint, others empty theirs

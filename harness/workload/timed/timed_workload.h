@@ -57,11 +57,11 @@ struct Tally {
 };
 
 /// Why a phase ended early: the file system refused, or gave back what was not written.
-struct Mishap {
+struct PhaseError {
   std::string what;  ///< "tree0/d3/f17: block 4 holds zeros"
   int error = 0;     ///< errno; 0 for wrong data
 };
-using PhaseResult = tl::expected<void, Mishap>;
+using PhaseResult = tl::expected<void, PhaseError>;
 
 struct User {
   Vfs& vfs;

@@ -37,7 +37,7 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< first bytes; at least one
-  std::uint32_t reach = 0;               ///< an edit lies less than so many bytes behind one of them
+  std::uint32_t reach = 0;               ///< an edit lies less than this many bytes behind one of them
   std::size_t most = 0;                  ///< edits of a program; what follows is not looked at
 };
 

@@ -23,7 +23,7 @@ struct HistoryOptions {
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
   std::uint32_t large_request_sectors = 0;  ///< now and then; 0: never
-  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first so many; 0: none do so
+  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in this many first ones; 0: none do
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;            ///< between a cut and the power's return

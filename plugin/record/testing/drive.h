@@ -57,8 +57,8 @@ class TestDrive {
     acknowledge(request);
   }
 
-  /// A run of the cache goes to the medium; `mishaps`: it may go wrong.
-  void destage(bool mishaps) {
+  /// A run of the cache goes to the medium; `may_go_wrong`: it may go wrong.
+  void destage(bool may_go_wrong) {
     if (cache_.empty()) return;
     auto first = cache_.lower_bound(random(store_.sectors()));
     if (first == cache_.end()) first = cache_.begin();
@@ -66,7 +66,7 @@ class TestDrive {
     while (last != cache_.end() && last->first == std::prev(last)->first + 1 &&
            last->second.source == first->second.source && random(8) != 0)
       ++last;
-    put(first->first, first, last, mishaps ? random(24) : 99);
+    put(first->first, first, last, may_go_wrong ? random(24) : 99);
     cache_.erase(first, last);
   }
 
@@ -127,7 +127,7 @@ class TestDrive {
     cache_.erase(first, last);
   }
 
-  void put(std::uint64_t lba, Entry first, Entry last, std::uint64_t mishap) {
+  void put(std::uint64_t lba, Entry first, Entry last, std::uint64_t fault) {
     using Outcome = model::MediaWrite::Outcome;
     const model::RequestId source = first->second.source;
     const bool zeroes = first->second.bytes.empty();
@@ -140,22 +140,22 @@ class TestDrive {
       return observer_.media_written(device_, now, {source, lba, sectors, Outcome::written, {}});
     }
     Outcome outcome = Outcome::written;
-    if (mishap == 0) {
+    if (fault == 0) {
       outcome = Outcome::torn;
       std::vector<std::byte> old(bytes.size());
       EXPECT_TRUE(store_.read(lba, old));
       const std::size_t fresh = random(bytes.size());
       std::copy(old.begin() + static_cast<std::ptrdiff_t>(fresh), old.end(),
                 bytes.begin() + static_cast<std::ptrdiff_t>(fresh));
-    } else if (mishap == 1) {
+    } else if (fault == 1) {
       outcome = Outcome::corrupted;
       bytes[random(bytes.size())] ^= std::byte{0x10};
-    } else if (mishap == 2) {
+    } else if (fault == 2) {
       outcome = Outcome::misdirected;
       lba = random(store_.sectors() - sectors + 1);
-    } else if (mishap == 3) {
+    } else if (fault == 3) {
       outcome = Outcome::unreadable;
-    } else if (mishap == 4) {
+    } else if (fault == 4) {
       observer_.incident(device_, now, "lost-write");
       return;
     }

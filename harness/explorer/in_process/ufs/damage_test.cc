@@ -1,5 +1,5 @@
 // Each kind of damage shows its finding, the checker puts all of it right, and a repair that does not is
-// noticed. HEADCRASH_DAMAGE=500 in the environment: so many seeds for each image; HEADCRASH_DAMAGE_FROM: the
+// noticed. HEADCRASH_DAMAGE=500 in the environment: 500 seeds for each image; HEADCRASH_DAMAGE_FROM: the
 // first one.
 #include "fs-adapters/ufs/damage/damage.h"
 
