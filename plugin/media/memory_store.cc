@@ -26,6 +26,22 @@ bool all_zero(const std::byte* bytes, std::size_t count) {
   return std::memcmp(bytes, zeroes, count) == 0;
 }
 
+/// Of data that goes to `at`, what lies in the first page.
+std::size_t piece_bytes(std::uint64_t at, std::span<const std::byte> data) {
+  return std::min<std::size_t>(data.size(), kZeroBytes - at % kZeroBytes);
+}
+
+/// Of data that goes to `at`, how much comes before the first page of zeroes.
+std::size_t bytes_before_zeroes(std::uint64_t at, std::span<const std::byte> data) {
+  std::size_t kept = 0;
+  while (kept < data.size()) {
+    const std::size_t piece = piece_bytes(at + kept, data.subspan(kept));
+    if (all_zero(data.data() + kept, piece)) break;
+    kept += piece;
+  }
+  return kept;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) {
@@ -55,14 +71,17 @@ Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> da
   if (auto inside = check_range("memory", sectors_, lba, data.size()); !inside) return inside;
   std::uint64_t at = lba * kSectorBytes;
   while (!data.empty()) {
-    const auto piece = data.first(std::min<std::size_t>(data.size(), kZeroBytes - at % kZeroBytes));
-    if (!all_zero(piece.data(), piece.size())) {
-      std::memcpy(bytes_ + at, piece.data(), piece.size());
-    } else if (!all_zero(bytes_ + at, piece.size())) {
-      if (auto zeroed = write_zeroes(at / kSectorBytes, piece.size() / kSectorBytes); !zeroed) return zeroed;
+    const std::size_t kept = bytes_before_zeroes(at, data);
+    if (kept > 0) std::memcpy(bytes_ + at, data.data(), kept);
+    at += kept;
+    data = data.subspan(kept);
+    if (data.empty()) break;
+    const std::size_t zeroes = piece_bytes(at, data);
+    if (!all_zero(bytes_ + at, zeroes)) {
+      if (auto done = write_zeroes(at / kSectorBytes, zeroes / kSectorBytes); !done) return done;
     }
-    at += piece.size();
-    data = data.subspan(piece.size());
+    at += zeroes;
+    data = data.subspan(zeroes);
   }
   return {};
 }
