@@ -8,6 +8,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
+#include "results/report/text_table.h"
 
 namespace headcrash::cli {
 namespace {
@@ -45,14 +46,12 @@ void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forec
              bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100);
   for (const bench::BenchDevice& device : bench.devices)
     fmt::print("  {}: clock {}\n", device.name, device.clock);
-  std::size_t width = 0;
-  for (const auto& cell : forecast.each) width = std::max(width, cell.key.size());
-  for (const auto& cell : forecast.each) {
-    fmt::print("  {:<{}}  {}  {}\n", cell.key, width,
-               cell.trial_s ? fmt::format("{:>7} a trial ({})", duration_text(*cell.trial_s), cell.origin)
-                            : std::string("    how long is not known"),
-               cell.parameters);
-  }
+  report::TextTable cells({"", ">", "", ""});
+  for (const auto& cell : forecast.each)
+    cells.add({cell.key, cell.trial_s ? duration_text(*cell.trial_s) : "",
+               cell.trial_s ? fmt::format("a trial ({})", cell.origin) : "how long is not known",
+               cell.parameters});
+  fmt::print("{}", cells.text());
   if (forecast.least_s)
     fmt::print("{} to {} in all, by these estimates\n", duration_text(*forecast.least_s),
                duration_text(*forecast.most_s));
@@ -95,12 +94,12 @@ void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench
              outcome.done_before + outcome.done_now, outcome.planned,
              outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
              bench.quiescence ? "until nothing was left to write" : "until the last call returned");
-  std::size_t width = 0;
-  for (const bench::CellOutcome& cell : outcome.cells) width = std::max(width, cell.key.size());
+  report::TextTable cells({"", ""});
   for (const bench::CellOutcome& cell : outcome.cells) {
     std::string text;
     for (const auto& [label, time] : cell.phases) {
-      text += fmt::format("  {} {:.2f}", label, time.median / kMsPerS);
+      if (!text.empty()) text += "  ";
+      text += fmt::format("{} {:.2f}", label, time.median / kMsPerS);
       if (time.mean_interval)
         text += fmt::format(" ({:.2f}-{:.2f}; {})", time.mean_interval->low / kMsPerS,
                             time.mean_interval->high / kMsPerS, time.count);
@@ -108,11 +107,13 @@ void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench
         text += fmt::format(" (n={})", time.count);
     }
     if (cell.failed > 0) {
-      text += fmt::format("  {} of {} trials failed", cell.failed, cell.trials);
+      if (!text.empty()) text += "  ";
+      text += fmt::format("{} of {} trials failed", cell.failed, cell.trials);
       if (!cell.failure.empty()) text += ": " + cell.failure;
     }
-    fmt::print("{:<{}}{}\n", cell.key, width, text);
+    cells.add({cell.key, text});
   }
+  fmt::print("{}", cells.text(0));
 }
 
 int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArguments& arguments) {

@@ -17,6 +17,7 @@
 #include "harness/workload/catalogue.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/profiles/profile.h"
+#include "results/report/text_table.h"
 
 namespace headcrash::cli {
 namespace {
@@ -194,7 +195,7 @@ std::string cell(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Columns as wide as their widest cell; texts to the left, numbers to the right.
+/// Numbers are set right.
 void print_table(const json& rows) {
   if (rows.empty()) return;
   std::vector<std::string> keys{"name"};
@@ -202,19 +203,19 @@ void print_table(const json& rows) {
     if (key != "name" && key != "title") keys.push_back(key);
   }
   keys.emplace_back("title");
-  for (int line = -1; line < static_cast<int>(rows.size()); ++line) {
-    std::string text;
-    for (const std::string& key : keys) {
-      std::size_t width = key.size();
-      for (const json& row : rows) width = std::max(width, cell(row[key]).size());
-      const std::string word = line < 0 ? key : cell(rows[static_cast<std::size_t>(line)][key]);
-      const bool right =
-          std::any_of(rows.begin(), rows.end(), [&key](const json& row) { return row[key].is_number(); });
-      text += right ? fmt::format("{:>{}}  ", word, width) : fmt::format("{:<{}}  ", word, width);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", text);
+  std::vector<std::string> titles;
+  for (const std::string& key : keys) {
+    const bool right =
+        std::any_of(rows.begin(), rows.end(), [&key](const json& row) { return row[key].is_number(); });
+    titles.push_back((right ? ">" : "") + key);
   }
+  report::TextTable table(titles);
+  for (const json& row : rows) {
+    std::vector<std::string> cells;
+    for (const std::string& key : keys) cells.push_back(cell(row[key]));
+    table.add(cells);
+  }
+  fmt::print("{}", table.text(0));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/experiment/experiment.h"
+#include "results/report/text_table.h"
 
 namespace headcrash::experiment {
 namespace {
@@ -22,21 +23,13 @@ json figure_json(const Figure& value) {
   return value ? json(*value) : json();
 }
 
-/// Columns as wide as their widest cell, set right but for the first.
+/// All columns but the first are set right.
 std::string text_of(const Table& table) {
-  std::string text = fmt::format("  {}\n", table.title);
-  std::vector<std::vector<std::string>> rows{table.columns};
-  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
-  for (const auto& row : rows) {
-    std::string line = "   ";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      std::size_t width = 0;
-      for (const auto& each : rows) width = std::max(width, each[i].size());
-      line += i == 0 ? fmt::format(" {:<{}}", row[i], width) : fmt::format("  {:>{}}", row[i], width);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
+  std::vector<std::string> titles;
+  for (const std::string& column : table.columns) titles.push_back((titles.empty() ? "" : ">") + column);
+  report::TextTable rows(titles);
+  for (const auto& row : table.rows) rows.add(row);
+  return fmt::format("  {}\n{}", table.title, rows.text(4));
 }
 
 std::string text_of(const ClaimAnswer& answer) {

@@ -20,7 +20,7 @@ TextTable::TextTable(std::vector<std::string> titles) : titles_(std::move(titles
   }
 }
 
-std::string TextTable::text() const {
+std::string TextTable::text(std::size_t indent) const {
   std::vector<std::size_t> widths;
   for (const std::string& title : titles_) widths.push_back(width_of(title));
   for (const auto& row : rows_)
@@ -28,11 +28,11 @@ std::string TextTable::text() const {
       if (row.size() == titles_.size() || i + 1 < row.size())
         widths[i] = std::max(widths[i], width_of(row[i]));
   const auto line_of = [&](const std::vector<std::string>& row) {
-    std::string line;
+    std::string line(indent, ' ');
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool free = row.size() < titles_.size() && i + 1 == row.size();
       const std::string blanks(free ? 0 : widths[i] - width_of(row[i]), ' ');
-      line += "  " + (right_[i] && !free ? blanks + row[i] : row[i] + blanks);
+      line += (i == 0 ? "" : "  ") + (right_[i] && !free ? blanks + row[i] : row[i] + blanks);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";

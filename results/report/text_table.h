@@ -12,8 +12,8 @@ class TextTable {
   explicit TextTable(std::vector<std::string> titles);
   /// A row may be shorter than the head; its last cell is then free to run over the columns that it lacks.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// Each line indented by two blanks and ended by a line feed.
-  std::string text() const;
+  /// Each line indented by `indent` blanks and ended by a line feed.
+  std::string text(std::size_t indent = 2) const;
 
  private:
   std::vector<std::string> titles_;
