@@ -12,7 +12,7 @@
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/nearest.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 
 namespace headcrash::campaign {
 namespace {

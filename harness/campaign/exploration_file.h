@@ -58,7 +58,7 @@ struct ExploredCell {
   std::optional<workload::Application> application;  ///< in place of both; `workload` is its name then
   std::optional<std::int64_t> trials = 5;            ///< workloads; nothing: all that have a number
   std::int64_t rounds = 60;
-  std::vector<std::string> strategies;  ///< plugin/states/explorer.h
+  std::vector<std::string> strategies;  ///< plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< distinct states of one trial
   std::optional<std::int64_t> states;   ///< of all trials together, which have equal shares as their budgets
   explorer::StageMachine machine;       ///< that the workload runs and recovers on

@@ -30,7 +30,7 @@
 #include "harness/explorer/record_workload.h"
 #include "harness/oracle/oracle.h"
 #include "harness/run/recovery.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 
 namespace headcrash::explorer {
 

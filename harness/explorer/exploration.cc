@@ -47,7 +47,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
 /// States that the threads take their turns with.
 class Source {
  public:
-  Source(states::Explorer explorer, StateChecker checker)
+  Source(states::StateEnumerator explorer, StateChecker checker)
       : explorer_(std::move(explorer)), checker_(std::move(checker)) {}
 
   Result<std::optional<states::FoundState>> next() {
@@ -63,7 +63,7 @@ class Source {
 
  private:
   std::mutex mutex_;
-  states::Explorer explorer_;
+  states::StateEnumerator explorer_;
   StateChecker checker_;
   double generate_ms_ = 0;
 };
@@ -153,7 +153,7 @@ Result<ExplorationResult> Exploration::run() {
 }
 
 Result<void> Exploration::explore_workload(const states::ExploreOptions& explore) {
-  auto explorer = states::Explorer::create(run_, explore);
+  auto explorer = states::StateEnumerator::create(run_, explore);
   if (!explorer) return pass_on(explorer);
   Source source(std::move(*explorer), *checker_);
   on_all_guests([&](StageGuest& guest) { work(guest, source, std::nullopt); });
@@ -307,7 +307,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
                                  .all_disks = filesystem_.log_size_bytes != 0,
                                  .seed = options_.explore.seed,
                                  .budget = budget};
-  auto explorer = states::Explorer::create(*history, explore);
+  auto explorer = states::StateEnumerator::create(*history, explore);
   if (!explorer) return give_up(explorer.error());
   Source source(std::move(*explorer), checker_->for_recovery(base, *history));
   work(guest, source, Strategy::recovery);

@@ -158,11 +158,12 @@ bool FailureReporter::fails_too(const std::vector<workload::Operation>& operatio
   if (checker) {
     failing.run = *run;
     failing.checker = std::move(*checker);
-    auto explorer = states::Explorer::create(failing.run, {.strategies = {failure_.outcome.strategy},
-                                                           .all_disks = filesystem_.log_size_bytes != 0,
-                                                           .budget = options_.states_per_workload,
-                                                           .from_event = failing.workload.from_event,
-                                                           .to_event = failing.workload.to_event});
+    auto explorer =
+        states::StateEnumerator::create(failing.run, {.strategies = {failure_.outcome.strategy},
+                                                      .all_disks = filesystem_.log_size_bytes != 0,
+                                                      .budget = options_.states_per_workload,
+                                                      .from_event = failing.workload.from_event,
+                                                      .to_event = failing.workload.to_event});
     while (explorer && !out_of_time(deadline_)) {
       const auto found = explorer->next();
       if (!found || !*found) break;

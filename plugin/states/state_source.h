@@ -1,5 +1,5 @@
 #pragma once
-// Where the explorer's states come from: one source for each strategy (explorer.h), each gives its most
+// Where the states come from: one source for each strategy (state_enumerator.h), each gives its most
 // telling states first and ends.
 //
 // Cuts are taken in an order that spreads: first, middle, quarters, ... so that a small budget sees every
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "plugin/states/content.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 
 namespace headcrash::states {
 
@@ -32,7 +32,7 @@ class StateSource {
   virtual std::string bound() const { return {}; }
 };
 
-/// What the sources of one explorer share.
+/// What the sources of one enumeration share.
 struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;

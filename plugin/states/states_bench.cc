@@ -15,7 +15,7 @@
 
 #include "plugin/base/random.h"
 #include "plugin/record/recording.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 
 namespace {
 
@@ -87,12 +87,12 @@ void explore(const std::shared_ptr<const states::RunHistory>& run, std::vector<s
   options.strategies = std::move(strategies);
   const double processor = processor_seconds();
   const auto start = Clock::now();
-  auto explorer = must(states::Explorer::create(run, options));
+  auto enumerator = must(states::StateEnumerator::create(run, options));
   std::uint64_t distinct = 0;
-  while (must(explorer.next())) ++distinct;
+  while (must(enumerator.next())) ++distinct;
   const double seconds = seconds_since(start);
   std::uint64_t generated = 0;
-  for (const states::Coverage& one : explorer.coverage()) generated += one.generated;
+  for (const states::Coverage& one : enumerator.coverage()) generated += one.generated;
   const double busy = processor_seconds() - processor;
   fmt::print("{:56} {:7} generated, {:7} distinct, {:6.3f} s: {:7.0f} states/s, {:7.0f} by processor time\n",
              what, generated, distinct, seconds, static_cast<double>(distinct) / seconds,

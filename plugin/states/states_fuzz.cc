@@ -8,7 +8,7 @@
 
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/record/event_format.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 #include "plugin/states/state_source.h"
 #include "plugin/states/testing/random_run.h"
 
@@ -102,7 +102,7 @@ std::string contents_of_two_disks(const fs::path& path) {
   return contents_of(path);
 }
 
-/// What the explorer says of a state's content.
+/// What the enumerator says of a state's content.
 Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, bool all_disks) {
   if (!all_disks) {
     const auto image = run.image(state, 0);
@@ -129,14 +129,14 @@ std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy str
   options.strategies = {strategy};
   options.budget = 12;
   options.reorder_per_cut = 6;
-  auto explorer = Explorer::create(run, options);
-  if (!explorer) {
-    EXPECT_FALSE(explorer.error().message().empty());
+  auto enumerator = StateEnumerator::create(run, options);
+  if (!enumerator) {
+    EXPECT_FALSE(enumerator.error().message().empty());
     return 1;
   }
   std::uint64_t count = 2;
   for (;; ++count) {
-    const auto found = explorer->next();
+    const auto found = enumerator->next();
     if (!found || !*found) break;
     EXPECT_EQ(*parse_crash_state((*found)->name), (*found)->state);
     if (!run->header().devices[0].medium) continue;
@@ -145,7 +145,7 @@ std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy str
       EXPECT_EQ(*digest, (*found)->digest) << (*found)->name;
     }
   }
-  EXPECT_FALSE(explorer->coverage().empty());
+  EXPECT_FALSE(enumerator->coverage().empty());
   return count;
 }
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "plugin/base/testing/temporary_folder.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 #include "plugin/states/state_source.h"
 #include "plugin/states/subsets.h"
 #include "plugin/states/testing/two_disks_run.h"
@@ -36,16 +36,16 @@ ExploreOptions on_all_disks(std::vector<Strategy> strategies) {
 
 std::vector<FoundState> states_of(const std::shared_ptr<const RunHistory>& run, const ExploreOptions& options,
                                   std::vector<Coverage>* coverage = nullptr) {
-  auto explorer = Explorer::create(run, options);
-  EXPECT_TRUE(explorer) << explorer.error().message();
+  auto enumerator = StateEnumerator::create(run, options);
+  EXPECT_TRUE(enumerator) << enumerator.error().message();
   std::vector<FoundState> states;
-  while (explorer) {
-    auto found = explorer->next();
+  while (enumerator) {
+    auto found = enumerator->next();
     EXPECT_TRUE(found) << found.error().message();
     if (!found || !*found) break;
     states.push_back(std::move(**found));
   }
-  if (coverage != nullptr && explorer) *coverage = explorer->coverage();
+  if (coverage != nullptr && enumerator) *coverage = enumerator->coverage();
   return states;
 }
 
@@ -316,15 +316,15 @@ TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
   for (const char* name : {"array", "cache", "alike"}) {
     const auto run = loaded(folder / name);
     EXPECT_TRUE(run->disks().empty()) << name;
-    const auto explorer = Explorer::create(run, on_all_disks({Strategy::prefix}));
-    ASSERT_FALSE(explorer) << name;
-    EXPECT_NE(explorer.error().message().find("numbered together"), std::string::npos) << name;
+    const auto enumerator = StateEnumerator::create(run, on_all_disks({Strategy::prefix}));
+    ASSERT_FALSE(enumerator) << name;
+    EXPECT_NE(enumerator.error().message().find("numbered together"), std::string::npos) << name;
     const auto image = run->image(*parse_crash_state("a1"), 0);
     ASSERT_FALSE(image) << name;
     EXPECT_NE(image.error().message().find("numbered together"), std::string::npos) << name;
   }
   const auto run = loaded(folder / "two");
-  const auto member = Explorer::create(run, on_all_disks({Strategy::member}));
+  const auto member = StateEnumerator::create(run, on_all_disks({Strategy::member}));
   ASSERT_FALSE(member);
   EXPECT_NE(member.error().message().find("stop together"), std::string::npos);
   for (const auto& [name, problem] :

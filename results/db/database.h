@@ -114,7 +114,7 @@ struct ArtefactRecord {
   std::int64_t bytes = 0;
 };
 
-/// What a strategy covered (plugin/states/explorer.h).
+/// What a strategy covered (plugin/states/state_enumerator.h).
 struct CoverageRecord {
   std::string strategy;
   double space = 0;

@@ -143,7 +143,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     explore.from_event = points.event_of(options.from_operation).value_or(explore.from_event);
   if (!options.run.faults.empty())
     explore.from_event = result.run.met.first_failure.value_or(result.run.to_event);
-  auto explorer = states::Explorer::create(*run, explore);
+  auto explorer = states::StateEnumerator::create(*run, explore);
   if (!explorer) return pass_on(explorer);
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };

@@ -19,7 +19,7 @@
 
 #include "harness/explorer/in_process/check_state.h"
 #include "harness/explorer/in_process/record_run.h"
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 
 namespace headcrash::in_process {
 

@@ -35,7 +35,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
   const auto run = states::RunHistory::load(recorded->recording);
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_TRUE(disk.begin_run(*run));
-  auto explorer = states::Explorer::create(
+  auto explorer = states::StateEnumerator::create(
       *run, {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn},
              .budget = 24});
   ASSERT_TRUE(explorer) << explorer.error().message();

@@ -1,5 +1,5 @@
-// The explorer against brute force: what it gives, what it leaves out, in which order, how often.
-#include "plugin/states/explorer.h"
+// The enumeration against brute force: what it gives, what it leaves out, in which order, how often.
+#include "plugin/states/state_enumerator.h"
 
 #include <gtest/gtest.h>
 
@@ -25,15 +25,15 @@ class Explored {
     auto run = RunHistory::load(path);
     EXPECT_TRUE(run) << run.error().message();
     run_ = *run;
-    auto explorer = Explorer::create(run_, options);
-    EXPECT_TRUE(explorer) << explorer.error().message();
-    if (!explorer) return;
-    for (auto found = explorer->next();; found = explorer->next()) {
+    auto enumerator = StateEnumerator::create(run_, options);
+    EXPECT_TRUE(enumerator) << enumerator.error().message();
+    if (!enumerator) return;
+    for (auto found = enumerator->next();; found = enumerator->next()) {
       EXPECT_TRUE(found) << found.error().message();
       if (!found || !*found) break;
       states_.push_back(std::move(**found));
     }
-    coverage_ = explorer->coverage();
+    coverage_ = enumerator->coverage();
   }
 
   const RunHistory& run() const { return *run_; }
@@ -111,7 +111,7 @@ void expect_same(const Contents& found, const Contents& expected, const std::str
   EXPECT_EQ(odd, 0U) << where << ": of " << found.size() << " contents";
 }
 
-TEST(Explorer, ReorderFindsEverySubset) {
+TEST(StateEnumerator, ReorderFindsEverySubset) {
   const TemporaryFolder folder;
   int complete = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -129,7 +129,7 @@ TEST(Explorer, ReorderFindsEverySubset) {
   EXPECT_GT(complete, 10);
 }
 
-TEST(Explorer, PrefixLoseAllAndLyingFlushFindEveryCut) {
+TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -165,7 +165,7 @@ TEST(Explorer, PrefixLoseAllAndLyingFlushFindEveryCut) {
   }
 }
 
-TEST(Explorer, PhysicalFollowsTheMedium) {
+TEST(StateEnumerator, PhysicalFollowsTheMedium) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -180,7 +180,7 @@ TEST(Explorer, PhysicalFollowsTheMedium) {
   }
 }
 
-TEST(Explorer, TornBreaksWritesBetweenPhysicalSectors) {
+TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -221,7 +221,7 @@ TEST(Explorer, TornBreaksWritesBetweenPhysicalSectors) {
   }
 }
 
-TEST(Explorer, AllTogetherGiveNothingTwiceAndShareTheBudget) {
+TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 7, {.sectors = 64, .steps = 600});
   ExploreOptions options = all_of_it({Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lose_all,
@@ -253,7 +253,7 @@ TEST(Explorer, AllTogetherGiveNothingTwiceAndShareTheBudget) {
   EXPECT_NE(Explored(folder / "r", options).names(), names);
 }
 
-TEST(Explorer, ASmallBudgetSeesTheWholeRun) {
+TEST(StateEnumerator, ASmallBudgetSeesTheWholeRun) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 11, {.sectors = 64, .steps = 1000, .media = false});
   for (const Strategy strategy :
@@ -268,7 +268,7 @@ TEST(Explorer, ASmallBudgetSeesTheWholeRun) {
   }
 }
 
-TEST(Explorer, StaysInRange) {
+TEST(StateEnumerator, StaysInRange) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 12, {.steps = 300});
   ExploreOptions options = all_of_it({Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
@@ -284,7 +284,7 @@ TEST(Explorer, StaysInRange) {
   }
 }
 
-TEST(Explorer, TheOldImageUnderANewMarkIsAnotherState) {
+TEST(StateEnumerator, TheOldImageUnderANewMarkIsAnotherState) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 64, 1}}});
@@ -299,7 +299,7 @@ TEST(Explorer, TheOldImageUnderANewMarkIsAnotherState) {
             (std::vector<std::string>{"w3-", "w4-"}));
 }
 
-TEST(Explorer, AnImportedLogGivesTheSameStates) {
+TEST(StateEnumerator, AnImportedLogGivesTheSameStates) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string n = std::to_string(seed);
@@ -316,12 +316,12 @@ TEST(Explorer, AnImportedLogGivesTheSameStates) {
 std::string refusal(const fs::path& path, const ExploreOptions& options) {
   auto run = RunHistory::load(path);
   EXPECT_TRUE(run);
-  const auto explorer = Explorer::create(*run, options);
-  EXPECT_FALSE(explorer);
-  return explorer ? "" : explorer.error().message();
+  const auto enumerator = StateEnumerator::create(*run, options);
+  EXPECT_FALSE(enumerator);
+  return enumerator ? "" : enumerator.error().message();
 }
 
-TEST(Explorer, RefusesWhatARecordingCannotGive) {
+TEST(StateEnumerator, RefusesWhatARecordingCannotGive) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 1, {.steps = 10, .media = false});
   const RandomRun drive(folder / "d", 1, {.steps = 10});
@@ -341,7 +341,7 @@ TEST(Explorer, RefusesWhatARecordingCannotGive) {
   EXPECT_NE(refusal(folder / "d", options).find("events 5 to 4"), std::string::npos);
 }
 
-TEST(Explorer, NamesOfStrategies) {
+TEST(StateEnumerator, NamesOfStrategies) {
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(*parse_strategy(name(static_cast<Strategy>(i))), static_cast<Strategy>(i));
   const auto unknown = parse_strategy("re-order");
@@ -350,7 +350,7 @@ TEST(Explorer, NamesOfStrategies) {
 }
 
 // An array of three members that are written one after the other, with a flush after every four stripes.
-TEST(Explorer, MembersStopApartButNotAcrossAPromise) {
+TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
   const TemporaryFolder folder;
   {
     record::RecordingHeader header{1,
@@ -397,7 +397,7 @@ TEST(Explorer, MembersStopApartButNotAcrossAPromise) {
 }
 
 // A log on both members, and the data only when both have answered that the log is there.
-TEST(Explorer, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
+TEST(StateEnumerator, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
   const TemporaryFolder folder;
   {
     record::RecordingHeader header{

@@ -1,7 +1,7 @@
-// Gives crash states of a run, each content once (explorer.h). Strategies take turns, one new state each,
+// Gives crash states of a run, each content once (state_enumerator.h). Strategies take turns, one new state each,
 // until the budget is used or all of them have ended: a strategy that ends early leaves its share to the
 // others.
-#include "plugin/states/explorer.h"
+#include "plugin/states/state_enumerator.h"
 
 #include <fmt/core.h>
 
@@ -116,7 +116,7 @@ Result<Strategy> parse_strategy(std::string_view name) {
   return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known", base::suggest(name, known));
 }
 
-struct Explorer::State {
+struct StateEnumerator::State {
   SourceContext context;
   struct Turn {
     Strategy strategy;
@@ -137,8 +137,8 @@ struct Explorer::State {
   }
 };
 
-Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
-                                  const ExploreOptions& options) {
+Result<StateEnumerator> StateEnumerator::create(const std::shared_ptr<const RunHistory>& run,
+                                                const ExploreOptions& options) {
   if (auto good = check(*run, options); !good) return pass_on(good);
   auto state = std::make_unique<State>();
   SourceContext& context = state->context;
@@ -166,15 +166,15 @@ Result<Explorer> Explorer::create(const std::shared_ptr<const RunHistory>& run,
   for (const RecordedMark& mark : run->marks()) state->marks.push_back(mark.event);
   for (const Strategy strategy : options.strategies)
     state->turns.push_back({strategy, source_of(strategy, context)});
-  return Explorer(std::move(state));
+  return StateEnumerator(std::move(state));
 }
 
-Explorer::Explorer(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Explorer::Explorer(Explorer&&) noexcept = default;
-Explorer& Explorer::operator=(Explorer&&) noexcept = default;
-Explorer::~Explorer() = default;
+StateEnumerator::StateEnumerator(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StateEnumerator::StateEnumerator(StateEnumerator&&) noexcept = default;
+StateEnumerator& StateEnumerator::operator=(StateEnumerator&&) noexcept = default;
+StateEnumerator::~StateEnumerator() = default;
 
-Result<std::optional<FoundState>> Explorer::next() {
+Result<std::optional<FoundState>> StateEnumerator::next() {
   State& s = *state_;
   std::size_t ended = 0;
   while (s.found < s.context.options.budget && ended < s.turns.size()) {
@@ -200,7 +200,7 @@ Result<std::optional<FoundState>> Explorer::next() {
   return std::nullopt;
 }
 
-std::vector<Coverage> Explorer::coverage() const {
+std::vector<Coverage> StateEnumerator::coverage() const {
   const State& s = *state_;
   std::vector<Coverage> all;
   for (const State::Turn& turn : s.turns) {

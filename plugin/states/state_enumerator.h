@@ -82,13 +82,14 @@ struct Coverage {
   std::string bound;            ///< in words: what was left out; empty when nothing
 };
 
-class Explorer {
+class StateEnumerator {
  public:
   /// Errors: a strategy that this recording cannot give, with the reason.
-  static Result<Explorer> create(const std::shared_ptr<const RunHistory>& run, const ExploreOptions& options);
-  Explorer(Explorer&&) noexcept;
-  Explorer& operator=(Explorer&&) noexcept;
-  ~Explorer();
+  static Result<StateEnumerator> create(const std::shared_ptr<const RunHistory>& run,
+                                        const ExploreOptions& options);
+  StateEnumerator(StateEnumerator&&) noexcept;
+  StateEnumerator& operator=(StateEnumerator&&) noexcept;
+  ~StateEnumerator();
 
   /// The next distinct state; nothing when space or budget is exhausted. Errors: the recording cannot be
   /// read.
@@ -97,7 +98,7 @@ class Explorer {
 
  private:
   struct State;
-  explicit Explorer(std::unique_ptr<State> state);
+  explicit StateEnumerator(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
