@@ -88,7 +88,11 @@ struct ReadBufferProfile {
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   bool keeps_requested = true;    ///< what has been sent can be read again; false: only what was read ahead
   bool writes_take_over = false;  ///< a write uses the whole buffer: what was read is lost
-  bool resumes_on_hit = true;     ///< a hit sends the arm back to continue reading where it was cut off
+  bool after_sequential = false;  ///< read-ahead only behind a read that begins where the one before it ended
+  /// Reading ahead begins when the head arrives and lasts a revolution: the request's track before its first
+  /// sector is kept too.
+  bool whole_track = false;
+  bool resumes_on_hit = true;  ///< a hit sends the arm back to continue reading where it was cut off
 };
 
 /// How the drive chooses among the commands that it holds.

@@ -53,6 +53,44 @@ bool is_hit(Bench& b, std::uint64_t lba) {
   return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
 }
 
+TEST(Disk, ReadsAheadOnlyBehindASequentialReadWhereTheProfileSaysSo) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.after_sequential = true;
+  Bench b(false, 1, p);
+  EXPECT_FALSE(is_hit(b, 100));
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_FALSE(is_hit(b, 108)) << "nothing was read ahead of the first";
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_TRUE(is_hit(b, 116)) << "behind the second";
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_FALSE(is_hit(b, 300));
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_FALSE(is_hit(b, 312)) << "near, and not sequential";
+}
+
+/// The first track has LBN 0 in slot 4, and the head arrives at slot 8: whether `lba` is a hit `later` after
+/// two sectors from `first` on have been read.
+bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.whole_track = true;
+  p.read_buffer.read_ahead_end = ReadAheadEnd::track_end;
+  Bench b(false, 1, p);
+  b.run_for(4'500'000);
+  EXPECT_FALSE(b.finish(b.submit(Op::read, first, 2)).breakdown.cache_hit);
+  b.run_for(later);
+  return b.finish(b.submit(Op::read, lba, 2)).breakdown.cache_hit;
+}
+
+TEST(Disk, KeepsTheWholeTrackWhereTheProfileSaysSo) {
+  EXPECT_TRUE(is_hit_of_whole_track(6, 0, 4)) << "passed under the head while it waited";
+  EXPECT_FALSE(is_hit_of_whole_track(6, 0, 0)) << "still to come";
+  EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 0));
+  EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 10)) << "the end of the track";
+  EXPECT_FALSE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 12)) << "the next one";
+  EXPECT_TRUE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 12));
+  EXPECT_FALSE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 10)) << "the one before";
+}
+
 TEST(Disk, ItsBufferForgetsWhatIsWrittenAndEverythingAtACut) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.segments = 2;

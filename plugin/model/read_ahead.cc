@@ -31,11 +31,46 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   const std::uint64_t end = lbn + sectors;
   begin_ = sectors > profile_.segment_sectors ? end - profile_.segment_sectors : lbn;
   if (!profile_.keeps_requested) begin_ = end;
+  track_begin_ = begin_;
+  const bool ahead = !profile_.after_sequential || lbn == asked_to_;
+  if (profile_.whole_track && ahead && begin_ == lbn) keep_track(planned, lbn, end);
   read_ = planned_ = told_ = end;
-  goal_ = std::max(end, goal_for(lbn, end));
+  goal_ = ahead ? std::max(end, goal_for(lbn, end)) : end;
+  asked_to_ = end;
   free_ps_ = planned.end_ps;
   arm_ = planned.arm;
   running_ = true;
+}
+
+/// How many sectors lie in line before `lbn` on its track, `most` at most.
+std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) const {
+  const TrackRun first = mechanism_.geometry().locate(lbn);
+  const auto in_line = [&](std::uint64_t count) {
+    const TrackRun run = mechanism_.geometry().locate(lbn - count);
+    return run.cylinder == first.cylinder && run.head == first.head &&
+           (run.slot + count) % first.track_sectors == first.slot;
+  };
+  std::uint64_t least = 0;
+  most = std::min<std::uint64_t>({most, lbn, first.track_sectors - 1});
+  while (least < most) {
+    const std::uint64_t middle = (least + most + 1) / 2;
+    if (in_line(middle))
+      least = middle;
+    else
+      most = middle - 1;
+  }
+  return least;
+}
+
+/// What passed under the head while it waited for `lbn` is there at once, the beginning of the track when a
+/// revolution has passed.
+void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
+  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
+  const auto waited =
+      static_cast<std::uint64_t>(planned.rotation_ps * planned.passes.front().track_sectors / revolution_ps);
+  track_begin_ = lbn - track_before(lbn, profile_.segment_sectors - (end - lbn));
+  begin_ = std::max(track_begin_, lbn - std::min(lbn, waited));
+  whole_track_ps_ = planned.first_ps() - planned.rotation_ps + revolution_ps;
 }
 
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
@@ -54,6 +89,7 @@ void ReadAhead::resume(TimeNs now) {
   free_ps_ = 0;
   arm_ = mechanism_.arm();
   planned_ = goal_ = told_ = read_;
+  track_begin_ = begin_;
   running_ = true;
 }
 
@@ -83,6 +119,7 @@ void ReadAhead::settle(TimeNs now) {
     // All of it has long been read; counting from now keeps picoseconds within 64 bits.
     plan_to(goal_);
     read_ = goal_;
+    begin_ = track_begin_;
     stretches_.clear();
     base_ = now;
     base_angle_ps_ = mechanism_.rotation().angle_ps(now);
@@ -90,6 +127,7 @@ void ReadAhead::settle(TimeNs now) {
   }
   const OffsetPs now_ps = (now - base_) * kPicosecondsPerNs;
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
+  if (track_begin_ < begin_ && whole_track_ps_ <= now_ps) begin_ = track_begin_;
   while (free_ps_ <= now_ps && planned_ < goal_) plan_to(planned_ + 1);
   std::size_t gone = 0;
   for (const Stretch& s : stretches_) {
@@ -101,7 +139,7 @@ void ReadAhead::settle(TimeNs now) {
     if (gone + 1 < stretches_.size()) ++gone;
   }
   stretches_.erase(stretches_.begin(), stretches_.begin() + static_cast<std::ptrdiff_t>(gone));
-  if (read_ - begin_ > profile_.segment_sectors) begin_ = read_ - profile_.segment_sectors;
+  if (read_ - begin_ > profile_.segment_sectors) begin_ = track_begin_ = read_ - profile_.segment_sectors;
 }
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
@@ -113,19 +151,24 @@ bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors
 OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                          OffsetPs bus_sector_ps) {
   if (!running_) {
-    if (!profile_.resumes_on_hit) return bus_start_ps + bus_sector_ps * sectors;
+    if (!profile_.resumes_on_hit) {
+      asked_to_ = lbn + sectors;
+      return bus_start_ps + bus_sector_ps * sectors;
+    }
     resume(now);
   }
   const OffsetPs now_ps = (now - base_) * kPicosecondsPerNs;
   const std::uint64_t end = lbn + sectors;
-  const std::uint64_t goal = std::max(end, goal_for(lbn, end));
+  const bool ahead = !profile_.after_sequential || lbn == asked_to_;
+  const std::uint64_t goal = ahead ? std::max(end, goal_for(lbn, end)) : end;
+  asked_to_ = end;
   if (goal > goal_) {
     const bool idle = planned_ == goal_ && free_ps_ < now_ps;
     if (idle) free_ps_ = now_ps;
     goal_ = goal;
   }
   plan_to(end);
-  if (!profile_.keeps_requested) begin_ = std::max(begin_, lbn);
+  if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
     // Of the sectors of this stretch the bus may have to wait for the first or, when the bus is the faster
@@ -168,7 +211,7 @@ void ReadAhead::invalidate(std::uint64_t lbn, std::uint32_t sectors) {
 }
 
 void ReadAhead::clear() {
-  begin_ = read_ = planned_ = goal_ = told_ = 0;
+  begin_ = track_begin_ = read_ = planned_ = goal_ = told_ = 0;
   running_ = false;
   stretches_.clear();
 }

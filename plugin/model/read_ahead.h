@@ -49,6 +49,8 @@ class ReadAhead {
     ArmPosition arm;
     TrackPass pass;
   };
+  std::uint64_t track_before(std::uint64_t lbn, std::uint64_t most) const;
+  void keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end);
   std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
   void resume(TimeNs now);
   void plan_to(std::uint64_t lbn);
@@ -58,14 +60,17 @@ class ReadAhead {
   const Mechanism& mechanism_;
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
-  std::uint64_t begin_ = 0;    ///< first buffered LBN
-  std::uint64_t read_ = 0;     ///< all before it had been read at the last settle()
-  std::uint64_t planned_ = 0;  ///< stretches_ reach so far
-  std::uint64_t goal_ = 0;     ///< reading stops here
-  std::uint64_t told_ = 0;     ///< sectors before it have been reported by halt() or were the request's own
-  OffsetPs free_ps_ = 0;       ///< when the last planned stretch has passed
-  ArmPosition arm_;            ///< on its track
-  bool running_ = false;       ///< the mechanism is still ours
+  std::uint64_t begin_ = 0;        ///< first buffered LBN
+  std::uint64_t track_begin_ = 0;  ///< where begin_ will be at whole_track_ps_
+  OffsetPs whole_track_ps_ = 0;
+  std::uint64_t read_ = 0;      ///< all before it had been read at the last settle()
+  std::uint64_t planned_ = 0;   ///< stretches_ reach so far
+  std::uint64_t goal_ = 0;      ///< reading stops here
+  std::uint64_t asked_to_ = 0;  ///< where the last read ended
+  std::uint64_t told_ = 0;      ///< sectors before it have been reported by halt() or were the request's own
+  OffsetPs free_ps_ = 0;        ///< when the last planned stretch has passed
+  ArmPosition arm_;             ///< on its track
+  bool running_ = false;        ///< the mechanism is still ours
   std::vector<Stretch> stretches_;
 };
 

@@ -153,6 +153,8 @@ class DriveReader {
       p_.read_buffer.read_ahead_end = read.one_of<ReadAheadEnd>("read-ahead-end", kReadAheadEnds);
     if (read.has("keeps-requested")) p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
     if (read.has("writes-take-over")) p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
+    if (read.has("after-sequential")) p_.read_buffer.after_sequential = read.boolean("after-sequential");
+    if (read.has("whole-track")) p_.read_buffer.whole_track = read.boolean("whole-track");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
     read.finish();
     ProfileTable write = open(top, "write-cache");

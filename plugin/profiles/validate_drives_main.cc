@@ -9,6 +9,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,30 +20,39 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures over the whole traces, as its validation prints them.
+/// DiskSim's figures over the whole traces, as its validation prints them; of some drives it prints none.
+struct DiskSimFigures {
+  double demerit_percent;
+  double within_1ms_percent;
+};
 struct Drive {
   std::string_view trace;  ///< what the trace's file begins with
   std::string_view profile;
-  double disksim_demerit_percent;
-  double disksim_within_1ms_percent;
+  std::optional<DiskSimFigures> disksim;
 };
-constexpr std::array<Drive, 10> kDrives = {{{"hp_c2247a", "hp-c2247a", 0.61, 95.6},
-                                            {"hp_c2490a", "hp-c2490a", 2.03, 88.6},
-                                            {"hp_c3323a", "hp-c3323a", 1.83, 37.5},
-                                            {"dec_rz26", "dec-rz26", 2.16, 72.4},
-                                            {"barracuda", "barracuda-4lp", 5.26, 63.8},
-                                            {"cheetah4LP", "cheetah-4lp", 5.97, 65.9},
-                                            {"cheetah9LP", "cheetah-9lp", 2.52, 64.7},
-                                            {"ibm18es", "ibm-dnes-309170w", 2.59, 63.8},
-                                            {"atlas_III", "atlas-3", 6.04, 49.6},
-                                            {"atlas10k", "atlas-10k", 6.89, 66.2}}};
+constexpr std::array<Drive, 11> kDrives = {{{"hp_c2247a", "hp-c2247a", DiskSimFigures{0.61, 95.6}},
+                                            {"hp_c2490a", "hp-c2490a", DiskSimFigures{2.03, 88.6}},
+                                            {"hp_c3323a", "hp-c3323a", DiskSimFigures{1.83, 37.5}},
+                                            {"dec_rz26", "dec-rz26", DiskSimFigures{2.16, 72.4}},
+                                            {"barracuda", "barracuda-4lp", DiskSimFigures{5.26, 63.8}},
+                                            {"cheetah4LP", "cheetah-4lp", DiskSimFigures{5.97, 65.9}},
+                                            {"cheetah9LP", "cheetah-9lp", DiskSimFigures{2.52, 64.7}},
+                                            {"ibm18es", "ibm-dnes-309170w", DiskSimFigures{2.59, 63.8}},
+                                            {"atlas_III", "atlas-3", DiskSimFigures{6.04, 49.6}},
+                                            {"atlas10k", "atlas-10k", DiskSimFigures{6.89, 66.2}},
+                                            {"st41601n", "seagate-st41601n", {}}}};
 
 int complain(const Error& error) {
   fmt::print(stderr, "headcrash_validate_drives: {}\n", error.message());
   return 2;
 }
 
-Result<Agreement> validate(const std::string& profile_name, const std::string& trace_path, bool each) {
+struct Validated {
+  Agreement whole;
+  Agreement first, second;  ///< its halves: constants were fitted to the beginning of a trace
+};
+
+Result<Validated> validate(const std::string& profile_name, const std::string& trace_path, bool each) {
   const auto profile = load_profile(profile_name);
   if (!profile) return pass_on(profile);
   const auto trace = read_closed_trace(trace_path);
@@ -52,14 +62,18 @@ Result<Agreement> validate(const std::string& profile_name, const std::string& t
       return fail(trace_path, "reaches beyond the drive's last sector",
                   "choose the drive it was measured on");
   }
-  const auto responses = replay_closed(*profile, *trace);
+  const std::vector<model::TimeNs> responses = replay_closed(*profile, *trace);
   for (std::size_t i = 0; each && i < trace->size(); ++i) {
     const replay::TraceRequest& r = (*trace)[i];
     fmt::print("{} {} {} {:.6f} {:.6f}\n", r.read ? 'R' : 'W', r.lbn, r.blocks,
                static_cast<double>(r.measured_ns) / model::kNsPerMs,
                static_cast<double>(responses[i]) / model::kNsPerMs);
   }
-  return compare(*trace, responses);
+  const std::span requests(*trace);
+  const std::span answers(responses);
+  const std::size_t half = requests.size() / 2;
+  return Validated{compare(requests, answers), compare(requests.first(half), answers.first(half)),
+                   compare(requests.subspan(half), answers.subspan(half))};
 }
 
 int validate_all(const std::string& folder) {
@@ -68,24 +82,37 @@ int validate_all(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) files.push_back(entry.path());
   if (error) return complain({folder, error.message(), "give the folder of the .closed traces"});
   std::sort(files.begin(), files.end());
-  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>8} | {:>7} {:>8}\n", "", "", "measured", "model", "demerit",
-             "DiskSim's", "in 1 ms", "DiskSim's");
-  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>7} {:>9} | {:>7} {:>9}\n", "profile", "requests", "mean ms",
-             "mean ms", "%", "%", "%", "%");
+  fmt::print("{:18} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model", "demerit %",
+             "within 1 ms, %");
+  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>6} {:>8} {:>8} {:>10} | {:>6} {:>8} {:>8} {:>10}\n", "profile",
+             "requests", "mean ms", "mean ms", "whole", "1st half", "2nd half", "DiskSim's", "whole",
+             "1st half", "2nd half", "DiskSim's");
+  int status = 0;
   for (const std::string& file : files) {
     const std::string name = std::filesystem::path(file).filename();
     const auto drive = std::find_if(kDrives.begin(), kDrives.end(), [&name](const Drive& d) {
       return name.rfind(std::string(d.trace) + '.', 0) == 0;
     });
     if (drive == kDrives.end()) continue;
-    const auto agreement = validate(std::string(drive->profile), file, false);
-    if (!agreement) return complain(agreement.error());
-    fmt::print("{:18} {:8} {:9.3f} {:9.3f} | {:7.2f} {:9.2f} | {:7.2f} {:9.2f}\n", drive->profile,
-               agreement->requests, agreement->measured_mean_ms, agreement->model_mean_ms,
-               agreement->demerit_percent, drive->disksim_demerit_percent, agreement->within_1ms_percent,
-               drive->disksim_within_1ms_percent);
+    const auto found = validate(std::string(drive->profile), file, false);
+    if (!found) {
+      status = complain(found.error());
+      continue;
+    }
+    const auto figure = [](std::optional<double> value) {
+      return value ? fmt::format("{:.2f}", *value) : std::string("-");
+    };
+    const auto& theirs = drive->disksim;
+    const auto demerit = theirs ? std::optional(theirs->demerit_percent) : std::nullopt;
+    const auto within = theirs ? std::optional(theirs->within_1ms_percent) : std::nullopt;
+    fmt::print(
+        "{:18} {:8} {:9.3f} {:9.3f} | {:6.2f} {:8.2f} {:8.2f} {:>10} | {:6.2f} {:8.2f} {:8.2f} {:>10}\n",
+        drive->profile, found->whole.requests, found->whole.measured_mean_ms, found->whole.model_mean_ms,
+        found->whole.demerit_percent, found->first.demerit_percent, found->second.demerit_percent,
+        figure(demerit), found->whole.within_1ms_percent, found->first.within_1ms_percent,
+        found->second.within_1ms_percent, figure(within));
   }
-  return 0;
+  return status;
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -99,8 +126,8 @@ int run(const std::vector<std::string>& arguments) {
   if (!agreement) return complain(agreement.error());
   fmt::print(each ? stderr : stdout,
              "demerit {:.2f} %  within 1 ms {:.2f} %  mean {:.3f} ms, measured {:.3f} ms\n",
-             agreement->demerit_percent, agreement->within_1ms_percent, agreement->model_mean_ms,
-             agreement->measured_mean_ms);
+             agreement->whole.demerit_percent, agreement->whole.within_1ms_percent,
+             agreement->whole.model_mean_ms, agreement->whole.measured_mean_ms);
   return 0;
 }
 

@@ -92,7 +92,7 @@ std::vector<TimeNs> replay_closed(const model::DiskProfile& profile,
   return ClosedLoop(profile, trace).run();
 }
 
-Agreement compare(const std::vector<replay::TraceRequest>& trace, const std::vector<TimeNs>& responses) {
+Agreement compare(std::span<const replay::TraceRequest> trace, std::span<const TimeNs> responses) {
   std::vector<TimeNs> measured, model;
   std::size_t within = 0;
   for (std::size_t i = 0; i < std::min(trace.size(), responses.size()); ++i) {

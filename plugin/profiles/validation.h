@@ -2,6 +2,7 @@
 // How near a profile comes to a real drive: measured requests replayed through the model, and two figures.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,6 @@ struct Agreement {
   std::size_t requests = 0;       ///< with a measured time
 };
 
-Agreement compare(const std::vector<replay::TraceRequest>& trace,
-                  const std::vector<model::TimeNs>& responses);
+Agreement compare(std::span<const replay::TraceRequest> trace, std::span<const model::TimeNs> responses);
 
 }  // namespace headcrash::profiles

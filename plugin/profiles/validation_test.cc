@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -42,14 +43,15 @@ TEST_P(RealDrives, AreMet) {
   EXPECT_GE(agreement.within_1ms_percent, bar.within_1ms_percent_min);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RealDrives,
-                         testing::Values(Bar{"hp_c2247a", "hp-c2247a", 0.61, 95.8},
-                                         Bar{"hp_c2490a", "hp-c2490a", 0.7, 95.5},
-                                         Bar{"dec_rz26", "dec-rz26", 2.2, 74.0},
-                                         Bar{"barracuda", "barracuda-4lp", 2.3, 62.0},
-                                         Bar{"cheetah9LP", "cheetah-9lp", 2.3, 66.0},
-                                         Bar{"ibm18es", "ibm-dnes-309170w", 2.3, 64.5}),
-                         [](const auto& param) { return std::string(param.param.trace); });
+INSTANTIATE_TEST_SUITE_P(
+    All, RealDrives,
+    testing::Values(Bar{"hp_c2247a", "hp-c2247a", 0.61, 95.8}, Bar{"hp_c2490a", "hp-c2490a", 0.7, 95.5},
+                    Bar{"dec_rz26", "dec-rz26", 2.2, 74.0}, Bar{"barracuda", "barracuda-4lp", 2.3, 62.0},
+                    Bar{"hp_c3323a", "hp-c3323a", 1.5, 37.5}, Bar{"st41601n", "seagate-st41601n", 0.8, 94.0},
+                    Bar{"cheetah4LP", "cheetah-4lp", 4.2, 65.9}, Bar{"atlas_III", "atlas-3", 2.6, 52.7},
+                    Bar{"atlas10k", "atlas-10k", 2.3, 68.8}, Bar{"cheetah9LP", "cheetah-9lp", 2.3, 66.0},
+                    Bar{"ibm18es", "ibm-dnes-309170w", 2.3, 64.5}),
+    [](const auto& param) { return std::string(param.param.trace); });
 
 TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
   std::vector<replay::TraceRequest> trace;
@@ -57,7 +59,7 @@ TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
     trace.emplace_back();
     trace.back().measured_ns = measured_ns;
   }
-  const Agreement swapped = compare(trace, {30'000'000, 20'500'000, 1, 10'000'000});
+  const Agreement swapped = compare(trace, std::array<TimeNs, 4>{30'000'000, 20'500'000, 1, 10'000'000});
   EXPECT_EQ(swapped.requests, 3U) << "an unknown time does not count";
   EXPECT_NEAR(swapped.demerit_percent, 100 * std::sqrt(0.25 / 3) / 20, 1e-9);
   EXPECT_NEAR(swapped.within_1ms_percent, 100.0 / 3, 1e-9);
@@ -87,7 +89,7 @@ TEST(BuiltInProfiles, AreWhatTheirTitlesSay) {
   for (const Known& known : std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
                                                          {"hp-c2247a", 1.05, 11.5, 5400, 4.4},
                                                          {"hp-c2490a", 2.13, 9.2, 6398, 5.9},
-                                                         {"hp-c3323a", 0.89, 9.5, 5396, 5.5},
+                                                         {"hp-c3323a", 1.05, 9.5, 5396, 5.5},
                                                          {"dec-rz26", 1.05, 10.5, 5360, 2.65},
                                                          {"dec-rz26l", 1.05, 9.5, 5400, 5.5},
                                                          {"barracuda-4lp", 2.10, 9.3, 7200, 11.4},
