@@ -16,11 +16,12 @@
 namespace headcrash::model {
 
 OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned, std::uint32_t sectors,
-                      std::int64_t revolution_ps) {
+                      std::uint32_t segment_sectors, std::int64_t revolution_ps) {
   const OffsetPs bus_ps = overhead.bus_read_sector_ns * kPicosecondsPerNs;
   const OffsetPs to_bus_ps =
       (overhead.read_data_preparation_ns + overhead.read_reselect_ns) * kPicosecondsPerNs;
-  const std::uint64_t share = std::uint64_t{sectors} * overhead.read_watermark_permille / 1000;
+  const std::uint64_t buffered = segment_sectors > 0 ? std::min(sectors, segment_sectors) : sectors;
+  const std::uint64_t share = buffered * overhead.read_watermark_permille / 1000;
   const auto watermark = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share));
   const std::uint32_t tail = std::min(overhead.read_tail_sectors, sectors);
   OffsetPs sent_ps = tail > 0 ? planned.end_ps + bus_ps * tail : 0;

@@ -79,7 +79,8 @@ Disk::Disk(const DiskOptions& options)
 void Disk::submit(const Request& request, Initiator& initiator) {
   if (!intake_.enter(request, initiator, characteristics_.sectors)) return;
   ++idle_epoch_;
-  if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors) destaging_ = false;
+  if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors && !continues_stream(request))
+    destaging_ = false;
   if (unused_.empty()) unused_.emplace_back();
   unused_.front() = {intake_.command(request, initiator)};
   queue_.splice(queue_.end(), unused_, unused_.begin());
@@ -170,7 +171,12 @@ void Disk::finish() {
   const bool works = command.status == Status::ok && request.sectors > 0;
   if (works && request.op == Op::read) command.status = read_medium(request);
   if (works && is_write(request)) {
-    if (uses_cache(request)) cache_.insert(extent_of(request));
+    if (uses_cache(request)) {
+      streaming_ = continues_stream(request);
+      destaging_ |= streaming_;
+      cache_.insert(extent_of(request));
+    }
+    write_end_ = request.lba + request.sectors;
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
@@ -234,17 +240,27 @@ void Disk::begin_write() {
     use_mechanism();
     return;
   }
+  TimeNs room_at = 0;
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    return;
+    // What is on its way to the medium makes room while the data comes in.
+    if (media_user_ != MediaUser::destage ||
+        cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
+      return;
+    room_at = planned_.base + to_ns_up(planned_.end_ps);
   }
   const OverheadProfile& o = profile_.overhead;
   const TimeNs bus_ns = request.op == Op::write ? o.bus_write_sector_ns * request.sectors : 0;
   const TimeNs took = write_command_ns() + bus_ns + o.write_completion_ns;
   command.breakdown.cache_hit = true;
   command.breakdown.overhead_ns = took;
-  finish_at(simulation_.now() + took);
+  finish_at(std::max(simulation_.now() + took, room_at));
+}
+
+/// A write that begins where the one before it ended.
+bool Disk::continues_stream(const Request& request) const {
+  return is_write(request) && request.sectors > 0 && request.lba == write_end_;
 }
 
 void Disk::begin_flush() {
@@ -347,7 +363,8 @@ void Disk::start_media_read() {
   read_ahead_.begin(planned_, transfer.lbn, transfer.sectors);
   const TimeNs done =
       command.begun_at +
-      to_ns_up(read_sent_ps(o, planned_, transfer.sectors, mechanism_.rotation().revolution_ps())) +
+      to_ns_up(read_sent_ps(o, planned_, transfer.sectors, profile_.read_buffer.segment_sectors,
+                            mechanism_.rotation().revolution_ps())) +
       o.read_completion_ns;
   account(command, done, transfer.ready_ps, command_ns);
   finish_at(std::max(done, command.begun_at + to_ns_up(planned_.end_ps)));
@@ -393,6 +410,7 @@ void Disk::start_media_write() {
 void Disk::media_done() {
   platter_.write(simulation_.now(), extents_under_way());
   ++intake_.counters().media_writes;
+  media_write_ended_at_ = simulation_.now();
   if (media_user_ == MediaUser::destage) cache_.landed();
   media_user_ = MediaUser::none;
   switch (stage_) {

@@ -100,6 +100,7 @@ class Disk final : public Device, private EventTarget {
   std::span<const Extent> extents_under_way() const;
   Extent extent_of(const Request& request) const;
   bool uses_cache(const Request& request) const;
+  bool continues_stream(const Request& request) const;
   void consider_destage();
   std::uint64_t next_destage_lbn() const;
   void start_destage();
@@ -137,8 +138,11 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
   bool last_was_write_ = false;
 
-  bool destaging_ = false;        ///< destage continues until clean or the host comes
-  std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void
+  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< where the last write of the host ended
+  bool streaming_ = false;                       ///< that began where the one before it ended
+  TimeNs media_write_ended_at_ = kNever;         ///< the last one
+  bool destaging_ = false;                       ///< destage continues until clean or the host comes
+  std::uint64_t idle_epoch_ = 0;                 ///< rises with each command; a timer of an older one is void
   BusyTime busy_;
 
   struct Watch {

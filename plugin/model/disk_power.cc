@@ -28,7 +28,9 @@ void Disk::power_cut() {
   last_was_write_ = false;
   stage_ = Stage::idle;
   media_user_ = MediaUser::none;
-  destaging_ = false;
+  destaging_ = streaming_ = false;
+  write_end_ = ~std::uint64_t{0};
+  media_write_ended_at_ = kNever;
   update_busy();
 }
 

@@ -228,6 +228,39 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: straight through";
 }
 
+/// How long twelve tracks take when they are written one request after the other, until all is on the medium.
+TimeNs stream_ns(std::uint32_t request_sectors) {
+  DiskProfile p = bench::small_profile();
+  p.zones[0].slipped_tracks.clear();
+  Bench b(true, 1, p);
+  constexpr std::uint64_t kSectors = 12 * 16;
+  std::uint64_t most = 0;
+  for (std::uint64_t lba = 12; lba < 12 + kSectors; lba += request_sectors) {
+    b.finish(b.submit_write(lba, Bench::pattern(request_sectors, 1)));
+    most = std::max(most, b.disk->cached_dirty_sectors());
+  }
+  EXPECT_LE(most, p.write_cache.capacity_sectors);
+  b.finish(b.submit(Op::flush, 0, 0));
+  EXPECT_EQ(b.on_medium(12, request_sectors), Bench::pattern(request_sectors, 1));
+  return b.machine.simulation().now();
+}
+
+TEST(Disk, AStreamOfWritesLosesNoRevolution) {
+  // A track takes 10 ms, and the skew to the next one 1.9 or 3.1 ms.
+  constexpr TimeNs kMedium = 12 * 10 * kMillisecondNs + 11 * 2'300'000;
+  for (const std::uint32_t sectors : {4U, 8U, 16U, 24U})
+    EXPECT_LT(stream_ns(sectors), kMedium + 25 * kMillisecondNs) << sectors;
+}
+
+TEST(Disk, AReadEndsAStream) {
+  Bench b(true);
+  for (std::uint64_t i = 0; i < 3; ++i) b.finish(b.submit_write(i * 8, Bench::pattern(8, 1)));
+  b.finish(b.submit(Op::read, 1000, 4));
+  b.drain();
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(b.on_medium(i * 8, 8), Bench::pattern(8, 1)) << i;
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
+}
+
 TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
   Bench b(false, 2);  // a seed that leaves a mix
   const auto data = Bench::pattern(12, 9);

@@ -4,6 +4,10 @@
 //                  | when idle    | at once         | writes wait for room
 //
 // A host command that needs the mechanism takes it at the end of the mechanical write under way (disk.cc).
+//
+// A stream, writes of which each begins where the one before it ended, is written while it comes in: destage
+// does not wait for the host to be quiet, takes all that adjoins, and goes on without a lost revolution when
+// the next sectors are there at the end of a mechanical write.
 #include "plugin/model/disk.h"
 
 namespace headcrash::model {
@@ -38,14 +42,22 @@ std::uint64_t Disk::next_destage_lbn() const {
 
 void Disk::start_destage() {
   stop_read_ahead();
-  const auto extents = cache_.take(next_destage_lbn(), profile_.write_cache.destage_sectors_max);
+  const WriteCacheProfile& cache = profile_.write_cache;
+  const auto extents =
+      cache_.take(next_destage_lbn(), streaming_ ? cache.capacity_sectors : cache.destage_sectors_max);
   Transfer transfer;
   transfer.lbn = extents.front().lba;
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
-  transfer.base = simulation_.now();
-  transfer.ready_ps = to_ps(std::max<TimeNs>(0, arm_free_at_ - transfer.base));
-  transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
+  if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
+    // The head is there, to the picosecond.
+    transfer.base = planned_.base;
+    transfer.ready_ps = planned_.end_ps;
+  } else {
+    transfer.base = simulation_.now();
+    transfer.ready_ps = to_ps(std::max<TimeNs>(0, arm_free_at_ - transfer.base));
+    transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
+  }
   plan_access(transfer);
   media_user_ = MediaUser::destage;
   if (watch_) tell_watch();

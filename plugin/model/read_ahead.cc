@@ -75,8 +75,10 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   const Geometry& geometry = mechanism_.geometry();
+  // A request that fills a segment leaves in it what has been sent.
+  const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
   std::uint64_t goal =
-      std::min({end + profile_.read_ahead_sectors_max, lbn + profile_.segment_sectors, geometry.sectors()});
+      std::min({end + profile_.read_ahead_sectors_max, keeps + profile_.segment_sectors, geometry.sectors()});
   if (profile_.read_ahead_end == ReadAheadEnd::track_end)
     goal = std::min(goal, end - 1 + geometry.locate(end - 1).sectors);
   return goal;
@@ -144,7 +146,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  if (lbn < begin_ || lbn >= read_ || sectors > profile_.segment_sectors) return false;
+  if (lbn < begin_ || lbn >= read_) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
 }
 
