@@ -17,6 +17,7 @@
 #include "harness/workload/catalogue.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/profiles/profile.h"
+#include "plugin/profiles/stream_rates.h"
 #include "results/report/text_table.h"
 
 namespace headcrash::cli {
@@ -39,6 +40,10 @@ json device_profiles() {
     for (const profiles::Origin& origin : profile.origins) {
       origins[origin.table] = {{"kind", origin.kind}, {"remark", origin.remark}};
     }
+    profiles::StreamRates rates;
+    if (const auto stack = profiles::load_stack(profile.name))
+      if (const auto found = profiles::stream_rates(*stack)) rates = *found;
+    const auto simulated = [](double rate) { return unless_zero(rate / kBytesPerMb); };
     rows.push_back({{"name", profile.name},
                     {"title", profile.title},
                     {"kind", profile.kind},
@@ -47,6 +52,8 @@ json device_profiles() {
                     {"average_seek_ms", unless_zero(profile.average_seek_ms)},
                     {"outer_mb_per_s", unless_zero(profile.outer_bytes_per_second / kBytesPerMb)},
                     {"inner_mb_per_s", unless_zero(profile.inner_bytes_per_second / kBytesPerMb)},
+                    {"simulated_read_mb_per_s", simulated(rates.read)},
+                    {"simulated_write_mb_per_s", simulated(rates.write)},
                     {"origins", origins}});
   }
   return rows;

@@ -11,6 +11,8 @@
 #include <map>
 
 #include "plugin/profiles/profile.h"
+#include "plugin/profiles/stack.h"
+#include "plugin/profiles/stream_rates.h"
 
 namespace headcrash::profiles {
 namespace {
@@ -111,6 +113,24 @@ TEST(BuiltInProfiles, AreWhatTheirTitlesSay) {
     EXPECT_NEAR(is.outer_bytes_per_second * 1e-6 / known.outer_mb_per_second, 1, 0.02) << known.name;
     EXPECT_GE(is.origins.size(), 9U) << known.name;
   }
+}
+
+TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
+  int seen = 0;
+  for (const ProfileSummary& summary : list_profiles()) {
+    if (summary.kind != "disk") continue;
+    const auto drive = load_profile(summary.name);
+    const auto stack = load_stack(summary.name);
+    ASSERT_TRUE(drive && stack);
+    const auto rates = stream_rates(*stack);
+    ASSERT_TRUE(rates) << rates.error().message();
+    EXPECT_LE(rates->read, summary.outer_bytes_per_second) << summary.name;
+    EXPECT_LE(rates->write, summary.outer_bytes_per_second) << summary.name;
+    if (!drive->write_cache.on_by_default) continue;
+    ++seen;
+    EXPECT_GE(rates->write, .95 * rates->read) << summary.name;
+  }
+  EXPECT_GE(seen, 8);
 }
 
 }  // namespace

@@ -1,0 +1,65 @@
+#include "plugin/profiles/stream_rates.h"
+
+#include <algorithm>
+
+#include "plugin/model/null_observer.h"
+#include "plugin/profiles/build.h"
+#include "plugin/replay/random_requests.h"
+#include "plugin/replay/replay.h"
+
+namespace headcrash::profiles {
+namespace {
+
+constexpr std::uint32_t kRequestSectors = 128;
+constexpr std::uint64_t kRequests = 4096;
+
+/// When the first of the requests that count arrived, and when the last was complete.
+class LastQuarter final : public replay::ReplayObserver {
+ public:
+  explicit LastQuarter(std::uint64_t requests) : first_(requests - requests / 4) {}
+  void replayed(const replay::ReplayedRequest& request) override {
+    if (request.index == first_) begin_ns_ = request.arrive_ns;
+    if (request.index >= first_) ++counted_;
+    end_ns_ = request.complete_ns;
+  }
+  double bytes_per_second() const {
+    const double seconds = static_cast<double>(end_ns_ - begin_ns_) / static_cast<double>(model::kSecondNs);
+    return static_cast<double>(counted_ * kRequestSectors * model::kSectorBytes) / seconds;
+  }
+
+ private:
+  std::uint64_t first_;
+  std::uint64_t counted_ = 0;
+  model::TimeNs begin_ns_ = 0, end_ns_ = 0;
+};
+
+Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads) {
+  const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
+  if (!planned) return pass_on(planned);
+  model::NullObserver nobody;
+  auto built = build(*planned, nobody, {});
+  if (!built) return pass_on(built);
+  const std::uint64_t sectors = planned->all[0].sectors;
+  replay::RandomSpec spec;
+  spec.count = std::clamp<std::uint64_t>(sectors / 2 / kRequestSectors, 4, kRequests);
+  spec.blocks = kRequestSectors;
+  spec.reads = reads;
+  spec.sequential = 1;
+  replay::RandomRequests source(spec, sectors);
+  LastQuarter counted(spec.count);
+  const auto totals = replay::replay(*built->machine, source, {.observer = &counted});
+  if (!totals) return pass_on(totals);
+  return counted.bytes_per_second();
+}
+
+}  // namespace
+
+Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack) {
+  const auto read = rate(stack, 1);
+  if (!read) return pass_on(read);
+  const auto write = rate(stack, 0);
+  if (!write) return pass_on(write);
+  return StreamRates{*read, *write};
+}
+
+}  // namespace headcrash::profiles
