@@ -367,9 +367,9 @@ class Checker::State {
     const Checkpoint& c = r().checkpoint();
     for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       const SegmentUsage& usage = r().usage()[i];
-      if (usage.live_bytes != live_[i])
+      if (r().live_bytes(i) != live_[i])
         find(FindingKind::usage,
-             fmt::format("segment {}: {} live bytes, the table says {}", i, live_[i], usage.live_bytes));
+             fmt::format("segment {}: {} live bytes, the table says {}", i, live_[i], r().live_bytes(i)));
       const bool active = i == c.segment || i == c.next_segment;
       if (active != (usage.state == SegmentState::active) ||
           (usage.state == SegmentState::clean && live_[i] != 0))

@@ -67,27 +67,92 @@ void Store::fill_map_blocks(Plan& plan) {
   }
 }
 
-/// Last of all: they count themselves.
+/// The table as a checkpoint writes it: what it leaves empty is clean, and its own blocks are not counted.
+class Store::UsageTable {
+ public:
+  explicit UsageTable(const Store& store)
+      : s_(store.s_), usage_(store.usage_), addresses_(store.checkpoint_.usage_blocks) {
+    own_bytes_.resize(s_.segments);
+    for (const SectorAddress address : addresses_) {
+      drop(usage_[s_.segment_of(address)].live_bytes);
+      own_bytes_[s_.segment_of(address)] += s_.block_bytes;
+    }
+  }
+
+  void moves_map_block(SectorAddress old, SegmentNumber to, os::TimeNs now) {
+    if (old != 0) drop(usage_[s_.segment_of(old)].live_bytes);
+    usage_[to].live_bytes += s_.block_bytes;
+    usage_[to].youngest_ns = now;
+  }
+  void moves_own_block(std::uint32_t number, SegmentNumber to) {
+    drop(own_bytes_[s_.segment_of(addresses_[number])]);
+    own_bytes_[to] += s_.block_bytes;
+  }
+  SegmentUsage operator[](SegmentNumber i) const {
+    const bool emptied = usage_[i].state == SegmentState::dirty && usage_[i].live_bytes + own_bytes_[i] == 0;
+    return emptied ? SegmentUsage{} : usage_[i];
+  }
+
+ private:
+  /// A damaged table may count less than there is; the checker tells.
+  void drop(std::uint32_t& bytes) const { bytes -= std::min(bytes, s_.block_bytes); }
+
+  const Superblock& s_;
+  std::vector<SegmentUsage> usage_;
+  const std::vector<SectorAddress>& addresses_;
+  std::vector<std::uint32_t> own_bytes_;  ///< of the table, by segment
+};
+
+/// Which blocks of the table are not as the log has them, when the plan's blocks of the map and these themselves
+/// are where the log's end is now: a segment may become empty by that.
+std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan) const {
+  UsageTable table(*this);
+  for (const auto& [number, item] : plan.map_blocks)
+    table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
+  std::set<std::uint32_t> changed = moving_usage_blocks_;
+  for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
+  const auto differs = [&](std::uint32_t number) {
+    const std::uint32_t first = number * s_.usage_entries_per_block();
+    const std::uint32_t end = std::min(first + s_.usage_entries_per_block(), s_.segments);
+    for (SegmentNumber i = first; i < end; ++i)
+      if (!(table[i] == usage_in_log_[i])) return true;
+    return false;
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (std::uint32_t number = 0; number < s_.usage_blocks(); ++number) {
+      if (changed.contains(number) || !differs(number)) continue;
+      changed.insert(number);
+      table.moves_own_block(number, segment_);
+      more = true;
+    }
+  }
+  return changed;
+}
+
+/// Last of all, when everything else has its place.
 void Store::fill_usage_blocks(Plan& plan) {
-  if (plan.usage_blocks.empty()) return;
   for (const auto& [number, item] : plan.usage_blocks) {
     SectorAddress& known = checkpoint_.usage_blocks[number];
-    if (known != 0) drop_live(known, s_.block_bytes);
+    drop_live(known, s_.block_bytes);
     known = plan.region.address(item);
-    add_live(known, s_.block_bytes, executor.now());
+    add_live(known, s_.block_bytes, 0);
   }
-  std::vector<SegmentUsage> table = usage_;
-  for (const SegmentNumber i : emptied_segments()) table[i] = {};
+  if (plan.usage_blocks.empty()) return;
+  const UsageTable table(*this);
   for (const auto& [number, item] : plan.usage_blocks) {
     const std::span<std::byte> into = plan.region.bytes(item);
     const std::uint32_t first = number * s_.usage_entries_per_block();
-    for (std::uint32_t i = 0; i < s_.usage_entries_per_block() && first + i < s_.segments; ++i)
+    for (std::uint32_t i = 0; i < s_.usage_entries_per_block() && first + i < s_.segments; ++i) {
+      usage_in_log_[first + i] = table[first + i];
       encode(table[first + i], into.subspan(std::size_t{i} * kUsageEntryBytes, kUsageEntryBytes));
+    }
     seal_table_block(into);
+    moving_usage_blocks_.erase(number);
   }
 }
 
-/// Of the map what has changed; of the table all, in one region, so that it can count itself.
+/// Of map and table what has changed; the table's blocks in one region, with the last of the map.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // All that they tell of has been written.
@@ -103,20 +168,23 @@ VfsResult<void> Store::write_tables() {
         *(*plan)->region.add({.content = Content::inode_map, .index = number, .sectors = unit});
     (*plan)->map_blocks.emplace_back(number, item);
   }
-  const std::uint32_t blocks = s_.usage_blocks();
-  if (!room_for(**plan, 0, blocks, blocks * unit)) {
-    if (!(*plan)->empty())
+  for (;;) {
+    const std::set<std::uint32_t> changed = changed_usage_blocks(**plan);
+    const auto blocks = static_cast<std::uint32_t>(changed.size());
+    if (room_for(**plan, 0, blocks, blocks * unit)) {
+      for (const std::uint32_t number : changed) {
+        const SummaryEntry entry{.content = Content::usage, .index = number, .sectors = unit};
+        (*plan)->usage_blocks.emplace_back(number, *(*plan)->region.add(entry));
+      }
+      return (*plan)->empty() ? VfsResult<void>{} : send(*plan);
+    }
+    if (!(*plan)->empty()) {
       if (auto emitted = emit(*plan); !emitted) return emitted;
-    if (!room_for(**plan, 0, blocks, blocks * unit)) {
+    } else {
       if (auto advanced = advance_segment(); !advanced) return advanced;
       *plan = std::make_unique<Plan>(s_, room_in_segment());
     }
   }
-  for (std::uint32_t i = 0; i < blocks; ++i) {
-    const std::size_t item = *(*plan)->region.add({.content = Content::usage, .index = i, .sectors = unit});
-    (*plan)->usage_blocks.emplace_back(i, item);
-  }
-  return send(*plan);
 }
 
 VfsResult<void> Store::write_checkpoint_region() {

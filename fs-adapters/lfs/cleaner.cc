@@ -107,10 +107,13 @@ VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress addres
                                  std::span<const std::byte> bytes) {
   if (entry.of_file()) return move_block(entry, address, bytes);
   if (entry.content == Content::inodes) return move_inodes(address, bytes);
-  // The usage table is written by each checkpoint, the directory log is of no use after it.
+  // The next checkpoint writes them, and the directory log is of no use after it.
   if (entry.content == Content::inode_map && entry.index < s_.map_blocks() &&
       checkpoint_.map_blocks[entry.index] == address)
     dirty_map_blocks_.insert(entry.index);
+  if (entry.content == Content::usage && entry.index < s_.usage_blocks() &&
+      checkpoint_.usage_blocks[entry.index] == address)
+    moving_usage_blocks_.insert(entry.index);
   return {};
 }
 

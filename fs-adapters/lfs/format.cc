@@ -18,7 +18,7 @@ constexpr std::uint32_t kSuperblockMagic = 0x5346'4c48;  // "HLFS"
 constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
-constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kFormatVersion = 2;
 constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // flags of a checkpoint
 constexpr std::size_t kSuperblockChecksumAt = 60;
 constexpr std::size_t kSummaryChecksumAt = 52;

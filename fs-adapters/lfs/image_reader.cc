@@ -103,6 +103,9 @@ Result<bool> ImageReader::load(const Contents& contents) {
       map_[n] = decode_map_entry(std::span(block_).subspan(std::size_t{n - first} * kMapEntryBytes));
   }
   usage_.resize(superblock_.segments);
+  table_bytes_.assign(superblock_.segments, 0);
+  for (const SectorAddress address : checkpoint_.usage_blocks)
+    table_bytes_[superblock_.segment_of(address)] += superblock_.block_bytes;
   usage_known_.resize(superblock_.usage_blocks());
   for (std::uint32_t i = 0; i < superblock_.usage_blocks(); ++i) {
     const auto [first, end] = entries(i, superblock_.usage_entries_per_block(), superblock_.segments);

@@ -32,7 +32,12 @@ class ImageReader {
   const Superblock& superblock() const { return superblock_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const std::vector<MapEntry>& map() const { return map_; }
+  /// As the table has it: its own blocks are not counted.
   const std::vector<SegmentUsage>& usage() const { return usage_; }
+  /// With them.
+  std::uint64_t live_bytes(SegmentNumber segment) const {
+    return std::uint64_t{usage_[segment].live_bytes} + table_bytes_[segment];
+  }
 
   /// An Error, too, if it is not allocated.
   Result<Inode> inode(InodeNumber number) const;
@@ -95,6 +100,7 @@ class ImageReader {
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
+  std::vector<std::uint32_t> table_bytes_;      ///< by segment
   std::vector<Known> map_known_, usage_known_;  ///< by block
   std::vector<std::byte> block_;
 };

@@ -67,9 +67,9 @@ class FirstRegion {
     encode(root(region_.address(data)), region_.bytes(inodes));
     encode(MapEntry{.address = region_.address(inodes)},
            region_.bytes(map).subspan(kRootInode * kMapEntryBytes, kMapEntryBytes));
-    const std::uint32_t live =
-        kSectorBytes + kInodeBytes + static_cast<std::uint32_t>(1 + usage.size()) * s_.block_bytes;
-    encode(SegmentUsage{live, SegmentState::active, time_ns()}, region_.bytes(usage[0]));
+    const std::uint32_t counted = kSectorBytes + kInodeBytes + s_.block_bytes;
+    const std::uint32_t live = counted + static_cast<std::uint32_t>(usage.size()) * s_.block_bytes;
+    encode(SegmentUsage{counted, SegmentState::active, time_ns()}, region_.bytes(usage[0]));
     encode(SegmentUsage{0, SegmentState::active, 0}, region_.bytes(usage[0]).subspan(kUsageEntryBytes));
     seal_table_block(region_.bytes(map));
     for (const std::size_t one : usage) seal_table_block(region_.bytes(one));

@@ -408,12 +408,14 @@ Result<void> Store::load_tables(const Checkpoint& c) {
     for (std::uint32_t k = 0; k < s_.usage_entries_per_block() && first + k < s_.segments; ++k) {
       SegmentUsage& usage = usage_[first + k];
       usage = decode_usage(std::span(block).subspan(std::size_t{k} * kUsageEntryBytes));
-      if (usage.live_bytes > s_.segment_bytes())
-        return fail("lfs usage table",
-                    fmt::format("segment {} has more live bytes than it is long", first + k));
       live_bytes_ += usage.live_bytes;
     }
   }
+  usage_in_log_ = usage_;
+  for (const SectorAddress address : c.usage_blocks) add_live(address, s_.block_bytes, 0);
+  for (SegmentNumber i = 0; i < s_.segments; ++i)
+    if (usage_[i].live_bytes > s_.segment_bytes())
+      return fail("lfs usage table", fmt::format("segment {} has more live bytes than it is long", i));
   return {};
 }
 

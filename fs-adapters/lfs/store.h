@@ -159,7 +159,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
   /// Nothing has been changed since the last checkpoint.
-  bool owes_nothing() const { return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty(); }
+  bool owes_nothing() const {
+    return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() && moving_usage_blocks_.empty();
+  }
   /// The cleaner and the writer have ended when it returns, and are not asked for again: before an unmount.
   void end_daemons();
   /// No work is asked for any more: before it goes.
@@ -263,11 +265,13 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void drop_live(SectorAddress address, std::uint32_t bytes);
 
   // checkpoint.cc
+  class UsageTable;
   VfsResult<void> checkpoint_locked();
   VfsResult<void> flush_everything();
   VfsResult<void> write_tables();
   void fill_map_blocks(Plan& plan);
   void fill_usage_blocks(Plan& plan);
+  std::set<std::uint32_t> changed_usage_blocks(const Plan& plan) const;
   VfsResult<void> write_checkpoint_region();
   std::vector<SegmentNumber> emptied_segments() const;
   void give_back(const std::vector<SegmentNumber>& emptied);
@@ -307,8 +311,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Checkpoint checkpoint_;  ///< the newest durable one, and the counters that go on
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  std::vector<bool> taken_;  ///< numbers: allocated, or in core and not yet in the log
+  std::vector<SegmentUsage> usage_in_log_;  ///< as the newest checkpoint's blocks have it, without themselves
+  std::vector<bool> taken_;                 ///< numbers: allocated, or in core and not yet in the log
   std::set<std::uint32_t> dirty_map_blocks_;
+  std::set<std::uint32_t> moving_usage_blocks_;  ///< they lie in a segment that is being cleaned
   std::uint64_t live_bytes_ = 0;
   std::uint32_t files_ = 0;
   std::uint32_t clean_segments_ = 0;

@@ -103,7 +103,7 @@ Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   for (const lfs::SectorAddress address : reader->checkpoint().usage_blocks)
     if (address != 0) of(live, BlockType::usage) += s.block_bytes;
   for (lfs::SegmentNumber i = 0; i < s.segments; ++i) {
-    if (reader->usage()[i].live_bytes == 0) continue;
+    if (reader->live_bytes(i) == 0) continue;
     const auto summaries = reader->summaries(i);
     if (!summaries) return pass_on(summaries);
     of(live, BlockType::summary) += static_cast<double>(summaries->own_sectors) * lfs::kSectorBytes;

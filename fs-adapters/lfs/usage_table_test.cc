@@ -1,0 +1,92 @@
+// The segment usage table on the disk: a checkpoint writes those of its blocks that have changed, and no others; a
+// block that the cleaner finds goes elsewhere.
+#include "fs-adapters/lfs/testing/mounted.h"
+
+namespace headcrash::lfs {
+namespace {
+
+using bench::Disk;
+using bench::Machine;
+
+/// 31 segments a block of the table, which has 8 of them.
+const bench::DiskOptions kLongTable{.device_bytes = 4 << 20,
+                                    .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}};
+
+std::uint64_t table_blocks_written(Machine& m) {
+  return m.file_system->log().counters().sectors_of[static_cast<std::size_t>(Content::usage)];
+}
+
+TEST(LfsUsageTable, ACheckpointWritesTheBlocksThatHaveChanged) {
+  Disk disk(kLongTable);
+  Machine m(*disk.store);
+  m.mount({.background_cleaner = false});
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    ASSERT_GE(m.file_system->log().superblock().usage_blocks(), 8U);
+    bench::put_file(fs, "one", std::string(5'000, '1'));
+    EXPECT_TRUE(fs.sync());
+    const std::uint64_t before = table_blocks_written(m);
+    bench::put_file(fs, "two", std::string(5'000, '2'));
+    EXPECT_TRUE(fs.sync());
+    EXPECT_EQ(table_blocks_written(m), before + 1) << "all that happened lies in the first segments";
+    EXPECT_TRUE(fs.sync());
+    EXPECT_EQ(table_blocks_written(m), before + 1) << "nothing has happened";
+  });
+  bench::expect_clean(*disk.store);
+  m.unmount();
+}
+
+/// Files die all over the disk, and segments become empty by all that a checkpoint moves.
+TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
+  Disk disk(kLongTable);
+  Machine m(*disk.store);
+  m.mount({.clean_start = 200, .clean_stop = 240});
+  constexpr int kFiles = 400, kChanges = 600;
+  std::uint64_t checkpoints = 0;
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const std::uint64_t before = m.file_system->log().counters().checkpoints;
+    for (int i = 0; i < kFiles; ++i) bench::put_file(fs, std::to_string(i), std::string(4'000, 'f'));
+    for (int i = 0; i < kChanges && !testing::Test::HasFailure(); ++i) {
+      const std::string name = std::to_string(i * 7919 % kFiles);
+      if (i % 3 == 0)
+        (void)fs.unlink(name);
+      else
+        bench::put_file(fs, name, std::string(1'000 + i % 5 * 900, 'g'));
+      if (i % 4 != 0) continue;
+      EXPECT_TRUE(fs.sync());
+      bench::expect_clean(*disk.store, "change " + std::to_string(i));
+    }
+    checkpoints = m.file_system->log().counters().checkpoints - before;
+    EXPECT_GT(m.file_system->log().counters().segments_cleaned, 10U);
+  });
+  EXPECT_LT(table_blocks_written(m), checkpoints * m.file_system->log().superblock().usage_blocks());
+  m.unmount();
+  bench::expect_clean(*disk.store);
+  m.mount();
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+/// What is live in the first segment is the blocks of the table that nothing has changed since mkfs.
+TEST(LfsUsageTable, ABlockThatTheCleanerFindsGoesElsewhere) {
+  Disk disk(kLongTable);
+  Machine m(*disk.store);
+  m.mount({.background_cleaner = false});
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    const Store& log = m.file_system->log();
+    for (int i = 0; i < 4; ++i) bench::put_file(fs, std::to_string(i), std::string(20'000, 'f'));
+    EXPECT_TRUE(fs.sync());
+    ASSERT_GE(log.usage()[0].live_bytes, 7U * 512);
+    for (int i = 0; i < 30 && log.usage()[0].state != SegmentState::clean; ++i)
+      EXPECT_TRUE(m.file_system->log().clean());
+    EXPECT_EQ(log.usage()[0].state, SegmentState::clean);
+  });
+  bench::expect_clean(*disk.store);
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+}  // namespace
+}  // namespace headcrash::lfs
