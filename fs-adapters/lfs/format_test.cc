@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/lfs/directory_log.h"
+#include "fs-adapters/lfs/mkfs.h"
+#include "fs-adapters/lfs/mkfs_settings.h"
 #include "fs-adapters/lfs/region.h"
+#include "plugin/media/memory_store.h"
 
 namespace headcrash::lfs {
 namespace {
@@ -139,6 +142,19 @@ TEST_P(Regions, CheckpointsAreReadAsTheyWereWritten) {
   EXPECT_EQ(read->map_blocks, c.map_blocks);
   bytes[520] ^= std::byte{2};  // still an address in a segment
   EXPECT_EQ(decode_checkpoint(bytes, s).has_value(), !GetParam());
+}
+
+TEST(LfsMkfs, TheFirstSegmentBeginsWhereItIsTold) {
+  const auto store = *media::MemoryStore::create(std::uint64_t{32} << 11);
+  for (const std::uint32_t align : {512U, 64U << 10, 96U << 10, 1U << 20}) {
+    const auto made = mkfs(*store, {.segment_bytes = 256 << 10, .align_bytes = align, .id = 1});
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(std::uint64_t{made->first_segment} * kSectorBytes % align, 0U) << align;
+    EXPECT_LT(std::uint64_t{made->first_segment} * kSectorBytes, align + (128U << 10)) << align;
+  }
+  for (const std::uint32_t align : {0U, 100U, 128U << 20})
+    EXPECT_FALSE(mkfs(*store, {.segment_bytes = 256 << 10, .align_bytes = align, .id = 1})) << align;
+  EXPECT_EQ(mkfs_options_of({{"align", "256K"}})->align_bytes, 256U << 10);
 }
 
 TEST(LfsDirectoryLog, RecordsAreReadAsTheyWereWritten) {

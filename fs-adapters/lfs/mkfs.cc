@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kSegmentsMin = 16;
 constexpr std::uint32_t kReserveSegmentsMin = 7;
-constexpr std::uint32_t kAlignSectors = 128;  // of the first segment: stripes of 64 KiB
+constexpr std::uint32_t kAlignBytesMax = 64 << 20;
 constexpr std::uint32_t kInodesMin = 64;
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
@@ -22,6 +22,9 @@ std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (o.segment_bytes % o.block_bytes != 0 || o.block_bytes % kSectorBytes != 0 || o.bytes_per_inode < 256)
     return fail("mkfs", "segments are not a multiple of the block", "give other sizes");
+  if (o.align_bytes == 0 || o.align_bytes % kSectorBytes != 0 || o.align_bytes > kAlignBytesMax)
+    return fail("mkfs", fmt::format("segments aligned to {} bytes", o.align_bytes),
+                "give a multiple of 512 up to 64M");
   Superblock s{.id = o.id,
                .block_bytes = o.block_bytes,
                .segment_sectors = o.segment_bytes / kSectorBytes,
@@ -35,7 +38,7 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
     const std::uint32_t unit = s.block_sectors();
     s.checkpoints[0] = round_up(kSuperblockAddress + 1, unit);
     s.checkpoints[1] = round_up(s.checkpoints[0] + s.checkpoint_sectors, unit);
-    s.first_segment = round_up(s.checkpoints[1] + s.checkpoint_sectors, kAlignSectors);
+    s.first_segment = round_up(s.checkpoints[1] + s.checkpoint_sectors, o.align_bytes / kSectorBytes);
     if (s.first_segment + std::uint64_t{s.segments} * s.segment_sectors <= device_sectors) break;
   }
   if (s.segments < kSegmentsMin)

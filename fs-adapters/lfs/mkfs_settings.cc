@@ -12,6 +12,8 @@ namespace {
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
     {"segment-size", 's', "BYTES", "of a segment, a multiple of the block (512K)"},
+    {"align", 'a', "BYTES",
+     "of which the first segment begins at a multiple, such as an array's stripe (64K)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},
     {"reserve", 'm', "PERCENT", "of the segments, kept free for the cleaner, at least 7 of them (8)"},
     {"checksums", 'c', "0|1",
@@ -60,6 +62,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
     const auto small = static_cast<std::uint32_t>(*number);
     if (name == "block-size") options.block_bytes = small;
     if (name == "segment-size") options.segment_bytes = small;
+    if (name == "align") options.align_bytes = small;
     if (name == "bytes-per-inode") options.bytes_per_inode = small;
     if (name == "reserve") options.reserve_percent = small;
     if (name == "checksums" && small > 1)

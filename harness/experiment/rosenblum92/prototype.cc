@@ -78,6 +78,7 @@ Setup LfsSetup::setup() const {
   made.machine.system = lfs::system_of(name, mount);
   made.machine.mkfs = {{"block-size", fmt::format("{}", mkfs.block_bytes)},
                        {"segment-size", fmt::format("{}", mkfs.segment_bytes)},
+                       {"align", fmt::format("{}", mkfs.align_bytes)},
                        {"checksums", mkfs.checksums ? "1" : "0"}};
   return made;
 }
