@@ -60,6 +60,12 @@ struct BlockId {
   }
 };
 
+/// The block that a pointer of an inode leads to: 0 to kPointers - 1.
+inline BlockId block_of_pointer(std::uint32_t slot) {
+  if (slot < kDirectPointers) return {0, slot};
+  return {static_cast<std::uint8_t>(slot - kDirectPointers + 1), 0};
+}
+
 /// Where the address of a block stands: in the inode, or in an index block.
 struct PointerPlace {
   bool in_inode = true;

@@ -195,8 +195,7 @@ Result<void> ImageReader::each_block(const Inode& inode,
                                      const std::function<void(const Block&)>& visit) const {
   for (std::uint32_t i = 0; i < kPointers; ++i) {
     if (inode.pointers[i] == 0) continue;
-    const BlockId id =
-        i < kDirectPointers ? BlockId{0, i} : BlockId{static_cast<std::uint8_t>(i - kDirectPointers + 1), 0};
+    const BlockId id = block_of_pointer(i);
     const Block block{id, inode.pointers[i], superblock_.stored_bytes(inode.size_bytes, id)};
     if (auto done = visit_below(inode, block, visit); !done) return done;
   }

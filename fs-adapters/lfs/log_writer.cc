@@ -400,6 +400,21 @@ VfsResult<void> Store::flush_device() {
   return refuse(EIO);
 }
 
+VfsResult<void> Store::read_pieces(const std::vector<Piece>& pieces) {
+  Transfers transfers(executor);
+  transfers.under_way = pieces.size();
+  for (const Piece& piece : pieces) {
+    os::BlockRequest request{model::Op::read, piece.address,
+                             static_cast<std::uint32_t>(piece.into.size() / kSectorBytes)};
+    request.into = piece.into;
+    cpu.use(cpu.costs().request_issued);
+    disk_.issue(request, {}, transfers);
+  }
+  while (transfers.under_way != 0) transfers.waiting.wait();
+  if (transfers.status == model::Status::ok) return {};
+  return refuse(EIO);
+}
+
 VfsResult<void> Store::read_sectors(SectorAddress address, std::span<std::byte> into) {
   cpu.use(cpu.costs().request_issued);
   os::BlockRequest request{model::Op::read, address, static_cast<std::uint32_t>(into.size() / kSectorBytes)};

@@ -19,6 +19,7 @@
 
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/store.h"
+#include "fs-adapters/lfs/summarized_blocks.h"
 #include "fs-adapters/tree/directory.h"
 #include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
@@ -93,12 +94,17 @@ class Recovery {
     if (offset + 2 > s_.segment_sectors) return false;
     const std::uint32_t room = s_.segment_sectors - offset;
     const SectorAddress address = s_.segment_start(segment) + offset;
-    std::vector<std::byte> bytes(kSectorBytes);
+    // Most summaries are no longer than a block: what is behind the first sector comes with it, not a revolution later.
+    const std::uint32_t first = std::min(room, s_.block_sectors());
+    std::vector<std::byte> bytes(std::size_t{first} * kSectorBytes);
     if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
     const auto own = summary_sectors(bytes, s_);
     if (!own || *own > room) return false;
     bytes.resize(std::size_t{*own} * kSectorBytes);
-    if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
+    if (*own > first) {
+      const auto rest = std::span(bytes).subspan(std::size_t{first} * kSectorBytes);
+      if (auto read = st_.read_sectors(address + first, rest); !read) return pass_on_errno(read);
+    }
     const auto summary = decode_summary(bytes, s_, room);
     if (!summary || summary->sequence != st_.sequence_ + 1 || summary->epoch != epoch) return false;
     if (summary->next_segment == segment) return false;
@@ -108,6 +114,7 @@ class Recovery {
     const auto records = records_of(*summary, bytes);
     if (!records) return false;
     for (const NameRecord& record : *records) records_.emplace_back(summary->sequence, record);
+    take_blocks(*summary, address);
     take_inodes(*summary, address, bytes);
     take_index_blocks(*summary, address, bytes);
     move_end(segment, offset, *summary, address);
@@ -115,8 +122,20 @@ class Recovery {
     return true;
   }
 
-  static bool is_index(Content content) {
-    return content == Content::index1 || content == Content::index2 || content == Content::index3;
+  /// The checkpoint has another copy of the inode, so that what is dead by this one has to be found.
+  bool had_copy(InodeNumber number) const { return number < s_.inodes && st_.map_[number].allocated(); }
+
+  void take_blocks(const Summary& summary, SectorAddress start) {
+    SectorAddress address = start + summary.summary_sectors();
+    for (const SummaryEntry& entry : summary.entries) {
+      if (entry.of_file() && !had_copy(entry.inode)) blocks_.add(entry, address);
+      address += entry.sectors;
+    }
+  }
+
+  bool is_wanted_index(const SummaryEntry& entry) const {
+    const bool is_index = entry.of_file() && entry.content != Content::data;
+    return is_index && (had_copy(entry.inode) || st_.options_.recovery_reads_index);
   }
 
   /// Index blocks come by with their region, and the usage table will be told what they lead to; each by itself would
@@ -127,7 +146,7 @@ class Recovery {
     for (const SummaryEntry& entry : summary.entries) {
       const auto block =
           bytes.subspan(std::size_t{at} * kSectorBytes, std::size_t{entry.sectors} * kSectorBytes);
-      if (is_index(entry.content) && block.size() == s_.block_bytes &&
+      if (is_wanted_index(entry) && block.size() == s_.block_bytes &&
           (index_blocks_.size() + 1) * s_.block_bytes <= kMostBytes)
         index_blocks_[start + at].assign(block.begin(), block.end());
       at += entry.sectors;
@@ -142,25 +161,26 @@ class Recovery {
   }
 
   /// All of it where a checksum has to be computed; otherwise what tells of files, and the trailer: data is passed
-  /// over.
+  /// over. The summary is there.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address, std::span<std::byte> bytes) {
-    if (s_.checksums) return st_.read_sectors(address, bytes);
-    const auto read = [&](std::uint32_t from, std::uint32_t end) -> VfsResult<void> {
-      if (from == end) return {};
+    std::vector<Store::Piece> pieces;
+    const auto read = [&](std::uint32_t from, std::uint32_t end) {
+      if (from == end) return;
       const std::size_t length = std::size_t{end - from} * kSectorBytes;
-      return st_.read_sectors(address + from, bytes.subspan(std::size_t{from} * kSectorBytes, length));
+      pieces.push_back({address + from, bytes.subspan(std::size_t{from} * kSectorBytes, length)});
     };
     std::uint32_t at = summary.summary_sectors(), begun = at;
     for (const SummaryEntry& entry : summary.entries) {
-      const bool wanted = entry.content == Content::directory_log || entry.content == Content::inodes ||
-                          is_index(entry.content);
+      const bool wanted = s_.checksums || entry.content == Content::directory_log ||
+                          entry.content == Content::inodes || is_wanted_index(entry);
       if (!wanted) {
-        if (auto done = read(begun, at); !done) return done;
+        read(begun, at);
         begun = at + entry.sectors;
       }
       at += entry.sectors;
     }
-    return read(begun, summary.sectors);
+    read(begun, summary.sectors);
+    return st_.read_pieces(pieces);
   }
 
   std::optional<std::vector<NameRecord>> records_of(const Summary& summary,
@@ -182,6 +202,10 @@ class Recovery {
   void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
+      // The second pass, which looks at each inode, is to find them there (4.5.1.3).
+      for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
+        st_.keep_inode_sector(start + at + i,
+                              bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors * kInodesPerSector;
            ++i) {
         const std::size_t byte = std::size_t{at} * kSectorBytes + std::size_t{i} * kInodeBytes;
@@ -191,6 +215,7 @@ class Recovery {
         if (!inode_intact(raw, s_) || inode.size_bytes > s_.file_bytes_max()) continue;
         written_[inode.number] = {inode, start + at + i / kInodesPerSector,
                                   static_cast<std::uint8_t>(i % kInodesPerSector), summary.sequence};
+        blocks_.inode_follows(inode.number);
       }
       at += entry.sectors;
     }
@@ -219,7 +244,8 @@ class Recovery {
   VfsResult<void> make_known(const Written& written) {
     MapEntry& entry = st_.map_[written.inode.number];
     Inode before;
-    if (entry.allocated()) {
+    const bool is_new = !entry.allocated();
+    if (!is_new) {
       // Without a handle, whose end would remove one that has no links.
       CoreInode known(st_.executor, written.inode.number);
       if (auto loaded = st_.load(known); !loaded) return loaded;
@@ -231,10 +257,14 @@ class Recovery {
     const std::int64_t modified =
         std::int64_t{written.inode.modified.seconds} * model::kSecondNs + written.inode.modified.nanoseconds;
     modified_ns_ = modified;
-    for (std::uint32_t i = 0; i < kPointers; ++i) {
-      const BlockId id = i < kDirectPointers ? BlockId{0, i}
-                                             : BlockId{static_cast<std::uint8_t>(i - kDirectPointers + 1), 0};
-      if (auto done = account(id, before, before.pointers[i], written.inode, written.inode.pointers[i]);
+    const auto* told = is_new && !st_.options_.recovery_reads_index ? blocks_.all_of(written.inode) : nullptr;
+    if (told != nullptr) {
+      for (const auto& [block, place] : *told)
+        st_.add_live(place.address, place.sectors * kSectorBytes, modified);
+    }
+    for (std::uint32_t i = 0; told == nullptr && i < kPointers; ++i) {
+      if (auto done = account(block_of_pointer(i), before, before.pointers[i], written.inode,
+                              written.inode.pointers[i]);
           !done)
         return done;
     }
@@ -383,6 +413,7 @@ class Recovery {
   Operation operation_;
   std::map<InodeNumber, Written> written_;
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;
+  SummarizedBlocks blocks_;  ///< of files that the checkpoint did not know
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;  ///< of the log, by their places in it
   std::int64_t modified_ns_ = 0;
 };

@@ -164,6 +164,57 @@ TEST(LfsRequests, WithoutChecksumsRecoveryPassesOverData) {
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
+/// Files with index blocks since the checkpoint, some of them cut shorter in the log: what a mount after the cut reads.
+std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
+  Disk disk({.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});
+  const auto name = [](int i) { return "f" + std::to_string(i); };
+  {
+    Machine m(*disk.store);
+    m.mount({.checkpoint_interval_ns = 0});
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      for (int i = 0; i < files; ++i) bench::put_file(fs, name(i), std::string(30 * 1024, 'x'));
+    });
+    m.settle(40);
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      for (int i = 0; i < cut_off; ++i) {
+        const auto file = fs.open(name(i), {});
+        ASSERT_TRUE(file);
+        EXPECT_TRUE(fs.truncate(*file, 20 * 1024 + 5));
+        EXPECT_TRUE(fs.fsync(*file));
+        EXPECT_TRUE(fs.close(*file));
+      }
+    });
+    EXPECT_EQ(m.file_system->log().counters().checkpoints, 1U) << "of the mount";
+  }
+  Machine m(*disk.store);
+  m.mount({.recovery_reads_index = reads_index});
+  const std::uint64_t reads = m.machine.system.queue.counters().issued_reads;
+  bench::expect_clean(*disk.store);
+  m.as_user([&] {
+    for (int i = 0; i < files; ++i)
+      EXPECT_EQ(bench::get_file(*m.file_system, name(i)).size(), i < cut_off ? 20U * 1024 + 5 : 30U * 1024);
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+  return reads;
+}
+
+TEST(LfsRequests, SummariesTellRecoveryWhichBlocksANewFileHas) {
+  constexpr int kFiles = 60;
+  const std::uint64_t few = reads_of_recovery(false, kFiles, 0);
+  EXPECT_GE(reads_of_recovery(true, kFiles, 0), few + kFiles / 2)
+      << "an index block a file, but where it lies beside the inodes";
+  EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "they do not say what was cut off";
+}
+
+/// A revolution each: what the first pass has read of inodes the second one has.
+TEST(LfsRequests, TheSecondPassOfARecoveryReadsNoInodeAgain) {
+  constexpr int kFiles = 400;
+  EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);
+}
+
 TEST(LfsRequests, SegmentsAreCountedByWhyTheyAreCleanAgain) {
   Disk disk;
   Machine m(*disk.store);

@@ -92,6 +92,13 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   return std::move(*sector);
 }
 
+/// The cache has it from now on, until it needs the room.
+void Store::keep_inode_sector(SectorAddress address, std::span<const std::byte> bytes) {
+  os::HeldBuffer buffer = cache_.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
+  std::memcpy(buffer.bytes().data(), bytes.data(), kSectorBytes);
+  cache_.moved(std::move(buffer), address);
+}
+
 VfsResult<void> Store::load(CoreInode& inode) {
   const MapEntry& entry = map_[inode.number];
   inode.disk.number = inode.number;

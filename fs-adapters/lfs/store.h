@@ -71,6 +71,8 @@ struct MountOptions {
   /// Directories' blocks and inodes stay in the cache until a checkpoint; the directory log has their changes. As the
   /// special version of Sprite LFS that recovery times were measured with (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
+  /// Recovery learns from index blocks which blocks a file has (as 4.5.1.3), also where the log's summaries have told it.
+  bool recovery_reads_index = false;
 };
 
 struct CoreInode : tree::CoreInode {
@@ -192,6 +194,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> load(CoreInode& inode);
   os::BufferKey inode_sector_key(SectorAddress address) const;
   VfsResult<os::HeldBuffer> inode_sector(SectorAddress address);
+  void keep_inode_sector(SectorAddress address, std::span<const std::byte> bytes);
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
   void remove(CoreInode& inode);
   void settle(CoreInode& inode);
@@ -299,6 +302,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Result<void> come_up();
   Result<void> load_tables(const Checkpoint& checkpoint);
   VfsResult<void> read_sectors(SectorAddress address, std::span<std::byte> into);
+  struct Piece {
+    SectorAddress address = 0;
+    std::span<std::byte> into;
+  };
+  /// Several requests at a time.
+  VfsResult<void> read_pieces(const std::vector<Piece>& pieces);
   VfsResult<void> write_sectors(SectorAddress address, std::span<const std::byte> data);
   /// What has been written is durable.
   VfsResult<void> flush_device();
