@@ -335,8 +335,8 @@ ClaimAnswer block_types(const Runs& runs) {
   }
   add_falling(answer, "a longer checkpoint interval takes of it", by_interval);
   answer.remarks = {
-      "Our log writes the whole segment usage table at each checkpoint, 10 blocks of 4 KB for /user6, and blocks of the "
-      "inode map for each folder in which something was written since. Files that die for themselves lie in as many folders.",
+      "A checkpoint writes the blocks of the segment usage table, 10 of 4 KB for /user6, and of the inode map in which "
+      "something has changed. Files that die for themselves lie in as many segments and folders.",
       "On the disk: by a reader of images at the end. Summaries are counted where anything in their segment is live. The "
       "printed 1.1 % of inodes on /kernel must be .1: the column would be 101.0."};
   return answer;
