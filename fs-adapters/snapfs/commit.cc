@@ -1,6 +1,7 @@
 // Spawning a generation, and moving the old one to the disk (store.h).
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "fs-adapters/snapfs/store.h"
@@ -53,10 +54,23 @@ VfsResult<void> Store::unmount() {
 
 /// With the commit lock.
 VfsResult<void> Store::commit_open(Clean clean) {
+  barrier_ = options_.spawn != Spawn::beside_operations;
+  while (barrier_ && open_->operations != 0) operation_ended_.wait();
+  auto done = spawn_and_commit(clean);
+  lift_barrier();
+  return done;
+}
+
+void Store::lift_barrier() {
+  if (std::exchange(barrier_, false)) operation_ended_.wake_all();
+}
+
+VfsResult<void> Store::spawn_and_commit(Clean clean) {
   closing_ = std::move(open_);
   open_ = std::make_unique<Generation>(closing_->number + 1);
   closing_is_moved_ = false;
   counters_.most_concurrent = std::max<std::uint64_t>(counters_.most_concurrent, closing_->operations);
+  if (options_.spawn == Spawn::barrier) lift_barrier();
   while (closing_->operations != 0) operation_ended_.wait();
   const bool has_changes = !closing_->empty();
   Superblock next = s_;
@@ -252,10 +266,8 @@ VfsResult<void> Store::write_superblock(const Superblock& next) {
 }
 
 void Store::let_go_of_freed(Generation& generation) {
-  for (const InodeNumber number : generation.numbers_freed) {
-    numbers_taken_[number] = false;
-    ++free_inodes_;
-  }
+  for (const InodeNumber number : generation.numbers_freed)
+    if (numbers_.taken(number)) numbers_.give_back(number);  // it is, unless the disk's map is damaged
   if (reuses_at_once()) return;
   for (const BlockAddress address : generation.freed) {
     cache_.discard(key_of(address));

@@ -79,7 +79,9 @@ void Store::release(Generation& generation, BlockAddress address) {
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address)) return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
                                closing_->outstanding.contains(address) && !options_.drops_in_flight;
-  if (!older_writes_it) {
+  if (older_writes_it) {
+    ++counters_.freed_in_flight;
+  } else {
     if (cache_.unwritten(key_of(address))) ++counters_.never_written;
     cache_.discard(key_of(address));
     generation.outstanding.erase(address);
@@ -114,6 +116,8 @@ VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address,
   {
     const auto old = read_at(address, kind);
     if (!old) return pass_on_errno(old);
+    constexpr os::TimeNs kKib = 1024;
+    cpu.use(cpu.costs().copy_per_kib * s_.block_bytes / kKib);
     bytes.assign(old->bytes().begin(), old->bytes().end());
   }
   const auto to = allocate(generation, address);

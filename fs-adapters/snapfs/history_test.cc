@@ -30,6 +30,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Arrangement{.name = "small_cache", .cache_bytes = 256 << 10},
                     Arrangement{.name = "many_generations",
                                 .mount = {.commit_interval_ns = kOften, .dirty_blocks_max = 20}},
+                    Arrangement{.name = "barrier",
+                                .mount = {.dirty_blocks_max = 20, .spawn = Spawn::barrier_until_committed}},
                     Arrangement{
                         .name = "small_disk", .mount = {.dirty_blocks_max = 50}, .device_bytes = 3 << 20},
                     Arrangement{.name = "data_copied",

@@ -60,15 +60,13 @@ Result<void> Store::read_maps() {
   });
   if (!done) return done;
   for (BlockAddress address = 0; address < s_.first_block(); ++address) space_.take(address);
-  free_inodes_ = s_.inodes;
   done = read_map(s_.inode_map, inode_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
     for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.inodes; ++bit) {
-      numbers_taken_[first + bit] = is_set(bytes, bit);
-      if (numbers_taken_[first + bit]) --free_inodes_;
+      if (is_set(bytes, bit)) numbers_.take(static_cast<InodeNumber>(first + bit));
     }
   });
   if (!done) return done;
-  if (space_.free() != s_.free_blocks || free_inodes_ != s_.free_inodes)
+  if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
     return fail("snapfs", "its maps and its superblock count differently",
                 "check it: it is damaged, no crash leaves that");
   for (const BlockAddress root : {s_.record_map, s_.inode_map, s_.block_map})
@@ -82,7 +80,7 @@ Result<void> Store::remove_unlinked() {
   if (s_.unlinked == 0) return {};
   std::vector<InodeNumber> found;
   for (InodeNumber number = kRootInode; number < s_.inodes; ++number) {
-    if (!numbers_taken_[number]) continue;
+    if (!numbers_.taken(number)) continue;
     const auto inode = get_core(number, nullptr);
     if (!inode)
       return fail("snapfs", fmt::format("inode {} cannot be read", number), "check it: it is damaged");

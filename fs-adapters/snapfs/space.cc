@@ -18,7 +18,7 @@ void BlockSpace::give_back(BlockAddress address) {
   ++free_;
 }
 
-std::optional<BlockAddress> BlockSpace::allocate(BlockAddress near) {
+std::optional<BlockAddress> BlockSpace::next_free(BlockAddress near) const {
   if (free_ == 0) return std::nullopt;
   if (near >= blocks_) near = 0;
   const std::size_t words = taken_.size();
@@ -29,10 +29,15 @@ std::optional<BlockAddress> BlockSpace::allocate(BlockAddress near) {
     if (open == 0) continue;
     const auto address = static_cast<BlockAddress>(word * 64 + static_cast<unsigned>(std::countr_zero(open)));
     if (address >= blocks_) continue;  // the last word's rest
-    take(address);
     return address;
   }
   return std::nullopt;
+}
+
+std::optional<BlockAddress> BlockSpace::allocate(BlockAddress near) {
+  const auto address = next_free(near);
+  if (address) take(*address);
+  return address;
 }
 
 }  // namespace headcrash::snapfs

@@ -1,6 +1,6 @@
 #pragma once
 // Which blocks may be allocated: the map in memory. A block is taken as long as any generation that is on the
-// disk or on its way there has it, which is longer than the newest one does (store.h).
+// disk or on its way there has it, which is longer than the newest one does (store.h). The same of numbers of inodes.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,9 @@ class BlockSpace {
   std::uint32_t free() const { return free_; }
   void take(BlockAddress address);
   void give_back(BlockAddress address);
-  /// The first free one from `near` on, around the end; it is taken. Nothing: none is free.
+  /// The first free one from `near` on, around the end. Nothing: none is free.
+  std::optional<BlockAddress> next_free(BlockAddress near) const;
+  /// The same; it is taken.
   std::optional<BlockAddress> allocate(BlockAddress near);
 
  private:

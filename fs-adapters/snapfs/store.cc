@@ -29,7 +29,7 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       block_tree_(superblock.block_tree()),
       record_map_(superblock.record_map),
       space_(superblock.blocks),
-      numbers_taken_(superblock.inodes),
+      numbers_(superblock.inodes),
       next_inode_generation_(superblock.next_generation),
       open_(std::make_unique<Generation>(superblock.generation + 1)),
       committed_(superblock.generation),
@@ -144,9 +144,11 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
 
 /// Near its directory, so that the records of a directory share blocks.
 std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
-  for (std::uint32_t i = 0; i < s_.inodes; ++i) {
-    const InodeNumber number = (near + 1 + i) % s_.inodes;
-    if (number >= kRootInode && !numbers_taken_[number] && !inodes_.contains(number)) return number;
+  const auto first = numbers_.next_free(near + 1);
+  for (auto number = first; number;) {
+    if (*number >= kRootInode && !inodes_.contains(*number)) return number;
+    number = numbers_.next_free(*number + 1);
+    if (number == first) break;  // all of them are still somebody's
   }
   return std::nullopt;
 }
@@ -158,8 +160,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation, tree::
   if (!number) return refuse(ENOSPC);
   auto& operation = static_cast<Operation&>(tree_operation);
   Generation& generation = generation_of(operation);
-  numbers_taken_[*number] = true;
-  --free_inodes_;
+  numbers_.take(*number);
   generation.numbers_born.insert(*number);
   auto& place = inodes_[*number];
   place = std::make_unique<CoreInode>(executor, *number);
@@ -234,8 +235,7 @@ void Store::remove(CoreInode& inode, Operation& operation) {
   inode.disk.mode = 0;
   if (generation.numbers_born.erase(number) != 0) {
     generation.inodes.erase(number);
-    numbers_taken_[number] = false;
-    ++free_inodes_;
+    numbers_.give_back(number);
   } else {
     generation.inodes[number] = Inode{};
     generation.record_leaves.insert(number / s_.records_per_block());
@@ -348,12 +348,20 @@ VfsResult<void> Store::wait_for_room() {
   return {};
 }
 
+VfsResult<void> Store::wait_for_barrier_and_room() {
+  for (;;) {
+    if (auto room = wait_for_room(); !room) return room;
+    if (!barrier_ || stopped_) return {};
+    operation_ended_.wait();
+  }
+}
+
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
   for (bool again = true;; again = false) {
     if (stopped_) return refuse(EIO);
     if (!options_.copy_on_write && s_.clean)
       if (auto said = say_in_use(); !said) return said;
-    if (auto room = wait_for_room(); !room) return room;
+    if (auto room = wait_for_barrier_and_room(); !room) return room;
     Operation operation;
     begin_operation(operation);
     auto result = body(operation);
@@ -374,7 +382,7 @@ SpaceStatus Store::space() const {
                          std::uint64_t{s_.block_bytes},
           .free_bytes = free * s_.block_bytes,
           .total_inodes = s_.inodes - kRootInode,
-          .free_inodes = free_inodes_};
+          .free_inodes = numbers_.free()};
 }
 
 // Who asks for commits.

@@ -56,12 +56,20 @@ enum class Reuse : std::uint8_t {
   at_once,   ///< a control
 };
 
+/// Whether operations go on while a generation is spawned (III-B).
+enum class Spawn : std::uint8_t {
+  beside_operations,  ///< they do, each in its generation
+  barrier,            ///< "a synchronization barrier": those that come wait until those under way have ended
+  barrier_until_committed,  ///< and until the generation is on the disk
+};
+
 struct MountOptions {
   bool copy_on_write = true;  ///< off: metadata in place, which is KFS without snapshots
   DataMode data = DataMode::ordered;
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the first change since the last
   std::uint32_t dirty_blocks_max = 0;                     ///< of the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
+  Spawn spawn = Spawn::beside_operations;
   bool writes_at_once = false;  ///< what files and directories have, and not when a generation ends
   bool flushes = true;          ///< a volatile cache, before a superblock and after it
 
@@ -84,10 +92,12 @@ struct CoreInode : tree::CoreInode {
 };
 
 struct Counters {
-  std::uint64_t commits = 0;          ///< of generations that changed something
-  std::uint64_t blocks_copied = 0;    ///< copy-on-write
-  std::uint64_t blocks_written = 0;   ///< outstanding at commits, data that is ordered, too
-  std::uint64_t never_written = 0;    ///< dirty blocks of what was made and removed in one generation
+  std::uint64_t commits = 0;         ///< of generations that changed something
+  std::uint64_t blocks_copied = 0;   ///< copy-on-write
+  std::uint64_t blocks_written = 0;  ///< outstanding at commits, data that is ordered, too
+  std::uint64_t never_written = 0;   ///< dirty blocks of what was made and removed in one generation
+  /// Dirty blocks that were freed while the older generation, to which they belong, was on its way.
+  std::uint64_t freed_in_flight = 0;
   std::uint64_t most_concurrent = 0;  ///< operations of the old generation when one was spawned
 };
 
@@ -151,8 +161,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   const Superblock& superblock() const { return s_; }
   const Counters& counters() const { return counters_; }
   std::uint32_t free_blocks_now() const { return space_.free(); }
-  std::uint32_t free_inodes_now() const { return free_inodes_; }
+  std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
+  /// A generation has been spawned whose predecessor is not on the disk yet.
+  bool commit_under_way() const { return closing_ != nullptr; }
+  /// Blocks that the newest state does not have and that a committed one still needs.
+  std::size_t blocks_held_back() const {
+    return open_->freed.size() + (closing_ ? closing_->freed.size() : 0);
+  }
 
  private:
   using Handle = tree::Handle<CoreInode>;
@@ -182,6 +198,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t kept_for_commits() const;
   bool has_room(std::uint32_t blocks) const;
   VfsResult<void> wait_for_room();
+  VfsResult<void> wait_for_barrier_and_room();
   void wake_spawner();
   void schedule_commit();
 
@@ -225,6 +242,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> say_in_use();
   VfsResult<void> write_unordered();
   VfsResult<void> commit_open(Clean clean);
+  VfsResult<void> spawn_and_commit(Clean clean);
+  void lift_barrier();
   VfsResult<void> move_to_blocks(Generation& generation, Superblock& next);
   VfsResult<os::HeldBuffer> own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
                                      std::uint32_t leaf);
@@ -253,14 +272,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   BlockAddress record_map_ = 0;
 
   BlockSpace space_;
-  std::vector<bool> numbers_taken_;
-  std::uint32_t free_inodes_ = 0;
+  BlockSpace numbers_;  ///< of inodes
   std::uint32_t next_inode_generation_ = 1;
   std::set<InodeNumber> unlinked_;  ///< in the newest generation that has been moved
 
   std::unique_ptr<Generation> open_;
   std::unique_ptr<Generation> closing_;  ///< null: none is on its way
   bool closing_is_moved_ = false;        ///< it needs no more blocks
+  bool barrier_ = false;                 ///< no operation may begin
   std::uint64_t committed_ = 0;
   bool commit_scheduled_ = false;
   os::FiberLock commit_lock_;

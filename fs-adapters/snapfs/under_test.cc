@@ -348,4 +348,8 @@ const adapters::FileSystemType& file_system_type() {
   return kType;
 }
 
+std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name, const MountOptions& mount) {
+  return std::make_unique<SnapfsSystem>(file_system_type(), Variant{.name = std::move(name), .mount = mount});
+}
+
 }  // namespace headcrash::snapfs

@@ -1,10 +1,14 @@
 #pragma once
 // The meta-data snapshotting file system as a system under test (fs-adapters/system_under_test.h).
 
+#include "fs-adapters/snapfs/store.h"
 #include "fs-adapters/system_under_test.h"
 
 namespace headcrash::snapfs {
 
 const adapters::FileSystemType& file_system_type();
+
+/// A way to run it that is none of its systems. `mount.flushes` is the mount's setting.
+std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name, const MountOptions& mount);
 
 }  // namespace headcrash::snapfs

@@ -167,7 +167,7 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .syncer = options_.syncer};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;
-  how.queue.flush_for_order = options_.write_cache;
+  how.queue.flush_for_order = options_.write_cache && options_.flushes;
   return how;
 }
 
@@ -181,7 +181,7 @@ void ModelledMachine::start_system() {
 Result<void> ModelledMachine::mount() {
   Result<void> done;
   system_->run_as(operator_, [&] {
-    auto mounted = options_.system->mount(*system_, {});
+    auto mounted = options_.system->mount(*system_, {.flushes = options_.flushes});
     if (mounted) {
       mounted_ = *std::move(mounted);
       system_->syncer.start();

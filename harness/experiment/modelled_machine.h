@@ -50,6 +50,9 @@ struct ModelledMachineOptions {
   std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of it
   /// Of its drives. When on, a write is complete for the driver only after a flush, which it sends itself.
   bool write_cache = false;
+  /// Off: neither the driver nor the file system sends flushes, as in Linux 2.4, and completion is believed. What a
+  /// write cache holds is then lost in a cut, whatever was promised.
+  bool flushes = true;
   std::vector<MachineDisk> more_disks = {};
   /// What is mounted. The order that it relies on in the driver, and block_copy, are its own description's.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
