@@ -59,15 +59,20 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   enum class End : std::uint8_t { unmount, abandon };
   /// Mounts, calls it, and ends in that way. What it counts at the end is left in `counted_`.
   void with_mounted(const std::function<void(Vfs&)>& body, End end) {
-    os::MemoryMachine machine(*store_,
-                              {.system = {.queue = system().description().queue,
-                                          .cache = {.block_copy = system().description().block_copy}}});
+    with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end,
+                 system().description().syncer.value_or(os::SyncerOptions{}));
+  }
+  void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
+                    const os::SyncerOptions& syncer) {
+    os::MemoryMachine machine(*store_, {.system = {.queue = system().description().queue,
+                                                   .cache = {.block_copy = system().description().block_copy},
+                                                   .syncer = syncer}});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
     machine.system.run_as(account, [&] {
       auto mounted = system().mount(machine.system, {});
       ASSERT_TRUE(mounted) << mounted.error().message();
-      body((*mounted)->vfs());
+      body((*mounted)->vfs(), machine.system);
       EXPECT_TRUE((*mounted)->owes_nothing() || end == End::abandon);
       counted_ = (*mounted)->space_counts();
       if (end == End::unmount) {
@@ -81,17 +86,18 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     machine.disk.power_cut();
     machine.system.executor.halt();
   }
-  static void write_something(Vfs& vfs) {
+  enum class Syncs : std::uint8_t { yes, no };
+  static void write_something(Vfs& vfs, Syncs syncs = Syncs::yes) {
     ASSERT_TRUE(vfs.mkdir("d", 0755));
     const auto file = vfs.open("d/f", {.create = true});
     ASSERT_TRUE(file);
     const std::vector<std::byte> data(9000, std::byte{0x5a});
     ASSERT_TRUE(vfs.pwrite(*file, 700, data));
-    ASSERT_TRUE(vfs.fsync(*file));
+    if (syncs == Syncs::yes) ASSERT_TRUE(vfs.fsync(*file));
     ASSERT_TRUE(vfs.close(*file));
     ASSERT_TRUE(vfs.symlink("d/f", "l"));
     ASSERT_TRUE(vfs.link("d/f", "g"));
-    ASSERT_TRUE(vfs.sync());
+    if (syncs == Syncs::yes) ASSERT_TRUE(vfs.sync());
   }
   /// What write_something() has made.
   void expect_something() {
@@ -168,6 +174,57 @@ TEST_P(EverySystem, KeepsWhatWasSyncedWhenItIsAbandoned) {
   const auto again = checker->check(*store_, {});
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_TRUE(again->nothing_found());
+  expect_something();
+}
+
+/// Without fsync or sync: the syncer's policy alone brings it to the disk, or the call that changes it.
+TEST_P(EverySystem, IsWrittenByEachPolicyOfItsSyncer) {
+  using Policy = os::SyncerOptions::Policy;
+  constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
+  struct Case {
+    os::SyncerOptions syncer;
+    os::TimeNs rest_ns = 0;
+  };
+  // After the delay: ticks, one for each write that waits for another.
+  const Case cases[] = {
+      {{.policy = Policy::sweep}, kAllSweeps},
+      {{.policy = Policy::periodic, .interval_ns = 7 * kSecond}, 60 * kSecond},
+      {{.policy = Policy::interval, .interval_ns = 0}, 10 * kSecond},
+      {{.policy = Policy::interval, .interval_ns = 5 * kSecond}, 20 * kSecond},
+      {{.policy = Policy::interval,
+        .interval_ns = 5 * kSecond,
+        .age = os::SyncerOptions::Age::since_first_change},
+       20 * kSecond},
+      {{.policy = Policy::burst, .interval_ns = 5 * kSecond, .drain_bytes_per_s = 1'000'000}, 20 * kSecond},
+      {{.policy = Policy::write_through}, kAtOnce}};
+  for (const Case& each : cases) {
+    make("plain");
+    with_mounted(
+        [&](Vfs& vfs, os::System& machine) {
+          write_something(vfs, Syncs::no);
+          machine.executor.sleep_until(machine.executor.now() + each.rest_ns);
+        },
+        End::abandon, each.syncer);
+    if (system().control()) continue;
+    ASSERT_TRUE(type().checker()->repair(*store_, {}));
+    expect_something();
+    if (HasFailure()) FAIL() << "policy " << static_cast<int>(each.syncer.policy);
+  }
+}
+
+TEST_P(EverySystem, WritesNothingForItsAgeUnderAnEndlessDelay) {
+  using Policy = os::SyncerOptions::Policy;
+  make("plain");
+  with_mounted(
+      [&](Vfs& vfs, os::System& machine) {
+        write_something(vfs, Syncs::no);
+        const auto file = vfs.open("later", {.create = true});
+        ASSERT_TRUE(file && vfs.close(*file));
+        machine.executor.sleep_until(500 * model::kSecondNs);
+        EXPECT_TRUE(vfs.sync());
+      },
+      End::unmount, {.policy = Policy::none});
+  expect_nothing_found();
   expect_something();
 }
 

@@ -237,6 +237,8 @@ struct SystemDescription {
   Promises promises = {};
   os::DiskQueueOptions queue = {};  ///< the order in the driver that it relies on
   bool block_copy = false;          ///< os::BufferCacheOptions
+  std::optional<os::SyncerOptions> syncer =
+      {};  ///< how it has to be written behind; nothing: as its machine likes
   /// It flushes a volatile cache itself, where it has to; else the driver does, after every write that something
   /// waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fs-adapters/os/update_policy.h"
 #include "fs-adapters/registry.h"
 
 namespace headcrash::fuse {
@@ -38,8 +39,18 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   settings.flushes = plan.machine.flushes != Flushes::never;
   plan.machine.system.queue = system.description().queue;
   plan.machine.system.cache.block_copy = system.description().block_copy;
+  if (system.description().syncer) plan.machine.system.syncer = *system.description().syncer;
   plan.mount = [&system, settings](os::System& mounted_on) { return system.mount(mounted_on, settings); };
   return plan;
+}
+
+Result<void> take_update_policy(MountOptions& options, MachineOptions& machine) {
+  std::string text;
+  if (auto taken = options.take("update", text); !taken || text.empty()) return taken;
+  const auto policy = os::parse_update_policy(text, machine.system.cache.bytes, "-o update");
+  if (!policy) return pass_on(policy);
+  machine.system.syncer = *policy;
+  return {};
 }
 
 Result<const adapters::FileSystemType*> type_of_program(std::string_view program, std::string_view prefix) {

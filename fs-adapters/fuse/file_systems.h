@@ -21,6 +21,8 @@ struct MountPlan {
 
 /// Takes these words out of the options: `scheme=NAME`, one of the type's systems, `force` and `flush=WHEN`.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
+/// `update=POLICY` (os/update_policy.h), when the machine's cache is known.
+Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
 /// These words, for --help.
 std::string mount_words(const adapters::FileSystemType& type);
 

@@ -64,6 +64,7 @@ void print_help(const adapters::FileSystemType& known) {
       "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
       "%s"
       "  cache=SIZE       of the buffer cache (16M)\n"
+      "  update=POLICY    sweep, periodic:SECONDS, interval:SECONDS[:first], burst:SECONDS:RATE, write-through\n"
       "  buffered         through the page cache: for images on file systems without direct I/O\n"
       "  writeback        the kernel may keep what was written until fsync or its own time\n"
       "  foreground       stay in the foreground and print errors here\n"
@@ -94,6 +95,7 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   }
   if (machine.system.cache.bytes < kCacheBytesMin)
     return fail("-o cache", "is too small", "give 256K or more");
+  if (auto taken = take_update_policy(*words, machine); !taken) return pass_on(taken);
   for (const std::string_view word : kKernelWords) {
     bool given = false;
     if (auto taken = words->take_flag(std::string(word), given); !taken) return pass_on(taken);

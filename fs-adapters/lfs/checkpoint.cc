@@ -241,7 +241,7 @@ VfsResult<void> Store::checkpoint() {
   while (operations_ != 0) gate_.wait();
   auto done = checkpoint_locked();
   if (!done) stop();
-  checkpoint_at_ = executor.now() + options_.checkpoint_interval_ns;
+  checkpoint_at_ = next_checkpoint_at();
   checkpoint_wanted_ = false;
   gate_.wake_all();
   for (const InodeNumber number : std::exchange(removals_put_off_, {})) {

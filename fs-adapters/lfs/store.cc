@@ -430,8 +430,8 @@ SpaceStatus Store::space() const {
 /// Each second as long as something has changed, by the syncer: what is old, and a checkpoint when it is time.
 void Store::tick() {
   if (abandoned_ || closing_) return;
-  if (!stopped_ && executor.now() >= options_.write_after_ns)
-    (void)flush_unlocked(executor.now() - options_.write_after_ns + 1, 0);
+  const os::TimeNs due = system_.syncer.due_since(options_.write_after_ns);
+  if (!stopped_ && due >= 0) (void)flush_unlocked(due + 1, 0);
   const bool time = options_.checkpoint_interval_ns != 0 && executor.now() >= checkpoint_at_;
   const bool bytes =
       options_.checkpoint_bytes != 0 && sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
@@ -449,8 +449,14 @@ void Store::schedule_tick() {
 void Store::want_tick() {
   if (ticks_ || recovering_ || stopped_) return;
   ticks_ = true;
-  checkpoint_at_ = std::max(checkpoint_at_, executor.now() + options_.checkpoint_interval_ns);
+  checkpoint_at_ = std::max(checkpoint_at_, next_checkpoint_at());
   schedule_tick();
+}
+
+/// Without roll-forward nothing else keeps what was written; with it a checkpoint must not come before data is due.
+os::TimeNs Store::next_checkpoint_at() const {
+  const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
+  return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns) : due;
 }
 
 }  // namespace headcrash::lfs

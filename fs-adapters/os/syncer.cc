@@ -12,6 +12,20 @@
 
 namespace headcrash::os {
 
+namespace {
+
+std::uint64_t bytes_of(const std::vector<BufferCache::Dirty>& all) {
+  std::uint64_t bytes = 0;
+  for (const BufferCache::Dirty& dirty : all) bytes += dirty.bytes;
+  return bytes;
+}
+
+TimeNs later_by(TimeNs at, TimeNs delay) {
+  return delay >= model::kNever - at ? model::kNever : at + delay;
+}
+
+}  // namespace
+
 struct Syncer::State {
   State(Executor& fibers, BufferCache& buffers, const SyncerOptions& how)
       : executor(fibers), cache(buffers), options(how) {}
@@ -20,6 +34,7 @@ struct Syncer::State {
   void do_due(TimeNs until);
   void write_behind();
   void write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all);
+  TimeNs age() const;
 
   using Work = std::function<void()>;
   Executor& executor;
@@ -70,19 +85,36 @@ void Syncer::State::write_behind() {
       break;
     case SyncerOptions::Policy::burst: {
       const auto all = cache.dirty();
-      std::uint64_t bytes = 0;
-      for (const BufferCache::Dirty& dirty : all) bytes += dirty.bytes;
-      write_older_than(burst_age_ns(options, bytes), all);
+      write_older_than(burst_age_ns(options, bytes_of(all)), all);
       break;
     }
+    case SyncerOptions::Policy::write_through:  // what a user could not write, or a hook kept back
+      write_older_than(0, cache.dirty());
+      break;
+  }
+}
+
+/// Of data that is written for it; kNever where the policy does not look at it.
+TimeNs Syncer::State::age() const {
+  switch (options.policy) {
+    case SyncerOptions::Policy::interval:
+      return options.interval_ns;
+    case SyncerOptions::Policy::burst:
+      return burst_age_ns(options, bytes_of(cache.dirty()));
+    case SyncerOptions::Policy::write_through:
+      return 0;
+    default:
+      return model::kNever;
   }
 }
 
 /// Metadata whatever its age.
 void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
   const TimeNs now = executor.now();
+  const auto since = options.age == SyncerOptions::Age::since_last_change ? &BufferCache::Dirty::modified_at
+                                                                          : &BufferCache::Dirty::dirtied_at;
   for (const BufferCache::Dirty& dirty : all)
-    if (dirty.content == Content::metadata || now - dirty.modified_at >= age) cache.write_behind(dirty.key);
+    if (dirty.content == Content::metadata || now - dirty.*since >= age) cache.write_behind(dirty.key);
 }
 
 void Syncer::State::run() {
@@ -148,6 +180,30 @@ void Syncer::forget_work() {
     const auto due = std::exchange(state_->due, {});
     const auto later = std::exchange(state_->later, {});
   }
+}
+
+TimeNs Syncer::due_at(Content content, TimeNs usual_ns) const {
+  const State& s = *state_;
+  const TimeNs now = s.executor.now();
+  if (s.options.policy == SyncerOptions::Policy::sweep) return now + usual_ns;
+  if (s.options.policy == SyncerOptions::Policy::periodic)
+    return later_by(s.written_at, s.options.interval_ns);
+  if (s.options.policy == SyncerOptions::Policy::none) return model::kNever;
+  return content == Content::metadata ? now : later_by(now, s.age());
+}
+
+TimeNs Syncer::due_since(TimeNs usual_ns) const {
+  const State& s = *state_;
+  const TimeNs now = s.executor.now();
+  if (s.options.policy == SyncerOptions::Policy::sweep) return now - usual_ns;
+  if (s.options.policy == SyncerOptions::Policy::periodic)
+    return now - s.written_at >= s.options.interval_ns ? now : -1;
+  const TimeNs age = s.age();
+  return age > now ? -1 : now - age;
+}
+
+bool Syncer::writes_through() const {
+  return state_->options.policy == SyncerOptions::Policy::write_through;
 }
 
 Account& Syncer::account() {

@@ -18,14 +18,19 @@ struct SyncerOptions {
     none,      ///< only who needs a buffer, and fsync, write
     sweep,     ///< each second 1/`parts` of the cache: mark, or write what was marked
     periodic,  ///< everything each `interval_ns`, as the classic `update`
-    interval,  ///< each second what was last changed `interval_ns` ago or earlier; metadata at once
+    interval,  ///< each second data that are `interval_ns` old or older; metadata at once
     burst,  ///< as interval, but so much earlier that all that is dirty can be on the disk by then: data are
             ///< written when they are `interval_ns` less the time that everything dirty takes at
             ///< `drain_bytes_per_s` old
+    write_through,  ///< a call that changes something returns when that is on the disk (tree/file_system.h)
   };
+  /// How old data are. The paper counts from the last change: what is changed once an interval is never written, which is
+  /// fine for what is overwritten, and without a bound for a block that grows.
+  enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
   TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never for its age
+  Age age = Age::since_last_change;            ///< of buffers; logs and commits count from the first change
   std::uint64_t drain_bytes_per_s = 0;         ///< burst: what the disk sustains; more than 0
   TimeNs tick_ns = model::kSecondNs;
   /// Items that may wait, those under way included: one more stops the program. File systems keep below it by
@@ -58,6 +63,14 @@ class Syncer {
   bool wait_for_work_under_way();
   /// What has been asked for is not done, and let go of: its file system is gone, with or without its disk.
   void forget_work();
+
+  // For who does not write by buffers of the cache alone: inodes in core, commits, a log.
+  /// When what is changed now has to be written. `usual_ns` from now where the policy knows no time of its own (sweep).
+  /// kNever: not for its age. With burst by what is dirty now.
+  TimeNs due_at(Content content, TimeNs usual_ns) const;
+  /// The same seen from a tick: data that was changed at that instant or before is due. Negative: nothing is.
+  TimeNs due_since(TimeNs usual_ns) const;
+  bool writes_through() const;  ///< Policy::write_through
 
   Account& account();  ///< who pays for what the daemon does
 

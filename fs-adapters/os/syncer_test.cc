@@ -74,6 +74,54 @@ TEST(Syncer, IntervalUpdateCountsFromTheLastChangeAndWritesMetadataAtOnce) {
   EXPECT_LT(at, 19.3);
 }
 
+TEST(Syncer, AgeCountsFromTheFirstChangeWhereThatIsWanted) {
+  SyncedWorld w({.policy = Policy::interval,
+                 .interval_ns = 10 * kSecondNs,
+                 .age = SyncerOptions::Age::since_first_change});
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    for (int i = 0; i < 9; ++i) {
+      w.change(1, Content::data);
+      w.executor.sleep_until((i + 1) * kSecondNs + kSecondNs / 2);
+    }
+  });
+  w.executor.run();
+  const double at = w.written_after_s(1, 9);
+  EXPECT_GE(at, 10.0);
+  EXPECT_LT(at, 10.3);
+}
+
+/// For who writes by himself: a log, commits, inodes in core.
+TEST(Syncer, TellsWhenWhatIsChangedNowIsDue) {
+  constexpr TimeNs kUsual = 7 * kSecondNs, kNow = 42 * kSecondNs + kSecondNs / 2;
+  const auto due = [&](const SyncerOptions& options, Content content, TimeNs& since) {
+    SyncedWorld w(options);
+    TimeNs at = 0;
+    w.executor.spawn(Executor::Kind::user, w.account, [&] {
+      w.executor.sleep_until(kNow);
+      at = w.syncer.due_at(content, kUsual);
+      since = w.syncer.due_since(kUsual);
+    });
+    w.executor.run();
+    return at;
+  };
+  TimeNs since = 0;
+  EXPECT_EQ(due({.policy = Policy::sweep}, Content::data, since), kNow + kUsual);
+  EXPECT_EQ(since, kNow - kUsual);
+  EXPECT_EQ(due({.policy = Policy::none}, Content::metadata, since), model::kNever);
+  EXPECT_LT(since, 0);
+  EXPECT_EQ(due({.policy = Policy::periodic, .interval_ns = 20 * kSecondNs}, Content::data, since),
+            60 * kSecondNs);
+  EXPECT_LT(since, 0) << "between two updates nothing is due";
+  EXPECT_EQ(due({.policy = Policy::interval, .interval_ns = 5 * kSecondNs}, Content::data, since),
+            kNow + 5 * kSecondNs);
+  EXPECT_EQ(since, kNow - 5 * kSecondNs);
+  EXPECT_EQ(due({.policy = Policy::interval, .interval_ns = 5 * kSecondNs}, Content::metadata, since), kNow);
+  EXPECT_EQ(due({.policy = Policy::interval, .interval_ns = model::kNever}, Content::data, since),
+            model::kNever);
+  EXPECT_LT(since, 0);
+  EXPECT_EQ(due({.policy = Policy::write_through}, Content::data, since), kNow);
+}
+
 TEST(Syncer, ADelayOfNothingWritesAtTheNextTickAndAnEndlessOneNever) {
   for (const TimeNs delay : {TimeNs{0}, model::kNever}) {
     SyncedWorld w({.policy = Policy::interval, .interval_ns = delay});

@@ -414,7 +414,7 @@ void Store::schedule_commit() {
     else if (open_->operations != 0)
       schedule_commit();  // one of them is about to change something
   };
-  system_.syncer.add_work(work, executor.now() + options_.commit_interval_ns);
+  system_.syncer.add_work(work, system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));
 }
 
 }  // namespace headcrash::snapfs

@@ -116,6 +116,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t new_directory_bytes() const override { return kSectorBytes; }
   std::uint32_t symlink_bytes_max() const override { return std::min(s_.block_bytes, 4095U); }
   bool stopped() const override { return stopped_; }
+  bool writes_through() const override { return system_.syncer.writes_through(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;

@@ -31,7 +31,8 @@ void FileSystem::close_all() {
 
 VfsResult<void> FileSystem::change(const std::function<VfsResult<void>(Operation&)>& body) {
   enter();
-  return store_->change(body);
+  auto done = store_->change(body);
+  return done && store_->writes_through() ? syncfs() : done;
 }
 
 VfsResult<FileStatus> FileSystem::stat(std::string_view path) {

@@ -87,7 +87,8 @@ class FileSystem : public Vfs {
   };
   enum class LastLink : std::uint8_t { follow, keep };
 
-  /// One system call that changes something (InodeStore::change).
+  /// One system call that changes something (InodeStore::change). With a syncer that writes through it returns when
+  /// everything is on the disk.
   VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body);
 
   // path.cc

@@ -78,6 +78,7 @@ class InodeStore {
   virtual std::uint32_t new_directory_bytes() const = 0;  ///< a multiple of a directory's chunk; one block
   virtual std::uint32_t symlink_bytes_max() const = 0;    ///< of a target; at most kPathBytesMax
   virtual bool stopped() const = 0;                       ///< it can be read, and changes nothing any more
+  virtual bool writes_through() const { return false; }   ///< as its syncer says (os/syncer.h)
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;  ///< st_blocks times 512
 
   /// Runs one system call that changes something as one operation of the store's own type: begins it (a

@@ -84,7 +84,7 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
         write_back_scheduled_ = false;
         (void)write_all_delayed();  // who could not be copied stays changed: sync and unmount meet the error
       },
-      volume_.executor.now() + kWriteBackNs);
+      volume_.syncer.due_at(os::Content::metadata, kWriteBackNs));
 }
 
 VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {

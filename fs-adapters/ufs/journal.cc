@@ -75,7 +75,7 @@ void Journal::commit_later() {
         timer_ = false;
         if (!volume_.abandoned) (void)commit_through(running_);  // who has to know asks himself
       },
-      volume_.executor.now() + options_.journal.interval_ns);
+      volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
 }
 
 VfsResult<void> Journal::commit_through(std::uint64_t transaction) {

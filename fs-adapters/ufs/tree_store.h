@@ -26,6 +26,7 @@ class TreeStore final : public tree::InodeStore {
   std::uint32_t new_directory_bytes() const override { return volume_->geometry.fragment_bytes(); }
   std::uint32_t symlink_bytes_max() const override;
   bool stopped() const override { return volume_->stopped(); }
+  bool writes_through() const override { return volume_->syncer.writes_through(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;

@@ -164,7 +164,7 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .cache = {.bytes = options_.cache_bytes,
                                   .block_copy = description.block_copy,
                                   .copies_bytes = options_.copies_bytes},
-                        .syncer = options_.syncer};
+                        .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;
   how.queue.flush_for_order = options_.write_cache && options_.flushes;

@@ -64,7 +64,7 @@ struct ModelledMachineOptions {
   std::uint32_t concatenated_sectors = 8;
   std::uint64_t cache_bytes = 36 << 20;
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
-  os::SyncerOptions syncer = {};
+  os::SyncerOptions syncer = {};                ///< unless the system's description has its own
   os::CpuCosts costs = kI486At33Mhz;
   std::uint64_t seed = 1;  ///< of the devices; the workload has its own
 };

@@ -145,7 +145,7 @@ void Store::schedule_commit() {
     commit_scheduled_ = false;
     (void)sync();
   };
-  system_.syncer.add_work(work, executor.now() + options_.commit_interval_ns);
+  system_.syncer.add_work(work, system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));
 }
 
 }  // namespace headcrash::shadow

@@ -69,6 +69,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   std::uint32_t new_directory_bytes() const override { return geometry_.block_bytes; }
   std::uint32_t symlink_bytes_max() const override;
   bool stopped() const override { return stopped_; }
+  bool writes_through() const override { return system_.syncer.writes_through(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
