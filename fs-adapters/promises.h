@@ -51,6 +51,13 @@ struct Promises {
   /// without a journal writes the new parents too).
   bool fsync_keeps_new_name = false;
 
+  /// What was done so many seconds ago, or longer, and not changed since, is on the disk although nobody has synced it,
+  /// once the disk has done what it had been asked for by then: the delay of delayed writes, the syncer's tick, and the
+  /// ticks that writes take which wait for others. 0: nothing is promised about age.
+  std::int64_t keeps_after_s = 0;
+  /// After a rest of so many seconds everything before it is kept.
+  bool keeps_rested(std::int64_t seconds) const { return keeps_after_s > 0 && seconds >= keeps_after_s; }
+
   // De-facto tier: applications rely on it.
   /// A file renamed over another one shows after a cut what had been written before the rename, although it
   /// was never synced (ext4's auto_da_alloc). Without it the name may show a file of zero length: neither

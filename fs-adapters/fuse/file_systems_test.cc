@@ -41,6 +41,21 @@ TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
   EXPECT_TRUE(plan->machine.system.cache.block_copy);
 }
 
+TEST(FileSystems, ThePolicyIsTheSchemesUnlessOneIsGiven) {
+  auto options = MountOptions::parse("scheme=late-update,update=interval:5");
+  ASSERT_TRUE(options);
+  auto plan = plan_mount(ufs_type(), *options);
+  ASSERT_TRUE(plan) << plan.error().message();
+  EXPECT_EQ(plan->machine.system.syncer.policy, os::SyncerOptions::Policy::periodic);
+  ASSERT_TRUE(take_update_policy(*options, plan->machine));
+  EXPECT_EQ(plan->machine.system.syncer.policy, os::SyncerOptions::Policy::interval);
+  EXPECT_TRUE(options->nothing_left());
+  auto wrong = MountOptions::parse("update=periodic:0");
+  const auto refused = take_update_policy(*wrong, plan->machine);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("-o update"), std::string::npos);
+}
+
 TEST(FileSystems, HelpNamesEveryScheme) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
     const std::string words = mount_words(*type);

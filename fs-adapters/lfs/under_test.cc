@@ -319,6 +319,9 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
+  // The age at which data is written, and two ticks: an inode in use at the first is written at the next.
+  if (variant.mount.roll_forward)
+    promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;
   return promises;
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kDeepestBase = 4;
 constexpr std::uint64_t kAllocationBytesMin = 512, kAllocationBytesMax = 1 << 20;
+constexpr std::int64_t kKeepsAfterMostS = 3600;
 constexpr std::string_view kOwnTools = "{bin}/";
 
 using base::StrictTable;
@@ -101,6 +102,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
                                          "exposes-stale-data",
                                          "allocation-size",
                                          "sync-waits",
+                                         "keeps-after-s",
                                          "keeps-times",
                                          "keeps-allocation",
                                          "own-names",
@@ -110,7 +112,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   Promises& promises = adapter.promises;
   std::uint64_t allocation_bytes = promises.allocation_bytes;
   for (const auto& read :
-       {take_expected(**table, adapter.expected), (*table)->take("own-names", promises.own_names),
+       {take_expected(**table, adapter.expected),
+        (*table)->take("own-names", promises.own_names),
         (*table)->take("passing-names", promises.passing_names),
         (*table)->take("reason", adapter.expected_reason),
         (*table)->take("fsync-persists", promises.fsync_persists),
@@ -120,10 +123,12 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
         (*table)->take("fsync-keeps-moved-path", promises.fsync_keeps_moved_path),
         (*table)->take("sync-waits", promises.sync_waits),
+        (*table)->take("keeps-after-s", promises.keeps_after_s, {0, kKeepsAfterMostS}),
         (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
         (*table)->take("renamed-file-survives", promises.renamed_file_survives),
-        take_names(**table, promises.names), (*table)->take("keeps-times", promises.keeps_times),
+        take_names(**table, promises.names),
+        (*table)->take("keeps-times", promises.keeps_times),
         (*table)->take("keeps-allocation", promises.keeps_allocation),
         (*table)->take("exposes-stale-data", promises.exposes_stale_data),
         (*table)->take_size("allocation-size", allocation_bytes)}) {

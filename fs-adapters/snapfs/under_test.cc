@@ -232,6 +232,8 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
+          // Of meta-data, and of the data that a commit waits for.
+          .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,
           .exposes_stale_data = !ordered,

@@ -49,6 +49,18 @@ SchemeVariant journal(std::string name, std::string title, const JournalOptions&
   return made;
 }
 
+/// Beside the delay: a tick, and the further ones that a write takes which waits for others.
+constexpr std::int64_t kDelayS = 5, kTickS = 1, kTicksOfStages = 2;
+
+SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title) {
+  made.name = std::move(name);
+  made.title = std::move(title);
+  made.syncer = os::SyncerOptions{.policy = os::SyncerOptions::Policy::interval,
+                                  .interval_ns = kDelayS * model::kSecondNs};
+  made.keeps_after_s = kDelayS + kTickS + kTicksOfStages;
+  return made;
+}
+
 std::vector<SchemeVariant> whole_table() {
   std::vector<SchemeVariant> table;
   table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
@@ -94,6 +106,22 @@ std::vector<SchemeVariant> whole_table() {
   table.push_back(
       journal("journal-unordered", "Journal whose commit record waits for nothing",
               {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
+  const auto of = [&](std::string_view its_name) {
+    return *std::ranges::find(table, its_name, &SchemeVariant::name);
+  };
+  table.push_back(with_delay(of("conventional"), "conventional-5s",
+                             "Conventional, what is 5 seconds old is written (interval periodic update)"));
+  table.push_back(
+      with_delay(of("soft-updates-init"), "soft-updates-5s",
+                 "Soft Updates with allocation initialization, what is 5 seconds old is written"));
+  table.push_back(
+      with_delay(of("journal"), "journal-5s", "Journal, ordered, what is 5 seconds old is written"));
+  table.push_back(with_delay(of("conventional"), "late-update",
+                             "promises 5 seconds, and writes everything each 30 (periodic update)"));
+  table.back().control = true;
+  table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
+  table.back().syncer->interval_ns = 30 * model::kSecondNs;
+  table.back().shown_by = "rests/0@tiny~3";
   return table;
 }
 
@@ -115,6 +143,7 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name) {
 adapters::Promises promises_of(const SchemeVariant& scheme) {
   return {.fsync_keeps_name = true,
           .fsync_keeps_moved_path = true,
+          .keeps_after_s = scheme.keeps_after_s,
           .renamed_file_survives = true,
           .names = scheme.mount.scheme == SchemeKind::journal ? adapters::NameOrder::atomic
                                                               : adapters::NameOrder::ordered,

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "fs-adapters/os/disk_queue.h"
+#include "fs-adapters/os/syncer.h"
 #include "fs-adapters/promises.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/fsck.h"
@@ -42,8 +43,11 @@ struct SchemeVariant {
   os::DiskQueueOptions queue;  ///< the driver that it relies on
   bool block_copy = false;     ///< -CB
   Weight may_leave = Weight::residue;
-  bool maps_lag = true;  ///< maps may say "free" of what is somebody's
-  bool control = false;  ///< must be caught
+  bool maps_lag = true;                          ///< maps may say "free" of what is somebody's
+  bool control = false;                          ///< must be caught
+  std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
+  std::int64_t keeps_after_s = 0;  ///< adapters::Promises; the syncer's delay and what follows it
+  std::string shown_by = {};       ///< adapters::SystemDescription
 };
 
 /// Every name once.

@@ -171,9 +171,11 @@ class UfsSystem final : public adapters::SystemUnderTest {
       : SystemUnderTest(type, {.name = variant.name,
                                .title = variant.title,
                                .control = variant.control,
+                               .shown_by = variant.shown_by,
                                .promises = promises_of(variant),
                                .queue = variant.queue,
-                               .block_copy = variant.block_copy}),
+                               .block_copy = variant.block_copy,
+                               .syncer = variant.syncer}),
         variant_(std::move(variant)) {}
 
   Result<std::unique_ptr<adapters::MountedSystem>> mount(

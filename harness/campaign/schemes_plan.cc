@@ -63,6 +63,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6},
     {"syncs", "tiny", 6, 2},
     {"fsyncs", "deep", 8, 2},
+    {"rests", "tiny", 6},
+    {"rests", "plain", 6},
     {"many-users", "tiny", 8, 2},
     {"histories", "tiny", 12},
     {"histories", "deep", 6},

@@ -266,6 +266,9 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::syncfs:
       if (promises_.sync_waits) sync_everything();
       return {};
+    case Kind::rest:
+      if (promises_.keeps_rested(operation.seconds)) sync_everything();
+      return {};
     case Kind::join:
       owners_.join();
       return {};

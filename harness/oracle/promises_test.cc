@@ -239,6 +239,24 @@ TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
   EXPECT_NE(taken.judge({file("a", 1, 2, 2, 2)}, strict), kNothing);
 }
 
+TEST(Promises, ARestKeepsWhatIsOlderOnlyWhereAgeIsPromised) {
+  const adapters::Promises aged{.keeps_after_s = 8};
+  const Case rested{{"create a", "write a 0 512 1 1", "rest 8", "create b"}, 2};
+  const Case shorter{{"create a", "write a 0 512 1 1", "rest 7", "create b"}, 2};
+  const Tree whole{file("a", 1, 1, 1, 1)}, none, empty{file("a", 0, 0, 0, 1)};
+  EXPECT_EQ(rested.judge(whole, aged), kNothing);
+  EXPECT_EQ(rested.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_NE(rested.judge(empty, aged), kNothing) << "data are kept as names are";
+  for (const Tree& tree : {none, empty}) {
+    EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nobody has promised anything";
+    EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "it is not old enough";
+  }
+  // What another user does meanwhile is younger; what was done before they met is not.
+  const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
+  EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
+  EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
 TEST(Promises, WhatMkfsMadeIsNotJudged) {
   const Case nothing{{"create a", "sync"}, 1};
   const Tree tree{file(".nilfs", 0, 0, 0, 11), file("a", 0, 0, 0, 12)};

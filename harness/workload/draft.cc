@@ -126,6 +126,7 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::sync:
     case Kind::syncfs:
     case Kind::join:
+    case Kind::rest:
       return true;
     case Kind::open:
       return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&

@@ -1,8 +1,10 @@
 // Operations become calls of vfs.h, and errors outcomes (operation.h).
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <thread>
 
 #include "harness/workload/open_files.h"
 #include "harness/workload/operation.h"
@@ -124,6 +126,9 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::syncfs:
       return vfs.syncfs();
     case Kind::join:  // whoever runs the threads has waited
+      return {};
+    case Kind::rest:  // in real time; in virtual time whoever has the clock rests
+      std::this_thread::sleep_for(std::chrono::seconds(operation.seconds));
       return {};
     case Kind::open:
       return open_files.open(operation.thread, operation.target, operation.path);

@@ -69,6 +69,7 @@ const std::vector<Made>& all_families() {
       {{"holes", "holes behind indirect blocks are filled and made, and others take what was freed"}, holes},
       {{"syncs", "three users call sync at once"}, syncs},
       {{"fsyncs", "two users fsync files with indirect blocks, while a third one calls sync"}, fsyncs},
+      {{"rests", "files, records and names change, and a rest follows in place of a sync"}, rests},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"histories", "everything the language can say, in small"}, histories}};
   return kAll;

@@ -33,6 +33,8 @@
 //                  freed
 //   syncs          three users call sync at once, each with little to write
 //   fsyncs         two users change files with indirect blocks and fsync them, while a third one calls sync
+//   rests          files, records and names change, and a rest follows, while another user may go on: what was
+//                  done before it is on the disk without a sync, where the age of what is lost is bounded
 //   many-users     three users at once (random_operations.h), who meet every few operations
 //   histories      everything that the language can say (random_operations.h), in small
 

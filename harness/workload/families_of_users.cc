@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "harness/workload/drawing.h"
 #include "harness/workload/family_makers.h"
@@ -156,6 +157,46 @@ std::vector<Operation> appends(std::uint64_t number) {
     if (dice == 1 || dice == 2) list.sync();
   }
   for (const Open& one : files) list.add({.kind = Kind::close, .path = one.name});
+  return list.take();
+}
+
+/// A user makes, overwrites, lengthens, renames and removes files in his directory, and rests; every second number has
+/// another one who works on meanwhile in his. Rests are as long as delays of writes are.
+std::vector<Operation> rests(std::uint64_t number) {
+  constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
+  Drawing list(number);
+  const int users = number % 2 == 0 ? 1 : 2;
+  const auto homes = some_directories(list, users);
+  for (const std::string& home : homes)
+    for (int i = 0; i < 3; ++i) list.new_file(home, 1, 20);
+  list.sync();
+  meet(list, homes.size());
+  const auto change = [&](std::uint8_t user) {
+    const std::string& home = homes[user];
+    const auto files = all_below(list, home, FileType::regular);
+    const std::string file = files.empty() ? std::string() : list.any_of(files);
+    const auto dice = list.below(7);
+    if (dice < 2 || file.empty()) {
+      const std::string fresh = list.fresh(home);
+      list.add({.kind = Kind::create, .path = fresh, .thread = user});
+      list.add({.kind = Kind::write, .path = fresh, .length = list.blocks(1, 20), .thread = user});
+    } else if (dice == 2) {
+      list.add({.kind = Kind::rename, .path = file, .target = list.fresh(home), .thread = user});
+    } else if (dice == 3) {
+      list.add({.kind = Kind::unlink, .path = file, .thread = user});
+    } else {
+      const std::uint64_t at = dice == 4 ? list.below(list.size(file) / kStampBytes + 1) * kStampBytes
+                                         : (list.size(file) + kStampBytes - 1) / kStampBytes * kStampBytes;
+      list.add(
+          {.kind = Kind::write, .path = file, .offset = at, .length = list.blocks(1, 6), .thread = user});
+    }
+  };
+  for (int round = 0; round < 6; ++round) {
+    for (auto more = 1 + list.below(5); more > 0; --more) change(0);
+    list.add({.kind = Kind::rest, .seconds = kRests.at(list.below(kRests.size()))});
+    for (std::uint64_t more = 0; users > 1 && more < 4; ++more) change(1);
+    meet(list, homes.size());
+  }
   return list.take();
 }
 

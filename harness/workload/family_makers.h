@@ -37,5 +37,6 @@ std::vector<Operation> paths(std::uint64_t number);
 std::vector<Operation> syncs(std::uint64_t number);
 std::vector<Operation> fsyncs(std::uint64_t number);
 std::vector<Operation> appends(std::uint64_t number);
+std::vector<Operation> rests(std::uint64_t number);
 
 }  // namespace headcrash::workload

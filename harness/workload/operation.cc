@@ -58,7 +58,8 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::close, "close", "p"},
                                                     {Kind::chmod, "chmod", "pm"},
                                                     {Kind::chown, "chown", "pug"},
-                                                    {Kind::touch, "touch", "ps"}}};
+                                                    {Kind::touch, "touch", "ps"},
+                                                    {Kind::rest, "rest", "s"}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -171,6 +172,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     return fail(subject, fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
                 "that is what every file system can store");
   }
+  if (operation.kind == Kind::rest && (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
+    return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
   return {};
 }
 
@@ -253,7 +256,8 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has a number that is none", line.substr(0, 80)));
   }
-  if (!word->signature.empty() && operation.path.empty() && !takes_the_root(operation.kind))
+  const bool has_path = word->signature.find('p') != std::string_view::npos;
+  if (has_path && operation.path.empty() && !takes_the_root(operation.kind))
     return fail(subject, fmt::format("\"{}\" cannot be done to the root", word->name));
   if (const auto checked = check_numbers(operation, subject); !checked) return pass_on(checked);
   if (const auto checked = check_open_files(operation, subject); !checked) return pass_on(checked);
@@ -312,6 +316,7 @@ bool is_persistence_point(const Operation& operation) {
     case Kind::write_sync:
     case Kind::write_dsync:
     case Kind::write_mapped:
+    case Kind::rest:
       return true;
     default:
       return false;

@@ -18,6 +18,7 @@
 //   chown PATH UID GID                        of a file or directory; each at most 65534
 //   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
+//   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
 //
@@ -95,6 +96,7 @@ struct Operation {
     chmod,
     chown,
     touch,
+    rest,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -108,12 +110,13 @@ struct Operation {
   std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
   std::uint32_t mode = 0;     ///< chmod
   std::uint32_t user = 0, group = 0;  ///< chown
-  std::int64_t seconds = 0;           ///< touch: since the epoch
+  std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 35;
+inline constexpr std::size_t kOperationKinds = 36;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
+inline constexpr std::int64_t kLongestRestSeconds = 3600;
 inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 
@@ -129,7 +132,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
 /// and line.
 Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name);
 
-/// After success, something is promised to survive a power cut.
+/// After success, something may be promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
 
 /// The mark "persisted N", which the agent writes when operation N was such a point and has succeeded.

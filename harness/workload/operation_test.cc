@@ -26,7 +26,7 @@ const char* const kOneOfEach =
     "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nrename-whiteout foo bar\nsetxattr . "
     "user.x one\n"
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
-    "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\n";
+    "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -50,10 +50,28 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
                            "allocate %f 0 512", "punch %f 0 512", "fsync %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
-  for (const char* line :
-       {"unlink %f", "rename a %f", "link %f a", "create %f", "open %f %g", "open a f", "close a",
-        "write-sync %f 0 512 1 1", "append %f 0 512 1 1", "setxattr %f a b", "open a %", "chmod %f 600",
-        "chmod a 1777", "chmod a 8", "chmod . 700", "chown a 65535 0", "touch a 1000000001", "touch a 7"}) {
+  for (const char* line : {"unlink %f",
+                           "rename a %f",
+                           "link %f a",
+                           "create %f",
+                           "open %f %g",
+                           "open a f",
+                           "close a",
+                           "write-sync %f 0 512 1 1",
+                           "append %f 0 512 1 1",
+                           "setxattr %f a b",
+                           "open a %",
+                           "chmod %f 600",
+                           "chmod a 1777",
+                           "chmod a 8",
+                           "chmod . 700",
+                           "chown a 65535 0",
+                           "touch a 1000000001",
+                           "touch a 7",
+                           "rest 0",
+                           "rest -1",
+                           "rest 3601",
+                           "rest"}) {
     const auto read = parse_operation(line, "list:7");
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);

@@ -11,6 +11,7 @@ namespace headcrash::shadow {
 namespace {
 
 constexpr std::string_view kUsualSystem = "commit-last";
+constexpr std::int64_t kCommitS = MountOptions{}.commit_interval_ns / model::kSecondNs;
 
 adapters::Counters counters_of(const Space& space) {
   return {{"free blocks", space.free_blocks}, {"free inodes", space.free_inodes}};
@@ -22,6 +23,7 @@ adapters::Promises promises() {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
+          .keeps_after_s = kCommitS + 2,  // the syncer's tick, and an operation that a commit waits for
           .replace_keeps_content = true,
           .names = adapters::NameOrder::atomic,
           .keeps_allocation = true};

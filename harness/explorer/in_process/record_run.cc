@@ -75,13 +75,15 @@ class Run {
         operations_(operations),
         options_(options),
         random_(options.seed),
-        machine_(store, {.latency_ns = options.order == 0 ? kDiskLatency
-                                                          : kLatencies[options.order % kLatencies.size()],
-                         .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
-                                    .queue = in_order(under_test.description().queue, options.order),
-                                    .cache = {.bytes = options.cache_bytes,
-                                              .block_copy = under_test.description().block_copy,
-                                              .lock_data = true}}}),
+        machine_(
+            store,
+            {.latency_ns = options.order == 0 ? kDiskLatency : kLatencies[options.order % kLatencies.size()],
+             .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
+                        .queue = in_order(under_test.description().queue, options.order),
+                        .cache = {.bytes = options.cache_bytes,
+                                  .block_copy = under_test.description().block_copy,
+                                  .lock_data = true},
+                        .syncer = under_test.description().syncer.value_or(os::SyncerOptions{})}}),
         recorded_{.rules = OrderRules(under_test.description().queue.flag,
                                       under_test.description().queue.reads_bypass)},
         recorder_(executor_, recorded_.rules, store),
@@ -187,7 +189,9 @@ class Run {
     const workload::Operation& operation = operations_[number];
     const std::size_t begun = ++begun_;
     const bool alone = resting_ + 1 == threads_;
-    const auto done = workload::execute(operation, mounted_->vfs(), *open_files_);
+    const auto done = operation.kind == workload::Operation::Kind::rest
+                          ? rest(operation.seconds)
+                          : workload::execute(operation, mounted_->vfs(), *open_files_);
     if (done) {
       if (operation.kind == workload::Operation::Kind::open) ++open_;
       if (operation.kind == workload::Operation::Kind::close) --open_;
@@ -202,6 +206,13 @@ class Run {
     }
     failed(number, done.error().value);
     changed_.wake_all();
+  }
+
+  /// And until the disk has done what it was asked for by then: no promise about age leaves that out.
+  VfsResult<void> rest(std::int64_t seconds) {
+    executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
+    system_.queue.drain();
+    return {};
   }
 
   void failed(std::size_t number, int error) {

@@ -105,6 +105,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations, const adap
 /// Whether what it covers is durable when it has returned.
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
+  if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
   return promises_.fsync_persists || operation.kind == Kind::sync || operation.kind == Kind::syncfs;
 }
 
@@ -209,7 +210,7 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
 
 void ReferenceModel::learn_persistence(std::size_t index, const Operation& operation) {
   Persistence point{.operation = index, .file = {}, .directory = {}, .slots = {}, .links_of = {}};
-  if (operation.kind == Kind::sync || operation.kind == Kind::syncfs) {
+  if (operation.kind == Kind::sync || operation.kind == Kind::syncfs || operation.kind == Kind::rest) {
     point.everything = true;
   } else if (operation.kind == Kind::fsync_directory) {
     point.directory = point.file = resolve(operation.path);
